@@ -1,0 +1,179 @@
+"""The game: a payoff matrix to the row player, with labels and a noise model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coebl.errors import InputError, shorten
+from coebl.games.noise import Noise, parse_noise
+from coebl.payoffs import check_payoff
+
+if TYPE_CHECKING:
+    from coebl.games.uniqueness import Uniqueness
+    from coebl.solve import Solution
+
+Floats = NDArray[np.float64]
+
+_SHOWN = 12  # rows and columns in the printed table
+
+
+class Game:
+    """A two-player zero-sum game in matrix form.
+
+    Two games with the same payoffs, labels, noise and payoff range are equal, whatever they are called.
+
+    >>> game = Game([[3, 0], [1, 2]], name="example", row_labels=["up", "down"])
+    >>> game
+    <Game 'example', 2 x 2, gaussian>
+    >>> game.value, game.solution.row
+    (1.5, array([0.25, 0.75]))
+    """
+
+    def __init__(
+        self,
+        payoff: ArrayLike,
+        *,
+        name: str = "game",
+        row_labels: Sequence[str] | None = None,
+        column_labels: Sequence[str] | None = None,
+        noise: str | Noise = "gaussian",
+        payoff_range: tuple[float, float] | None = None,
+        spec: str | None = None,
+    ) -> None:
+        self.payoff = check_payoff(payoff)  # (m, n), to the row player
+        self.payoff.flags.writeable = False
+        self.name = name
+        self.row_labels = _check_labels(row_labels, self.payoff.shape[0], "row_labels")
+        self.column_labels = _check_labels(column_labels, self.payoff.shape[1], "column_labels")
+        self.noise = parse_noise(noise)
+        self.payoff_range = _check_range(payoff_range, self.payoff)
+        self.spec = spec  # what made it, if a spec did
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of actions, of the row player and of the column player."""
+        m, n = self.payoff.shape
+        return m, n
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The certified equilibrium, computed once."""
+        from coebl.solve import solve
+
+        return solve(self.payoff)
+
+    @property
+    def value(self) -> float:
+        """What the row player gets at equilibrium."""
+        return self.solution.value
+
+    @cached_property
+    def unique_equilibrium(self) -> Uniqueness:
+        """Whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
+        from coebl.games.uniqueness import uniqueness
+
+        return uniqueness(self.payoff, self.solution)
+
+    def own_view(self, seat: Literal["row", "column"]) -> Game:
+        """The game as the learner in a seat sees it: its own actions are the rows, its own reward is maximised.
+
+        >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
+        array([[-3., -1.],
+               [ 0., -2.],
+               [-5., -4.]])
+        """
+        if seat == "row":
+            return self
+        if seat != "column":
+            raise InputError(f'seat is {seat!r}; accepted: "row" or "column".')
+        low, high = self.payoff_range
+        return Game(
+            0.0 - self.payoff.T,
+            name=f"{self.name} (column's view)",
+            row_labels=self.column_labels,
+            column_labels=self.row_labels,
+            noise=self.noise.mirrored(),
+            payoff_range=(0.0 - high, 0.0 - low),
+        )
+
+    def with_noise(self, noise: str | Noise) -> Game:
+        """The same game seen through another noise."""
+        return Game(
+            self.payoff,
+            name=self.name,
+            row_labels=self.row_labels,
+            column_labels=self.column_labels,
+            noise=noise,
+            payoff_range=self.payoff_range,
+            spec=self.spec,
+        )
+
+    def _content(self) -> tuple[Any, ...]:
+        return (
+            self.shape,
+            (self.payoff + 0.0).tobytes(),  # + 0.0: -0.0 and 0.0 are the same payoff
+            self.row_labels,
+            self.column_labels,
+            self.noise,
+            self.payoff_range,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Game) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def __repr__(self) -> str:
+        m, n = self.shape
+        return f"<Game {self.spec or self.name!r}, {m} x {n}, {self.noise}>"
+
+    def __str__(self) -> str:
+        """The payoffs as a table, of a large game the first rows and columns."""
+        m, n = self.shape
+        rows, columns = min(m, _SHOWN), min(n, _SHOWN)
+        more = ["..."] if n > columns else []
+        table = [["", *self.column_labels[:columns], *more]]
+        for i in range(rows):
+            entries = [f"{entry + 0.0:.4g}" for entry in self.payoff[i, :columns]]
+            table.append([self.row_labels[i], *entries, *more])
+        if m > rows:
+            table.append(["..."])
+        widths = [max(len(line[k]) for line in table if k < len(line)) for k in range(len(table[0]))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False)) for line in table]
+        title = f"{self.spec or self.name}: {m} x {n}, payoffs to the row player, noise {self.noise}"
+        return "\n".join([title, *lines])
+
+
+def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
+    if labels is None:
+        return tuple(str(index) for index in range(count))
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} texts.")
+    if len(labels) != count:
+        raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")
+    if len(set(labels)) != count:
+        twice = next(label for label in labels if list(labels).count(label) > 1)
+        raise InputError(f"{argument} has {twice!r} twice; accepted: labels that all differ.")
+    return tuple(labels)
+
+
+def _check_range(payoff_range: tuple[float, float] | None, payoff: Floats) -> tuple[float, float]:
+    lowest, highest = float(payoff.min()), float(payoff.max())
+    if payoff_range is None:
+        return lowest, highest if highest > lowest else lowest + 1.0
+    try:
+        low, high = (float(end) for end in payoff_range)
+    except (TypeError, ValueError):
+        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
+    if not (np.isfinite([low, high]).all() and low < high and low <= lowest and highest <= high):
+        raise InputError(
+            f"payoff_range is ({low:g}, {high:g}); accepted: low < high with every payoff between them, "
+            f"which lie in {lowest:g} .. {highest:g}."
+        )
+    return low, high

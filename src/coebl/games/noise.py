@@ -1,0 +1,133 @@
+"""Noise: what stands between a payoff and the reward that is seen. Every model has mean zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.specs import Range, Registry
+
+Floats = NDArray[np.float64]
+Sigma = Annotated[float, Range(0)]
+
+NOISES: Registry[Noise] = Registry("noise", "noises")
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A noise model.
+
+    Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the game,
+    `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
+    """
+
+    name: ClassVar[str]
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        """Random numbers, independent and alike, for so many rewards."""
+        raise NotImplementedError
+
+    def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
+        """The reward seen where the payoff is this: by default the payoff plus the draw."""
+        return payoff + draw
+
+    def mirrored(self) -> Self:
+        """The noise as the column player sees it, whose reward has the opposite sign."""
+        return self
+
+    def __str__(self) -> str:
+        return NOISES[self.name].write({f.name: getattr(self, f.name) for f in fields(self)})
+
+
+@NOISES.add("gaussian")
+@dataclass(frozen=True)
+class Gaussian(Noise):
+    """Normal, with standard deviation sigma. The paper's noise, with sigma = 1."""
+
+    name = "gaussian"
+    sigma: Sigma = 1.0
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        return self.sigma * random.standard_normal(size)
+
+
+@NOISES.add("none")
+@dataclass(frozen=True)
+class NoNoise(Noise):
+    """None: the reward is the payoff."""
+
+    name = "none"
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        return np.zeros(size)
+
+
+@NOISES.add("bernoulli")
+@dataclass(frozen=True)
+class Bernoulli(Noise):
+    """The reward is the low or the high end of the payoff range, with the right mean."""
+
+    name = "bernoulli"
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        return random.random(size)
+
+    def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
+        low, high = payoff_range
+        return np.where(draw * (high - low) < payoff - low, high, low)
+
+
+@NOISES.add("laplace")
+@dataclass(frozen=True)
+class Laplace(Noise):
+    """Laplace (double exponential), scaled to standard deviation sigma."""
+
+    name = "laplace"
+    sigma: Sigma = 1.0
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        return self.sigma * np.sqrt(0.5) * random.laplace(size=size)
+
+
+@NOISES.add("student-t")
+@dataclass(frozen=True)
+class StudentT(Noise):
+    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma."""
+
+    name = "student-t"
+    df: Annotated[float, Range(2, open_low=True)] = 3.0
+    sigma: Sigma = 1.0
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        return self.sigma * np.sqrt((self.df - 2) / self.df) * random.standard_t(self.df, size)
+
+
+@NOISES.add("exponential")
+@dataclass(frozen=True)
+class Exponential(Noise):
+    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards."""
+
+    name = "exponential"
+    sigma: Sigma = 1.0
+    downwards: bool = False
+
+    def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
+        return (-self.sigma if self.downwards else self.sigma) * (random.standard_exponential(size) - 1)
+
+    def mirrored(self) -> Self:
+        return replace(self, downwards=not self.downwards)
+
+
+def parse_noise(spec: str | Noise) -> Noise:
+    """The noise model that a spec names.
+
+    >>> parse_noise("laplace:sigma=0.5")
+    Laplace(sigma=0.5)
+    """
+    if isinstance(spec, Noise):
+        return spec
+    entry, arguments = NOISES.parse(spec)
+    return entry.make(**arguments)

@@ -1,0 +1,73 @@
+"""What counts as a payoff matrix, and what is said of anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coebl.errors import InputError, shorten
+
+Floats = NDArray[np.float64]
+
+MOST_ENTRIES = 50_000_000  # 400 MB
+
+
+def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
+    """A payoff matrix as a contiguous array of floats, or an `InputError` that says what is wrong with it.
+
+    >>> check_payoff([[1, 2], [3, "x"]])
+    Traceback (most recent call last):
+    ...
+    coebl.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it by a number.
+    """
+    try:
+        matrix = np.array(payoff, dtype=np.float64, order="C")
+    except OverflowError:
+        raise InputError(f"{argument} holds a number too large for a float; divide the payoffs by a constant.") from None
+    except (TypeError, ValueError):
+        raise InputError(_why_no_matrix(payoff, argument)) from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"{argument} has {matrix.ndim} dimensions; accepted: a matrix, one row per action of the row player. "
+            "Write a single row as [[1, 2, 3]]."
+        )
+    if matrix.size == 0:
+        raise InputError(f"{argument} has shape {matrix.shape}; accepted: at least one row and one column.")
+    if matrix.size > MOST_ENTRIES:
+        raise InputError(
+            f"{argument} has {matrix.shape[0]} x {matrix.shape[1]} entries; accepted: at most {MOST_ENTRIES:,} in all. "
+            "Leave out dominated actions."
+        )
+    if not np.isfinite(matrix).all():
+        i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        raise InputError(
+            f"{argument}[{i}][{j}] is {matrix[i, j]}; accepted: finite numbers. "
+            "Replace it by a number, or leave that action out."
+        )
+    if not np.isfinite(matrix.max() - matrix.min()):
+        raise InputError(
+            f"{argument} spans {matrix.min():.3g} to {matrix.max():.3g}, more than a float can hold; "
+            "divide the payoffs by a constant."
+        )
+    return matrix
+
+
+def _why_no_matrix(payoff: Any, argument: str) -> str:
+    if not isinstance(payoff, (Sequence, np.ndarray)) or isinstance(payoff, str):
+        return f"{argument} is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
+    lengths = {len(row) if isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) else 0 for row in payoff}
+    if len(lengths) > 1:
+        return (
+            f"{argument} has rows of {min(lengths)} to {max(lengths)} entries; accepted: rows of one length. "
+            "Fill in the missing entries."
+        )
+    for i, row in enumerate(payoff):
+        for j, entry in enumerate(row):
+            try:
+                float(entry)
+            except (TypeError, ValueError):
+                return f"{argument}[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it by a number."
+    return f"{argument} is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."

@@ -1,0 +1,37 @@
+"""The second method: HiGHS, through SciPy, for what the kernel could not certify."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.errors import SolveError
+
+Floats = NDArray[np.float64]
+
+
+def solve_with_highs(scaled: Floats) -> tuple[Floats, Floats, int]:
+    """Both players' strategies, and the iterations, of a matrix with entries in [0, 1]."""
+    row, first = _one_player(scaled)
+    column, second = _one_player(1 - scaled.T)
+    return row, column, first + second
+
+
+def _one_player(payoff: Floats) -> tuple[Floats, int]:
+    """max v subject to payoff' x >= v, x a strategy."""
+    from scipy.optimize import linprog
+
+    m, n = payoff.shape
+    result = linprog(
+        c=np.append(np.zeros(m), -1.0),
+        A_ub=np.hstack([-payoff.T, np.ones((n, 1))]),
+        b_ub=np.zeros(n),
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+        method="highs-ds",
+    )
+    if result.x is None:
+        raise SolveError(f"HiGHS found no equilibrium of a {m} x {n} game: {result.message}")
+    strategy = np.maximum(result.x[:m], 0.0)
+    return strategy / strategy.sum(), int(result.nit)

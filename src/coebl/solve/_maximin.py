@@ -1,0 +1,211 @@
+"""Maximin strategies of a batch of matrices, at full speed, each with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coebl.errors import InputError, SolveError, shorten
+from coebl.solve import _lockstep, _simplex
+from coebl.solve._highs import solve_with_highs
+from coebl.solve._simplex import MOST_GAP
+
+Floats = NDArray[np.float64]
+
+_SMALL = 400  # entries up to which the lockstep kernel is the faster one
+_SINGLE = 48  # actions of either player from which a single-precision tableau pays
+
+_fallbacks = 0
+
+
+@dataclass
+class _State:
+    """What a warm start needs: the tableaux, and the payoffs they belong to."""
+
+    payoffs: Floats
+    tableaux: _simplex.Tableau
+    scale: Floats
+
+
+@dataclass(eq=False)
+class BatchSolution:
+    """The answers of `maximin`, runs on axis 0."""
+
+    strategy: Floats  # (runs, m), attains max over x of min over y of x'By
+    opponent: Floats  # (runs, n), the opponent's optimal strategy
+    value: Floats  # (runs,)
+    gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
+    pivots: NDArray[np.int64]  # (runs,)
+    fallbacks: int  # how many of the runs HiGHS had to solve
+    _state: list[_State] = field(default_factory=list, repr=False, compare=False)  # empty once it has been used
+
+
+def fallback_count() -> int:
+    """How many matrices this process has handed to HiGHS because the kernel could not certify its answer."""
+    return _fallbacks
+
+
+def maximin(
+    payoffs: ArrayLike,
+    *,
+    ties: Literal["first", "random"] | Floats = "first",
+    random: np.random.Generator | None = None,
+    start: BatchSolution | None = None,
+) -> BatchSolution:
+    """Solve a batch of zero-sum games for the row player, who maximises.
+
+    Args:
+        payoffs: (runs, m, n), or (m, n) for a single run.
+        ties: which of several optimal strategies to return. With ``"first"``, the one of least mean
+            ``sqrt(index)``: it leans to the actions that come first, and on a constant matrix it is action 0.
+            With ``"random"`` the indices are shuffled first, by ``random``, anew for every run. An array of
+            shape (runs, m) gives the weights directly: the optimal strategy of least mean weight is returned.
+        random: the generator that ``ties="random"`` draws from.
+        start: an earlier answer, of the same shape. Where only a few entries of a matrix have changed since, the solve
+            costs a small fraction; the answer obeys the same rules and certificate as without it. Hand in a new
+            array of payoffs, not the old one changed in place. The earlier answer's memory is taken over.
+
+    Returns:
+        A `BatchSolution`, each of whose answers has a relative duality gap of at most 1e-9.
+
+    >>> B = [[[3.0, 0.0], [1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]]]
+    >>> maximin(B).strategy
+    array([[0.25, 0.75],
+           [1.  , 0.  ]])
+    """
+    batch = np.ascontiguousarray(payoffs, dtype=np.float64)
+    if batch.ndim == 2:
+        batch = batch[None]
+    if batch.ndim != 3 or 0 in batch.shape:
+        raise InputError(
+            f"payoffs has shape {np.shape(payoffs)}; accepted: (runs, m, n) or (m, n), none of them zero. "
+            "Stack the matrices on axis 0."
+        )
+    runs, m, n = batch.shape
+    weight = _tie_weights(ties, random, runs, m)
+    row, column = np.empty((runs, m)), np.empty((runs, n))
+    value, gap, pivots = np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
+    answers = row, column, value, gap, pivots
+    state = []
+    if m * n <= _SMALL:
+        failures = _lockstep.maximin_small(batch, weight, *answers)
+    else:
+        precision = np.float32 if min(m, n) >= _SINGLE else np.float64
+        state = [_take_state(start, batch, precision)]
+        before, state[0].payoffs = state[0].payoffs, batch
+        failures = _simplex.maximin_batch(batch, weight, before, state[0].tableaux, state[0].scale, *answers)
+    fallbacks = _rescue(batch, weight, *answers) if failures else 0
+    return BatchSolution(row, column, value, gap, pivots, fallbacks, state)
+
+
+def _rescue(
+    batch: Floats,
+    weight: Floats,
+    row: Floats,
+    column: Floats,
+    value: Floats,
+    gap: Floats,
+    pivots: NDArray[np.int64],
+) -> int:
+    """Solve again, in double precision and then by HiGHS, what the kernel did not certify. Changes the answers in place."""
+    global _fallbacks
+    fallbacks = 0
+    for run in np.flatnonzero(~(gap <= MOST_GAP)):
+        low, high = batch[run].min(), batch[run].max()
+        if not np.isfinite(high / 2 - low / 2):
+            raise InputError(_not_finite(batch[run], run, len(batch)))
+        half = (high / 2 - low / 2) or 1.0  # halves: the range itself may be too large for a float
+        scaled = (batch[run] / 2 - low / 2) / half
+        again = _simplex_once(scaled, weight[run if len(weight) > 1 else 0])
+        if again is None:
+            again = solve_with_highs(scaled)
+            fallbacks += 1
+        row[run], column[run], pivots[run] = again
+        lower, upper = (row[run] @ scaled).min(), (scaled @ column[run]).max()
+        gap[run] = upper - lower
+        value[run] = low + (lower + upper) * half
+        if not gap[run] <= MOST_GAP:
+            raise SolveError(
+                f"run {run}: the best answer has a relative gap of {gap[run]:.1e}, more than {MOST_GAP:.0e}; "
+                "the payoffs are too close to degenerate for double precision."
+            )
+    _fallbacks += fallbacks
+    return fallbacks
+
+
+def _simplex_once(scaled: Floats, weight: Floats) -> tuple[Floats, Floats, int] | None:
+    """The double-precision kernel on one matrix; nothing where it fails."""
+    m, n = scaled.shape
+    batch = scaled[None]
+    state = _new_state(batch, np.float64)
+    row, column = np.zeros((1, m)), np.zeros((1, n))
+    value, gap = np.empty(1), np.empty(1)
+    pivots = np.empty(1, np.int64)
+    answers = row, column, value, gap, pivots
+    if _simplex.maximin_batch(batch, weight[None], batch, state.tableaux, state.scale, *answers):
+        return None
+    return row[0], column[0], int(pivots[0])
+
+
+def _take_state(start: BatchSolution | None, batch: Floats, precision: type[np.floating]) -> _State:
+    if start is not None and start._state and start._state[0].payoffs.shape == batch.shape:
+        return start._state.pop()
+    return _new_state(batch, precision)
+
+
+def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
+    runs, m, n = batch.shape
+    stride = -(-n // 16) * 16
+    if stride * np.dtype(precision).itemsize % 512 == 0:
+        stride += 16  # rows that lie a power of two apart would fight for the same cache lines
+    tableaux = _simplex.Tableau(
+        T=_aligned((runs, m, stride), precision),
+        b=np.empty((runs, m)),
+        c=np.empty((runs, stride)),
+        norm=_aligned((runs, stride), precision),
+        basic=np.empty((runs, m), np.int64),
+        nonbasic=np.empty((runs, n), np.int64),
+    )
+    return _State(batch, tableaux, np.zeros((runs, 2)))
+
+
+def _aligned(shape: tuple[int, ...], precision: type[np.floating]) -> NDArray[np.floating]:
+    """An empty array at an address that suits whole cache lines: a third faster to sweep."""
+    size = int(np.prod(shape)) * np.dtype(precision).itemsize
+    buffer = np.empty(size + 64, np.uint8)
+    start = -buffer.ctypes.data % 64
+    return buffer[start : start + size].view(precision).reshape(shape)
+
+
+@lru_cache
+def _first_weights(m: int) -> Floats:
+    return np.sqrt(np.arange(m) / m)[None]
+
+
+def _tie_weights(ties: str | Floats, random: np.random.Generator | None, runs: int, m: int) -> Floats:
+    if isinstance(ties, str):
+        if ties == "first":
+            return _first_weights(m)
+        if ties == "random":
+            if random is None:
+                raise InputError('ties is "random" and random is None; pass random=numpy.random.default_rng(seed).')
+            return random.permuted(np.broadcast_to(_first_weights(m), (runs, m)), axis=1)
+        raise InputError(f'ties is {ties!r}; accepted: "first", "random", or an array of weights, (runs, m).')
+    weight = np.ascontiguousarray(ties, dtype=np.float64)
+    if weight.shape != (runs, m) or not np.isfinite(weight).all():
+        raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape (runs, m) = {(runs, m)}.")
+    return weight
+
+
+def _not_finite(matrix: Floats, run: int, runs: int) -> str:
+    bad = np.argwhere(~np.isfinite(matrix))
+    where = "payoffs" if runs == 1 else f"payoffs[{run}]"
+    if len(bad) == 0:
+        return f"{where} spans more than a float can hold; accepted: finite numbers. Divide them by a constant."
+    i, j = bad[0]
+    entry = shorten(float(matrix[i, j]))
+    return f"{where}[{i}, {j}] is {entry}; accepted: finite numbers. Replace it, or leave that action out."

@@ -1,0 +1,59 @@
+"""One zero-sum game, solved for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coebl.payoffs import check_payoff
+from coebl.solve._maximin import maximin
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A certified equilibrium of a zero-sum game."""
+
+    value: float  # what the row player gets
+    row: NDArray[np.float64]  # (m,), the row player's strategy
+    column: NDArray[np.float64]  # (n,), the column player's strategy
+    gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
+    status: str  # "optimal", or "optimal (HiGHS)" where the kernel needed help
+    pivots: int
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Solution)
+            and np.array_equal(self.row, other.row)
+            and np.array_equal(self.column, other.column)
+            and (self.value, self.gap, self.status, self.pivots)
+            == (other.value, other.gap, other.status, other.pivots)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def solve(payoff: ArrayLike) -> Solution:
+    """Solve a zero-sum game with payoff (m, n) to the row player.
+
+    Where a player has several optimal strategies, the row player's is chosen by the rule `maximin` calls "first".
+
+    >>> solution = solve([[3, 0], [1, 2]])
+    >>> solution.value
+    1.5
+    >>> solution.row, solution.column
+    (array([0.25, 0.75]), array([0.5, 0.5]))
+    """
+    matrix = check_payoff(payoff)
+    found = maximin(matrix)
+    row, column = found.strategy[0], found.opponent[0]
+    row.flags.writeable = column.flags.writeable = False
+    return Solution(
+        value=float(found.value[0]) + 0.0,
+        row=row,
+        column=column,
+        gap=float(found.gap[0]),
+        status="optimal (HiGHS)" if found.fallbacks else "optimal",
+        pivots=int(found.pivots[0]),
+    )
