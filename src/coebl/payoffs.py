@@ -26,7 +26,9 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     try:
         matrix = np.array(payoff, dtype=np.float64, order="C")
     except OverflowError:
-        raise InputError(f"{argument} holds a number too large for a float; divide the payoffs by a constant.") from None
+        raise InputError(
+            f"{argument} holds a number too large for a float; divide the payoffs by a constant."
+        ) from None
     except (TypeError, ValueError):
         raise InputError(_why_no_matrix(payoff, argument)) from None
     if matrix.ndim != 2:
@@ -47,7 +49,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
             f"{argument}[{i}][{j}] is {matrix[i, j]}; accepted: finite numbers. "
             "Replace it by a number, or leave that action out."
         )
-    if not np.isfinite(matrix.max() - matrix.min()):
+    if matrix.max() / 2 - matrix.min() / 2 > np.finfo(np.float64).max / 2:
         raise InputError(
             f"{argument} spans {matrix.min():.3g} to {matrix.max():.3g}, more than a float can hold; "
             "divide the payoffs by a constant."
@@ -58,7 +60,9 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
 def _why_no_matrix(payoff: Any, argument: str) -> str:
     if not isinstance(payoff, (Sequence, np.ndarray)) or isinstance(payoff, str):
         return f"{argument} is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
-    lengths = {len(row) if isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) else 0 for row in payoff}
+    lengths = {
+        len(row) if isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) else 0 for row in payoff
+    }
     if len(lengths) > 1:
         return (
             f"{argument} has rows of {min(lengths)} to {max(lengths)} entries; accepted: rows of one length. "

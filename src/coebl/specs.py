@@ -1,7 +1,8 @@
 """Spec strings: how games, noise models and learners are named everywhere.
 
-``name`` or ``name:key=value,key=value``; a single value without a key goes to the first parameter. Nothing in a spec needs
-quoting in a shell. A list is written ``1/2/3``; inside a value that is itself a spec, ``+`` stands for the comma.
+``name`` or ``name:key=value,key=value``; a single value without a key goes to the first parameter. Nothing in a
+spec needs quoting in a shell. A list is written ``1/2/3``; inside a value that is itself a spec, ``+`` stands for
+the comma.
 
 A `Registry` maps names to factories: functions or dataclasses whose annotated parameters say what a spec may set,
 ``n: Annotated[int, Range(1, 10)] = 3``.
@@ -140,7 +141,8 @@ class Entry(Generic[T]):
     def __init__(self, name: str, factory: Callable[..., T]) -> None:
         self.name = name
         self.factory = factory
-        hints = typing.get_type_hints(factory.__init__ if isinstance(factory, type) else factory, include_extras=True)
+        annotated: Any = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
+        hints = typing.get_type_hints(annotated, include_extras=True)
         self.parameters = [
             _parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints
         ]
@@ -161,9 +163,7 @@ class Entry(Generic[T]):
                     raise InputError(f"{self.name}: {part!r} has no name; accepted: {self.usage}.")
                 key, value = self.parameters[0].name, part
             if key not in known:
-                raise InputError(
-                    f"{self.name} has no parameter {key!r}{nearest(key, known)} Accepted: {self.usage}."
-                )
+                raise InputError(f"{self.name} has no parameter {key!r}{nearest(key, known)} Accepted: {self.usage}.")
             if key in arguments:
                 raise InputError(f"{self.name}: {key} is given twice; give it once.")
             arguments[key] = known[key].read(value, self.name)

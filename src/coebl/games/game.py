@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +16,7 @@ from coebl.payoffs import check_payoff
 
 if TYPE_CHECKING:
     from coebl.games.uniqueness import Uniqueness
-    from coebl.solve import Solution
+    from coebl.solver import Solution
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +64,7 @@ class Game:
     @cached_property
     def solution(self) -> Solution:
         """The certified equilibrium, computed once."""
-        from coebl.solve import solve
+        from coebl.solver import solve
 
         return solve(self.payoff)
 
@@ -112,6 +113,58 @@ class Game:
             payoff_range=self.payoff_range,
             spec=self.spec,
         )
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Game:
+        """The game in a file: .csv, .npy, .json or .nfg."""
+        from coebl.games.files import read_game
+
+        return read_game(path)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the game to a file: .csv, .npy, .json or .nfg."""
+        from coebl.games.files import write_game
+
+        write_game(self, path)
+
+    @classmethod
+    def from_openspiel(cls, game: Any) -> Game:
+        """The game of a pyspiel game, or of the name of one such as "matrix_rps"."""
+        from coebl.games.interchange import from_openspiel
+
+        return from_openspiel(game)
+
+    def to_openspiel(self) -> Any:
+        """The game as a pyspiel.MatrixGame."""
+        from coebl.games.interchange import to_openspiel
+
+        return to_openspiel(self)
+
+    @classmethod
+    def from_nashpy(cls, game: Any) -> Game:
+        """The game of a nashpy.Game."""
+        from coebl.games.interchange import from_nashpy
+
+        return from_nashpy(game)
+
+    def to_nashpy(self) -> Any:
+        """The game as a nashpy.Game."""
+        from coebl.games.interchange import to_nashpy
+
+        return to_nashpy(self)
+
+    @classmethod
+    def from_gambit(cls, game: Any) -> Game:
+        """The game of a pygambit.Game."""
+        from coebl.games.interchange import from_gambit
+
+        return from_gambit(game)
+
+    def to_gambit(self) -> Any:
+        """The game as a pygambit.Game."""
+        from coebl.games.interchange import to_gambit
+
+        return to_gambit(self)
 
     def _content(self) -> tuple[Any, ...]:
         return (

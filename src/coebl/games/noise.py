@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, ClassVar, Self
 
@@ -20,8 +21,8 @@ NOISES: Registry[Noise] = Registry("noise", "noises")
 class Noise:
     """A noise model.
 
-    Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the game,
-    `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
+    Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the
+    game, `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
     """
 
     name: ClassVar[str]
@@ -89,7 +90,7 @@ class Laplace(Noise):
     sigma: Sigma = 1.0
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        return self.sigma * np.sqrt(0.5) * random.laplace(size=size)
+        return self.sigma * math.sqrt(0.5) * random.laplace(size=size)
 
 
 @NOISES.add("student-t")
@@ -102,7 +103,7 @@ class StudentT(Noise):
     sigma: Sigma = 1.0
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        return self.sigma * np.sqrt((self.df - 2) / self.df) * random.standard_t(self.df, size)
+        return self.sigma * math.sqrt((self.df - 2) / self.df) * random.standard_t(self.df, size)
 
 
 @NOISES.add("exponential")

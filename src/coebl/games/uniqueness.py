@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from coebl.solve import Solution
+    from coebl.solver import Solution
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def _one_player(payoff: Floats, value: float, x: Floats) -> tuple[str, str]:
         bounds=[(-1.0, 1.0) if is_used else (0.0, 1.0) for is_used in used],
         method="highs",
     )
-    if result.x is None:
+    if result.x is None or result.fun is None:
         return "unknown", f"left a linear program unsolved: {result.message}"
     if -result.fun > _SURELY_NOT:
         action = int(np.argmax(np.abs(result.x)))

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coebl.errors import InputError, SolveError, shorten
-from coebl.solve import _lockstep, _simplex
-from coebl.solve._highs import solve_with_highs
-from coebl.solve._simplex import MOST_GAP
+from coebl.solver import _lockstep, _simplex
+from coebl.solver._highs import solve_with_highs
+from coebl.solver._simplex import MOST_GAP
 
 Floats = NDArray[np.float64]
 
@@ -111,13 +111,13 @@ def _rescue(
     gap: Floats,
     pivots: NDArray[np.int64],
 ) -> int:
-    """Solve again, in double precision and then by HiGHS, what the kernel did not certify. Changes the answers in place."""
+    """Solve again, in double precision, then by HiGHS, what was not certified. Changes the answers in place."""
     global _fallbacks
     fallbacks = 0
-    for run in np.flatnonzero(~(gap <= MOST_GAP)):
+    for run in np.flatnonzero(~(np.abs(gap) <= MOST_GAP)):
         low, high = batch[run].min(), batch[run].max()
-        if not np.isfinite(high / 2 - low / 2):
-            raise InputError(_not_finite(batch[run], run, len(batch)))
+        if not high / 2 - low / 2 <= np.finfo(np.float64).max / 2:
+            raise InputError(_not_finite(batch[run], int(run), len(batch)))
         half = (high / 2 - low / 2) or 1.0  # halves: the range itself may be too large for a float
         scaled = (batch[run] / 2 - low / 2) / half
         again = _simplex_once(scaled, weight[run if len(weight) > 1 else 0])

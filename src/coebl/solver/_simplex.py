@@ -30,6 +30,7 @@ from numba import njit
 MOST_GAP = 1e-9  # the largest duality gap, relative to the payoff range, of an answer that stands
 _ROUNDS = 12  # how often _settle refines and pivots on before it gives up
 _REFINEMENTS = 5
+_ROUNDING = 1e-13  # a probability below this is no probability
 _EXACT = 1e-11  # what counts as zero in b and c once they are refined
 _compiled = njit(nogil=True, cache=True, error_model="numpy")
 _inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")  # a call counts references to each array
@@ -292,12 +293,12 @@ def _bounds(w, p, q):
     clipped = False
     total_p = total_q = 0.0
     for i in range(m):
-        if p[i] < 0.0:
+        if p[i] != 0.0 and p[i] < _ROUNDING:
             p[i] = 0.0
             clipped = True
         total_p += p[i]
     for j in range(n):
-        if q[j] < 0.0:
+        if q[j] != 0.0 and q[j] < _ROUNDING:
             q[j] = 0.0
             clipped = True
         total_q += q[j]
@@ -437,21 +438,25 @@ def _begin(t, w, weight):
 
 
 @_compiled
-def _extent(A, k, lows, highs):
-    """The smallest and the largest entry of A[k]; lows and highs are scratch."""
+def _extent(A, k, lows, highs, check):
+    """The smallest and the largest entry of A[k], or NaN where one is not finite. The rest is scratch."""
     _, m, n = A.shape
     for j in range(n):
         lows[j] = highs[j] = A[k, m - 1, j]
+        check[j] = A[k, m - 1, j] * 0.0
     for i in range(0, m - 1, 2):
         for j in range(n):
             one, other = A[k, i, j], A[k, i + 1, j]
             small, large = (one, other) if one < other else (other, one)
+            check[j] += (one + other) * 0.0
             lows[j] = small if small < lows[j] else lows[j]
             highs[j] = large if large > highs[j] else highs[j]
     low, high = lows[0], highs[0]
     for j in range(1, n):
         low = lows[j] if lows[j] < low else low
         high = highs[j] if highs[j] > high else high
+    for j in range(n):
+        high += check[j]
     return low, high
 
 
@@ -468,9 +473,9 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
     """Solve every A[k], from its state where that helps, and leave the state for a later call.
 
     A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. states: a Tableau whose arrays have runs on axis 0.
-    before: the A that the states belong to. scale: (runs, 2), the low end and the width of the payoffs; a width of 0 says that there is no state yet.
-    row, column, value, gap, pivots: the answers of each run. Returns how many gaps are not at most MOST_GAP: payoffs that
-    are not finite, or too nearly degenerate for this precision, end there.
+    before: the A that the states belong to. scale: (runs, 2), the low end and the width of the payoffs; a width of 0
+    says that there is no state yet. row, column, value, gap, pivots: the answers of each run. Returns how many gaps
+    are not at most MOST_GAP: payoffs that are not finite, or too nearly degenerate for this precision, end there.
     """
     runs, m, n = A.shape
     T, b = states.T, states.b
@@ -495,12 +500,12 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
     )
     failures = 0
     for k in range(runs):
-        low, high = _extent(A, k, w.score, w.over_columns)
+        low, high = _extent(A, k, w.score, w.over_columns, w.column_sums)
         base, span = scale[k, 0], scale[k, 1]
         warm = span > 0.0 and low >= base - 0.5 * span and high <= base + 2 * span and high - low >= 0.25 * span
         if not warm:
             base = low
-            span = high - low if high > low else 1.0
+            span = high - low if high != low else 1.0
         unit = 1 / span
         for i in range(m):
             for j in range(n):
@@ -537,6 +542,6 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
         scale[k, 0], scale[k, 1] = base, span
         lower, upper = _bounds(w, row[k], column[k])
         value[k] = base + (0.5 * (lower + upper) - 1) * span
-        gap[k] = (upper - lower) * span / (high - low if high > low else 1.0)
-        failures += not gap[k] <= MOST_GAP  # also when it is not a number
+        gap[k] = (upper - lower) * span / (high - low if high != low else 1.0)
+        failures += not abs(gap[k]) <= MOST_GAP  # also when it is not a number
     return failures

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coebl.payoffs import check_payoff
-from coebl.solve._maximin import maximin
+from coebl.solver._maximin import maximin
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ class Solution:
             isinstance(other, Solution)
             and np.array_equal(self.row, other.row)
             and np.array_equal(self.column, other.column)
-            and (self.value, self.gap, self.status, self.pivots)
-            == (other.value, other.gap, other.status, other.pivots)
+            and (self.value, self.gap, self.status, self.pivots) == (other.value, other.gap, other.status, other.pivots)
         )
 
     __hash__ = None  # type: ignore[assignment]

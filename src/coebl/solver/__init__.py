@@ -1,6 +1,6 @@
 """Zero-sum matrix games, solved and certified: `solve` for people, `maximin` for learners."""
 
-from coebl.solve._maximin import BatchSolution, fallback_count, maximin
-from coebl.solve._solve import Solution, solve
+from coebl.solver._maximin import BatchSolution, fallback_count, maximin
+from coebl.solver._solve import Solution, solve
 
 __all__ = ["BatchSolution", "Solution", "fallback_count", "maximin", "solve"]

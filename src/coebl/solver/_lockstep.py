@@ -9,7 +9,7 @@ precision throughout, and no state is kept: at these sizes solving anew costs le
 
 import numpy as np
 
-from coebl.solve._simplex import MOST_GAP, _aligned, _compiled
+from coebl.solver._simplex import _ROUNDING, MOST_GAP, _aligned, _compiled
 
 LANES = 32
 _ZERO = 1e-12  # what counts as zero in b and c
@@ -21,12 +21,14 @@ def _load(A, run, weight, lane, T, b, e, c, norm, basic, nonbasic):
     """Put the first tableau of A[run] into a lane. Return the low end of the payoffs and their width."""
     _, m, n = A.shape
     low = high = A[run, 0, 0]
+    check = 0.0
     for i in range(m):
         for j in range(n):
             entry = A[run, i, j]
             low = entry if entry < low else low
             high = entry if entry > high else high
-    span = high - low if high > low else 1.0
+            check += entry * 0.0  # not a number where the entry is not finite; it then spreads to all
+    span = (high - low if high > low else 1.0) + check
     unit = 1 / span
     for j in range(n):
         at = j * LANES + lane
@@ -54,11 +56,11 @@ def _unload(A, run, low, span, lane, b, c, basic, nonbasic, row, column):
         column[run, j] = 0.0
     total_row = total_column = 0.0
     for at in range(lane, m * LANES, LANES):
-        if basic[at] < n and b[at] > 0.0:
+        if basic[at] < n and b[at] > _ROUNDING:
             column[run, basic[at]] = b[at]
             total_column += b[at]
     for at in range(lane, n * LANES, LANES):
-        if nonbasic[at] >= n and c[at] < 0.0:
+        if nonbasic[at] >= n and c[at] < -_ROUNDING:
             row[run, nonbasic[at] - n] = -c[at]
             total_row -= c[at]
     for i in range(m):
@@ -80,13 +82,13 @@ def _unload(A, run, low, span, lane, b, c, basic, nonbasic, row, column):
 
 
 @_compiled
-def _choose_column(n, c, norm, entering, best):
+def _choose_column(n, width, c, norm, entering, best):
     """The steepest edge of every lane; best is 0 where none improves."""
-    for k in range(LANES):
+    for k in range(width):
         best[k] = 0.0
         entering[k] = 0
     for j in range(n):
-        for k in range(LANES):
+        for k in range(width):
             gain = c[j * LANES + k] - _ZERO
             gain = gain if gain > 0.0 else 0.0
             score = gain * gain / norm[j * LANES + k]
@@ -96,13 +98,13 @@ def _choose_column(n, c, norm, entering, best):
 
 
 @_compiled
-def _choose_row(m, b, e, factor, leaving, step, tie_step):
+def _choose_row(m, width, b, e, factor, leaving, step, tie_step):
     """The row of least ratio in every lane, ties by the tie part; step is infinite where there is none."""
-    for k in range(LANES):
+    for k in range(width):
         step[k] = tie_step[k] = np.inf
         leaving[k] = 0
     for i in range(m):
-        for k in range(LANES):
+        for k in range(width):
             entry = factor[i * LANES + k]
             usable = entry > _TINY
             entry = entry if usable else 1.0
@@ -116,19 +118,19 @@ def _choose_row(m, b, e, factor, leaving, step, tie_step):
 
 
 @_compiled
-def _eliminate(m, n, T, b, e, c, norm, factor, row, step, tie_step, price):
+def _eliminate(m, n, width, T, b, e, c, norm, factor, row, step, tie_step, price):
     """Subtract factor x row from T, likewise from b, e and c, in every lane; leave new column norms in norm."""
     for i in range(m):
-        for k in range(LANES):
+        for k in range(width):
             b[i * LANES + k] -= factor[i * LANES + k] * step[k]
             e[i * LANES + k] -= factor[i * LANES + k] * tie_step[k]
     for j in range(n):
-        for k in range(LANES):
+        for k in range(width):
             c[j * LANES + k] -= price[k] * row[j * LANES + k]
             norm[j * LANES + k] = 1.0
     for i in range(m):
         for j in range(n):
-            for k in range(LANES):
+            for k in range(width):
                 entry = T[(i * (n | 1) + j) * LANES + k] - factor[i * LANES + k] * row[j * LANES + k]
                 T[(i * (n | 1) + j) * LANES + k] = entry
                 norm[j * LANES + k] += entry * entry
@@ -160,10 +162,11 @@ def maximin_small(A, weight, row_strategy, column_strategy, value, gap, pivots):
     run_of = np.full(LANES, -1)  # -1: the lane is idle
     for idle in (T, b, e, c, norm, row):
         idle[:] = 1.0
+    width = LANES if runs > 8 else 8  # lanes in use
     limit = 50 * (m + n) + 100
     upcoming = active = failures = 0
     while True:
-        for k in range(LANES):
+        for k in range(width):
             if run_of[k] < 0 and upcoming < runs:
                 low[k], span[k] = _load(A, upcoming, weight, k, T, b, e, c, norm, basic, nonbasic)
                 count[k] = 0
@@ -172,13 +175,13 @@ def maximin_small(A, weight, row_strategy, column_strategy, value, gap, pivots):
                 upcoming += 1
         if active == 0:
             return failures
-        _choose_column(n, c, norm, entering, best)
-        for k in range(LANES):
+        _choose_column(n, width, c, norm, entering, best)
+        for k in range(width):
             at = entering[k] * LANES + k
             for i in range(m):
                 factor[i * LANES + k] = T[i * stride * LANES + at]
-        _choose_row(m, b, e, factor, leaving, step, tie_step)
-        for k in range(LANES):
+        _choose_row(m, width, b, e, factor, leaving, step, tie_step)
+        for k in range(width):
             run = run_of[k]
             if run >= 0 and best[k] > 0.0 and step[k] < np.inf and count[k] < limit:
                 at_row, at_column = leaving[k] * LANES + k, entering[k] * LANES + k
@@ -193,16 +196,14 @@ def maximin_small(A, weight, row_strategy, column_strategy, value, gap, pivots):
                 count[k] += 1
                 continue
             if run >= 0:
-                lower, upper = _unload(
-                    A, run, low[k], span[k], k, b, c, basic, nonbasic, row_strategy, column_strategy
-                )
+                lower, upper = _unload(A, run, low[k], span[k], k, b, c, basic, nonbasic, row_strategy, column_strategy)
                 value[run] = low[k] + 0.5 * (lower + upper) * span[k]
                 gap[run] = upper - lower
                 pivots[run] = count[k]
-                failures += not gap[run] <= MOST_GAP  # also when it is not a number
+                failures += not abs(gap[run]) <= MOST_GAP  # also when it is not a number
                 run_of[k] = -1
                 active -= 1
             price[k] = step[k] = tie_step[k] = 0.0  # an idle lane: subtract nothing
             for i in range(m):
                 factor[i * LANES + k] = 0.0
-        _eliminate(m, n, T, b, e, c, norm, factor, row, step, tie_step, price)
+        _eliminate(m, n, width, T, b, e, c, norm, factor, row, step, tie_step, price)

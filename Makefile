@@ -1,0 +1,44 @@
+# Every target makes what it needs: a fresh clone with Python 3.11+, pip and make is enough.
+
+PYTHON ?= python3
+BIN := .venv/bin
+# One BLAS thread each: the tests run in several processes.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: demo test test-slow lint format bench clean
+
+demo: .venv/installed  ## solve and print a game
+	@$(BIN)/coebl solve kuhn-poker
+
+test: .venv/developing lint  ## everything that must pass: style, types, tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+test-slow: .venv/developing  ## the tests that take minutes
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: .venv/developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/developing
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/solvers.py
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/installed: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/developing: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@ .venv/installed

@@ -1,0 +1,162 @@
+"""Speed of `maximin` against other zero-sum solvers, in one run, answers cross-checked. Writes RESULTS.md.
+
+    python benchmarks/solvers.py                  all sizes
+    python benchmarks/solvers.py --sizes 3 16     some, printed only
+
+Every time is the best of several repetitions: the machine may be shared, and other work only adds time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.solver import maximin
+from peers import PEERS, best_time, measure
+
+Floats = NDArray[np.float64]
+
+SIZES = (3, 4, 8, 16, 32, 64, 128, 256)
+BATCH = 64
+GOALS = {3: 10, 4: 10, 8: 5, 16: 3, 32: 3, 64: 3, 128: 8, 256: 8}
+
+
+def random_games(n: int) -> Floats:
+    """As COEBL meets them: a constant plus unit Gaussian noise."""
+    return 4 + np.random.default_rng([1, n]).normal(size=(BATCH, n, n))
+
+
+def tied_games(n: int) -> Floats:
+    """As UCB meets them: most entries unvisited and equal, the others lower."""
+    random = np.random.default_rng([2, n])
+    count = random.poisson(0.5, size=(BATCH, n, n))
+    mean = np.where(count > 0, random.normal(size=(BATCH, n, n)) / np.sqrt(np.maximum(1, count)), 0)
+    result: Floats = mean + np.sqrt(2 * np.log(2 * 3000**2 * n * n) / np.maximum(1, count))
+    return result
+
+
+def compare(batch: Floats, processes: dict[str, Executor]) -> dict[str, float]:
+    """Microseconds a solve, ours and each peer's. Raises if an answer differs."""
+    ours = maximin(batch)
+    result = {"coebl": best_time(lambda: maximin(batch), 1.0) / len(batch) * 1e6}
+    for name, process in processes.items():
+        if name == "gurobipy" and batch.shape[1] > 128:
+            continue  # beyond the licence that comes with the package
+        result[name], values = process.submit(measure, name, batch).result()
+        tolerance = 1e-6 * float(np.ptp(batch))
+        np.testing.assert_allclose(values, ours.value[: len(values)], rtol=0, atol=tolerance, err_msg=name)
+    return result
+
+
+def warm_start(n: int) -> tuple[float, float, float]:
+    """Microseconds of a cold solve, of one after a changed entry, and the pivots of the latter."""
+    random = np.random.default_rng([3, n])
+    batch = random_games(n)
+    cold = best_time(lambda: maximin(batch), 1.0)
+    found = maximin(batch)
+    times, pivots = [], []
+    for _ in range(60):
+        batch = batch.copy()
+        batch[np.arange(BATCH), random.integers(n, size=BATCH), random.integers(n, size=BATCH)] = 4 + random.normal(
+            size=BATCH
+        )
+        start = time.perf_counter()
+        found = maximin(batch, start=found)
+        times.append(time.perf_counter() - start)
+        pivots.append(found.pivots.mean())
+    np.testing.assert_allclose(found.value, maximin(batch).value, atol=1e-8)
+    return cold / BATCH * 1e6, float(np.median(times)) / BATCH * 1e6, float(np.mean(pivots))
+
+
+def machine() -> str:
+    model = "unknown processor"
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
+    names = ("numpy", "numba", "scipy", "quantecon", "nashpy", "highspy", "ortools", "gurobipy")
+    versions = []
+    for name in names:
+        try:
+            versions.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            versions.append(f"{name} not installed")
+    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, " + ", ".join(
+        versions
+    )
+
+
+def table(title: str, make: Callable[[int], Floats], sizes: list[int], processes: dict[str, Executor]) -> list[str]:
+    peers = list(PEERS)
+    lines = [
+        f"| {title} | coebl, µs | best peer | times faster | goal | " + " | ".join(peers) + " |",
+        "|---" * (5 + len(peers)) + "|",
+    ]
+    for n in sizes:
+        times = compare(make(n), processes)
+        ours = times.pop("coebl")
+        best = min(times, key=lambda name: times[name])
+        cells = [f"{times[name] / ours:,.1f}x" if name in times else "-" for name in peers]
+        goal = f">= {GOALS[n]}x" if n in GOALS and title == "random" else ""
+        lines.append(
+            f"| {n} x {n} | {ours:,.2f} | {best} | {times[best] / ours:.1f}x | {goal} | " + " | ".join(cells) + " |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def warm_table(sizes: list[int]) -> list[str]:
+    lines = ["| one entry changed | cold, µs | warm, µs | times faster | goal | pivots |", "|---" * 6 + "|"]
+    for n in sizes:
+        cold, warm, pivots = warm_start(n)
+        goal = ">= 10x" if n == 128 else ""
+        lines.append(f"| {n} x {n} | {cold:,.2f} | {warm:,.2f} | {cold / warm:.1f}x | {goal} | {pivots:.1f} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", help="only these sizes, and do not write RESULTS.md")
+    chosen = parser.parse_args().sizes
+    sizes = chosen or list(SIZES)
+    for n in sizes:
+        maximin(random_games(n))  # compile
+    lines = [
+        "# Speed",
+        "",
+        "Made by `make bench`. " + machine() + ".",
+        "",
+        f"Microseconds a solve for `maximin` on a batch of {BATCH}, single-threaded, certificate included, and how "
+        "many times longer each peer takes a matrix, called as its users call it. Best of several repetitions, all in "
+        "the same run; the answers are compared.",
+        "",
+    ]
+    processes: dict[str, Executor] = {name: ProcessPoolExecutor(1, mp_context=get_context("spawn")) for name in PEERS}
+    lines += [*table("random", random_games, sizes, processes), ""]
+    lines += [*table("UCB-like, tied", tied_games, sizes, processes), ""]
+    for process in processes.values():
+        process.shutdown()
+    lines += [
+        "Warm starts: `start=` the previous solution, after one entry of each matrix was replaced. Small games are "
+        "solved anew, which is faster.",
+        "",
+    ]
+    lines += warm_table([n for n in sizes if n >= 16])
+    if not chosen:
+        (Path(__file__).parent / "RESULTS.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""A match: a game, a row learner, a column learner, a number of rounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coebl.errors import InputError
+from coebl.games import Game, Noise, parse_game
+from coebl.learners import Learner, parse_learner
+
+
+@dataclass(frozen=True)
+class Match:
+    """Who plays what against whom, and for how long."""
+
+    game: Game
+    row: Learner
+    column: Learner
+    rounds: int
+
+    @classmethod
+    def of(
+        cls,
+        game: str | Game,
+        row: str | Learner,
+        column: str | Learner,
+        rounds: int = 3000,
+        noise: str | Noise | None = None,
+    ) -> Match:
+        """A match from specs.
+
+        >>> match = Match.of("diagonal:2", "ucb", "coebl:c=2", rounds=100)
+        >>> print(match)
+        diagonal:n=2, ucb v coebl:c=2, 100 rounds
+        """
+        if not isinstance(rounds, int) or rounds < 1:
+            raise InputError(f"rounds is {rounds!r}; accepted: a whole number, >= 1.")
+        match = cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
+        if match.row.sees == "policy" and match.column.sees == "policy":
+            raise InputError(
+                f"{match.row} v {match.column}: each would have to see the other's policy first; let one of them learn."
+            )
+        return match
+
+    def __str__(self) -> str:
+        return f"{self.game.spec or self.game.name}, {self.row} v {self.column}, {self.rounds} rounds"

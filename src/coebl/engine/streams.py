@@ -1,0 +1,86 @@
+"""Streams of random numbers: one set per run, by purpose, fetched in blocks.
+
+Every run has its own generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
+batch, and nature's numbers are the same whoever plays. Numbers are fetched ahead, many at a time: the sequence that a
+generator yields does not depend on how it is cut, so neither does any result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Purpose = Literal["nature", "row actions", "column actions", "row learner", "column learner"]
+
+_KEYS: dict[Purpose, int] = {
+    "nature": 0,
+    "row actions": 1,
+    "column actions": 2,
+    "row learner": 3,
+    "column learner": 4,
+}
+_KINDS = {"noise": 0, "uniform": 1, "normal": 2}
+AHEAD = 4096  # numbers per run that are fetched at a time, at least
+
+
+def generator(seed: int, purpose: Purpose, kind: str) -> np.random.Generator:
+    """The generator of one run for one purpose and one kind of numbers."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind])))
+
+
+class Stream:
+    """One kind of random numbers for every run of a batch."""
+
+    def __init__(
+        self,
+        generators: Sequence[np.random.Generator],
+        draw: Callable[[np.random.Generator, int], Floats],
+        ahead: int = AHEAD,
+    ) -> None:
+        self._generators = generators
+        self._draw = draw
+        self._ahead = ahead
+        self._buffer = np.empty((len(generators), 0))
+        self._used = 0
+
+    def take(self, count: int) -> Floats:
+        """The next numbers of every run: (runs, count)."""
+        end = self._used + count
+        if end > self._buffer.shape[1]:
+            left = self._buffer[:, self._used :]
+            fresh = max(count - left.shape[1], self._ahead)
+            buffer = np.empty((len(self._generators), left.shape[1] + fresh))
+            buffer[:, : left.shape[1]] = left
+            for run, random in enumerate(self._generators):
+                buffer[run, left.shape[1] :] = self._draw(random, fresh)
+            self._buffer, self._used, end = buffer, 0, count
+        taken = self._buffer[:, self._used : end]
+        self._used = end
+        return taken
+
+
+class BatchRandom:
+    """A learner's private random numbers: every call returns (runs, *shape), each run's from its own stream."""
+
+    def __init__(self, seeds: Sequence[int], purpose: Purpose, ahead: int = AHEAD) -> None:
+        self._runs = len(seeds)
+        self._uniform = Stream(
+            [generator(seed, purpose, "uniform") for seed in seeds], lambda random, size: random.random(size), ahead
+        )
+        self._normal = Stream(
+            [generator(seed, purpose, "normal") for seed in seeds],
+            lambda random, size: random.standard_normal(size),
+            ahead,
+        )
+
+    def uniform(self, *shape: int) -> Floats:
+        """Uniform on [0, 1)."""
+        return self._uniform.take(int(np.prod(shape))).reshape(self._runs, *shape)
+
+    def normal(self, *shape: int) -> Floats:
+        """Standard normal."""
+        return self._normal.take(int(np.prod(shape))).reshape(self._runs, *shape)

@@ -1,0 +1,224 @@
+"""The catalogue of games. To add one, write a function here and put ``@GAMES.add("its-name")`` above it.
+
+Its annotated parameters are what a spec may set. Its docstring opens with the sentence that `coebl list games` shows,
+and goes on with the matrix or the rule, the source, and the value and equilibrium where they are known. Equilibria are
+written x for the row player and y for the column player. Random games are in `coebl.games.random_games`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.errors import InputError
+from coebl.games.game import Game
+from coebl.games.registry import GAMES, parse_game
+from coebl.specs import Range
+
+__all__ = ["GAMES", "parse_game"]
+
+_MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
+
+_RPS = ["rock", "paper", "scissors"]
+
+
+@GAMES.add("rps")
+def rps() -> Game:
+    """Rock-paper-scissors, with the payoffs of the paper's own table.
+
+    [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]: rock against paper pays the row player +1 there, the transpose of the usual
+    game.
+    Value 0; x = y = (1/3, 1/3, 1/3), unique.
+    """
+    return Game([[0, 1, -1], [-1, 0, 1], [1, -1, 0]], row_labels=_RPS, column_labels=_RPS)
+
+
+@GAMES.add("biased-rps")
+def biased_rps() -> Game:
+    """Rock-paper-scissors with unequal stakes, so that the equilibrium is far from uniform.
+
+    [[0, -25, 50], [25, 0, -5], [-50, 5, 0]] / 50: OpenSpiel's `matrix_brps`, scaled into [-1, 1].
+    Value 0; x = y = (1/16, 5/8, 5/16), unique.
+    """
+    payoff = np.array([[0, -25, 50], [25, 0, -5], [-50, 5, 0]]) / 50
+    return Game(payoff, row_labels=_RPS, column_labels=_RPS)
+
+
+@GAMES.add("perturbed-rps")
+def perturbed_rps() -> Game:
+    """Rock-paper-scissors in which rock against paper counts a third of the others.
+
+    [[0, -1, 3], [1, 0, -3], [-3, 3, 0]] / 3: a usual test of last-iterate convergence. Its first source could not be
+    checked.
+    Value 0; x = y = (3/7, 3/7, 1/7), unique.
+    """
+    payoff = np.array([[0, -1, 3], [1, 0, -3], [-3, 3, 0]]) / 3
+    return Game(payoff, row_labels=_RPS, column_labels=_RPS)
+
+
+@GAMES.add("matching-pennies")
+def matching_pennies() -> Game:
+    """Matching pennies: the row player wins if both show the same side.
+
+    [[1, -1], [-1, 1]]. Value 0; x = y = (1/2, 1/2), unique.
+    """
+    sides = ["heads", "tails"]
+    return Game([[1, -1], [-1, 1]], row_labels=sides, column_labels=sides)
+
+
+@GAMES.add("diagonal")
+def diagonal(n: Annotated[int, Range(1, 10)] = 3) -> Game:
+    """Diagonal: the bitstring with more ones wins, out of all 2^n of them.
+
+    The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
+    Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
+    """
+    ones = np.array([label.count("1") for label in _bitstrings(n)])
+    return _larger_wins(ones, n)
+
+
+@GAMES.add("bigger-number")
+def bigger_number(n: Annotated[int, Range(1, 10)] = 3, original: bool = False) -> Game:
+    """BiggerNumber: the larger of two numbers of n bits wins.
+
+    The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
+    source; with original=true, 2 and -2 where x and y differ by exactly 1, as the paper reports that source.
+    Value 0; the unique equilibrium is pure, both play the largest number, the last action.
+    """
+    game = _larger_wins(np.arange(2**n), n)
+    if not original:
+        return game
+    difference = np.subtract.outer(np.arange(2**n), np.arange(2**n))
+    payoff = np.where(np.abs(difference) == 1, 2 * difference, game.payoff)
+    return Game(payoff, row_labels=game.row_labels, column_labels=game.column_labels, payoff_range=(-2, 2))
+
+
+def _bitstrings(n: int) -> list[str]:
+    return [f"{number:0{n}b}" for number in range(2**n)]
+
+
+def _larger_wins(score: NDArray[np.int64], n: int) -> Game:
+    labels = _bitstrings(n)
+    payoff = np.sign(np.subtract.outer(score, score))
+    return Game(payoff, row_labels=labels, column_labels=labels, payoff_range=(-1, 1))
+
+
+@GAMES.add("blotto")
+def blotto(coins: Annotated[int, Range(1, 1000)] = 6, fields: Annotated[int, Range(1, 100)] = 3) -> Game:
+    """Colonel Blotto: both spread coins over battlefields, and who wins more fields gets 1.
+
+    The larger stake wins a field, equal stakes win it for nobody; the payoff is the sign of the fields won minus the
+    fields lost. Actions are all ordered ways to spread all the coins, 3/2/1 for instance. Borel (1921).
+    Value 0, by symmetry; the equilibrium is in general not unique.
+    """
+    count = math.comb(coins + fields - 1, fields - 1)
+    if count > _MOST_ACTIONS:
+        raise InputError(
+            f"blotto: coins={coins},fields={fields} makes {count:.5g} actions; accepted: at most {_MOST_ACTIONS}. "
+            "Use fewer coins or fields."
+        )
+    # Stars and bars: the coins of a field are the places between two neighbouring bars.
+    places = coins + fields - 1
+    bars = [(-1, *chosen, places) for chosen in itertools.combinations(range(places), fields - 1)]
+    stakes = np.diff(np.array(bars), axis=1) - 1  # (actions, fields)
+    balance = sum(np.sign(np.subtract.outer(stake, stake)) for stake in stakes.T)
+    labels = ["/".join(str(stake) for stake in action) for action in stakes]
+    return Game(np.sign(balance), row_labels=labels, column_labels=labels, payoff_range=(-1, 1))
+
+
+@GAMES.add("kuhn-poker")
+def kuhn_poker() -> Game:
+    """Kuhn's three-card poker in full strategic form, 64 x 64.
+
+    Both ante 1 and get one of the cards J, Q, K. The row player checks or bets 1; after a check the column player does
+    so too; who faces a bet folds or calls, and the higher card wins the pot. An action fixes for each card what to do
+    first and what to do facing a bet, "J:bet/fold Q:check/call K:check/call" for instance. Payoffs are exact
+    expectations over the six deals. Kuhn (1950).
+    Value -1/18; not unique: who bets first never faces a bet, so only 27 of the 64 rows differ.
+    """
+    plans = list(itertools.product(("check", "bet"), ("fold", "call")))  # of one card: first, and facing a bet
+    strategies = list(itertools.product(range(len(plans)), repeat=3))
+    plan = np.array(strategies)  # (64, 3), the plan for each card
+    payoff = np.zeros((64, 64))
+    for row_card, column_card in itertools.permutations(range(3), 2):
+        sign = 1 if row_card > column_card else -1
+        hands = np.array([[_kuhn_hand(row, column, sign) for column in plans] for row in plans])
+        payoff += hands[np.ix_(plan[:, row_card], plan[:, column_card])]
+    labels = [
+        " ".join(f"{card}:{'/'.join(plans[k])}" for card, k in zip("JQK", strategy, strict=True))
+        for strategy in strategies
+    ]
+    return Game(payoff / 6, row_labels=labels, column_labels=labels, payoff_range=(-2, 2))
+
+
+def _kuhn_hand(row: tuple[str, str], column: tuple[str, str], sign: int) -> int:
+    """What the row player wins with two plans; sign is 1 if the row player holds the higher card, else -1."""
+    if row[0] == "bet":
+        return 1 if column[1] == "fold" else 2 * sign
+    if column[0] == "check":
+        return sign
+    return -1 if row[1] == "fold" else 2 * sign
+
+
+@GAMES.add("hide-and-seek")
+def hide_and_seek(weights: Annotated[tuple[float, ...], Range(0, open_low=True)] = (1.0, 2.0, 4.0)) -> Game:
+    """Hide and seek: the row player seeks, and finds a prize of the place's weight.
+
+    diag(weights), the weights written 1/2/4. After von Neumann's game of the same name (1953).
+    Value 1 / sum(1/w); x = y, in proportion to 1/w, unique.
+    """
+    return Game(np.diag(weights))
+
+
+@GAMES.add("trap")
+def trap(r: Annotated[float, Range(-1, 1)] = 1.0) -> Game:
+    """A 2 x 2 game whose large payoff r is a trap, made against Thompson sampling.
+
+    [[r, 0], [0, -1]]: O'Donoghue, Lattimore and Osband (2021), equation (9).
+    For r > 0: value 0, x = (1, 0), y = (0, 1), unique. For r = 0: value 0, x = (1, 0), any y.
+    For r < 0: value r / (1 - r), x = y = (1, -r) / (1 - r), unique; so at r = -1, -1/2 and uniform.
+    """
+    return Game([[r, 0.0], [0.0, -1.0]], payoff_range=(-1, 1))
+
+
+@GAMES.add("ito")
+def ito(
+    family: Literal[1, 2, 3, 4] = 1,
+    epsilon: Annotated[float, Range(0, 1, open_low=True)] = 0.1,
+) -> Game:
+    """Four 2 x 2 families that are easy or hard to learn, by the gaps of their equilibrium.
+
+    They cover the four cases that the analysis of Ito, Luo, Tsuchiya and Wu (2025) tells apart. The source's own
+    constants could not be checked: these are ours. All equilibria are unique. With e for epsilon:
+
+    1. [[0, e], [-e, 0]]: strict and pure, small gaps. Value 0, x = y = (1, 0).
+    2. [[0, 1], [-e, 0]]: strict and pure, a small gap and a large one. Value 0, x = y = (1, 0).
+    3. [[e, 0], [0, e]]: mixed, symmetric. Value e/2, x = y = (1/2, 1/2).
+    4. [[1, 0], [0, e]]: mixed, lopsided. Value e / (1 + e), x = y = (e, 1) / (1 + e).
+
+    The payoff range is given as -1 .. 1 for all, so that it does not give epsilon away.
+    """
+    payoff = {
+        1: [[0.0, epsilon], [-epsilon, 0.0]],
+        2: [[0.0, 1.0], [-epsilon, 0.0]],
+        3: [[epsilon, 0.0], [0.0, epsilon]],
+        4: [[1.0, 0.0], [0.0, epsilon]],
+    }[family]
+    return Game(payoff, payoff_range=(-1, 1))
+
+
+@GAMES.add("maiti")
+def maiti() -> Game:
+    """A 2 x 2 game with a mixed equilibrium, after Maiti et al. (2023).
+
+    [[2/3, 0], [0, 1/3]]. Value 2/9; x = y = (1/3, 2/3), unique.
+    """
+    return Game([[2 / 3, 0], [0, 1 / 3]])
+
+
+# Imported for its games, and last, so that lists of games begin with the classics above.
+from coebl.games import random_games as random_games  # noqa: E402

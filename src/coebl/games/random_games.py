@@ -1,0 +1,154 @@
+"""Games drawn at random: the same seed gives the same game.
+
+To add one, write a function here, put ``@GAMES.add("its-name")`` above it, and give it a family number of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.errors import InputError
+from coebl.games.game import Game
+from coebl.games.registry import GAMES, parse_game
+from coebl.specs import Range, SpecOf
+
+Floats = NDArray[np.float64]
+Size = Annotated[int, Range(1, 5000)]
+Seed = Annotated[int, Range(0)]
+
+# Each family draws from a stream of its own, so that one seed gives unrelated games. To change a number is to change
+# the games.
+_GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED = range(1, 9)
+
+_JITTER = 1e-6  # keeps the kernel of random-smooth positive definite, up to 5000 actions, in spite of rounding
+_GAP = 0.5  # what random-sparse's unused actions lose at equilibrium
+
+
+def _generator(seed: int, family: int) -> np.random.Generator:
+    return np.random.default_rng([seed, family])
+
+
+@GAMES.add("random-gaussian")
+def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+    """Independent standard normal payoffs.
+
+    m x n, A_ij ~ N(0, 1). The equilibrium is almost surely unique.
+    """
+    return Game(_generator(seed, _GAUSSIAN).standard_normal((m, n)))
+
+
+@GAMES.add("random-uniform")
+def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+    """Independent payoffs, uniform between -1 and 1.
+
+    m x n, A_ij ~ U(-1, 1). The equilibrium is almost surely unique.
+    """
+    return Game(_generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
+
+
+@GAMES.add("random-sign")
+def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+    """Independent payoffs, -1 or 1 with equal chances.
+
+    m x n. Ties are common: the equilibrium may well not be unique.
+    """
+    return Game(_generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
+
+
+@GAMES.add("random-skew")
+def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
+    """A symmetric game with normal payoffs: what the row player wins with i against j, it loses with j against i.
+
+    n x n, A_ij = -A_ji ~ N(0, 1) above the diagonal, 0 on it.
+    Value 0, and every optimal strategy of one player is optimal for the other.
+    """
+    upper = np.triu(_generator(seed, _SKEW).standard_normal((n, n)), k=1)
+    return Game(upper - upper.T)
+
+
+@GAMES.add("random-smooth")
+def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
+    """Payoffs that vary smoothly with the numbers of the actions.
+
+    m x n, a Gaussian process of mean 0 and variance 1. Actions i and j of the row player correlate by
+    exp(-(i - j)² / (2 (m/5)²)), those of the column player likewise with n. Equal across machines up to rounding.
+    """
+    normal = _generator(seed, _SMOOTH).standard_normal((m, n))
+    return Game(_kernel_root(m) @ normal @ _kernel_root(n).T)  # covariance: the Kronecker product of both kernels
+
+
+def _kernel_root(count: int) -> Floats:
+    """L, (count, count), such that L L' is the correlation between the actions."""
+    difference = np.subtract.outer(np.arange(count), np.arange(count)) / (count / 5)
+    kernel = (np.exp(-(difference**2) / 2) + _JITTER * np.eye(count)) / (1 + _JITTER)
+    return np.asarray(np.linalg.cholesky(kernel), dtype=np.float64)
+
+
+@GAMES.add("random-sparse")
+def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Game:
+    """A random game with a planted equilibrium in which each player uses k actions.
+
+    m x n. The used actions are a random set, their probabilities within a factor of 3 of each other; every used action
+    earns exactly the value at equilibrium, every other one 0.5 less than that to its player.
+    Value 0; the equilibrium is almost surely unique.
+    """
+    if k > min(m, n):
+        raise InputError(f"random-sparse: k is {k}; accepted: at most {min(m, n)}, the smaller of m={m} and n={n}.")
+    random = _generator(seed, _SPARSE)
+    rows, x = _plant(random, m, k)
+    columns, y = _plant(random, n, k)
+    payoff = random.standard_normal((m, n))
+    # Shift every row by a constant: against y, a used row now earns 0, any other -gap.
+    payoff -= (payoff[:, columns] @ y + np.where(np.isin(np.arange(m), rows), 0.0, _GAP))[:, None]
+    # Shift every column likewise: against x, a used column now pays 0, any other gap. What rows earn against y stays,
+    # since the mean by y of these shifts is x'(A y) = 0.
+    payoff -= x @ payoff[rows] - np.where(np.isin(np.arange(n), columns), 0.0, _GAP)
+    return Game(payoff)
+
+
+def _plant(random: np.random.Generator, count: int, k: int) -> tuple[NDArray[np.int64], Floats]:
+    """Choose k of so many actions, and their probabilities."""
+    weight = random.uniform(0.5, 1.5, k)
+    return random.choice(count, k, replace=False), weight / weight.sum()
+
+
+@GAMES.add("robust-bandit")
+def robust_bandit(seed: Seed = 0) -> Game:
+    """A random 10 x 5 game, after the robust bandit experiment of O'Donoghue et al. (2021).
+
+    A_ij ~ N(0.5, 2), the 2 read as a variance: whether the source means that could not be checked against it.
+    The equilibrium is almost surely unique.
+    """
+    return Game(_generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
+
+
+@GAMES.add("permuted")
+def permuted(game: Annotated[str, SpecOf("game")], seed: Seed = 0) -> Game:
+    """Another game with its rows and its columns in random order.
+
+    Labels travel with their actions. For learners that break ties by position, and games that put the best action last.
+    Commas of the inner spec are written +: permuted:game=blotto:coins=4+fields=2,seed=3.
+    The value is that of the game, and so are the equilibria, relabelled.
+    """
+    return permute(parse_game(game), seed)
+
+
+def permute(game: Game, seed: int) -> Game:
+    """The game with its rows and its columns in random order; labels, noise and payoff range stay with it.
+
+    >>> permute(Game([[1, 2]], column_labels=["a", "b"]), seed=2) == Game([[2, 1]], column_labels=["b", "a"])
+    True
+    """
+    random = _generator(seed, _PERMUTED)
+    m, n = game.shape
+    rows, columns = random.permutation(m), random.permutation(n)
+    return Game(
+        game.payoff[np.ix_(rows, columns)],
+        row_labels=[game.row_labels[i] for i in rows],
+        column_labels=[game.column_labels[j] for j in columns],
+        noise=game.noise,
+        payoff_range=game.payoff_range,
+    )

@@ -1,0 +1,47 @@
+"""The register of games, and how a spec such as ``diagonal:n=4`` becomes a game.
+
+To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name")`` above it: that is all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coebl.errors import InputError, shorten
+from coebl.games.game import Game
+from coebl.games.noise import Noise
+from coebl.specs import Entry, Registry
+
+GAMES: Registry[Game] = Registry("game", "games")
+
+
+def parse_game(spec: str | Game, noise: str | Noise | None = None) -> Game:
+    """The game that a spec names, seen through a noise if one is given. A game is its own spec.
+
+    The game carries the shortest spec that makes it again.
+
+    >>> import coebl.games.catalogue
+    >>> parse_game("diagonal:3").spec, parse_game("diagonal:4").spec
+    ('diagonal', 'diagonal:n=4')
+    >>> parse_game("matching-pennies", noise="bernoulli")
+    <Game 'matching-pennies', 2 x 2, bernoulli>
+    """
+    if isinstance(spec, Game):
+        game = spec
+    elif isinstance(spec, str):
+        entry, arguments = _parse(spec)
+        game = entry.make(**arguments)
+        game.spec = game.name = entry.write(arguments)
+    else:
+        raise InputError(f"game is {shorten(spec)}; accepted: a Game, or a spec such as 'diagonal:n=4'.")
+    return game if noise is None else game.with_noise(noise)
+
+
+def _parse(spec: str) -> tuple[Entry[Game], dict[str, Any]]:
+    """The entry and its arguments, a game among them in its shortest form: equal games get equal specs."""
+    entry, arguments = GAMES.parse(spec)
+    for parameter in entry.parameters:
+        if parameter.nested and parameter.name in arguments:
+            inner, inner_arguments = _parse(arguments[parameter.name])
+            arguments[parameter.name] = inner.write(inner_arguments)
+    return entry, arguments

@@ -1,0 +1,390 @@
+"""Metrics: functions of what was played, one number per round and run, from the row player's side.
+
+To add one, extend `Metric` and give it a line in `METRICS`; `parse_metrics` also takes the class itself. A metric is made
+for one batch of runs and called with its consecutive blocks of rounds. Its numbers must not depend, to the last bit, on
+how the rounds are cut into blocks, nor on the other runs of the batch. So it sums over actions with `numpy.einsum` or along
+the last axis (not with `@`, whose rounding depends on the size of the batch), and over rounds with a `RunningSum`.
+
+Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
+the actions, r_t the reward as observed, x* and y* the equilibrium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.engine.block import Block
+from coebl.errors import InputError, nearest, shorten
+from coebl.games import Game
+
+Floats = NDArray[np.float64]
+
+_NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.uniqueness
+
+
+class Metric:
+    """A number per round and run. Extend it: the class attributes, and `__call__`.
+
+    >>> class Surprise(Metric):
+    ...     name = "surprise"
+    ...     definition = "abs(r_t - A[a_t, b_t]): how far noise moved the reward"
+    ...
+    ...     def __call__(self, block):
+    ...         return abs(block.reward - outcomes(block).earned)
+    >>> [metric] = parse_metrics([Surprise], Game([[3, 0], [1, 2]]), runs=50)
+    """
+
+    name: ClassVar[str]
+    definition: ClassVar[str]  # one line
+    cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
+
+    def __init__(self, game: Game, runs: int) -> None:
+        reason = self.refusal(game)
+        if reason:
+            raise InputError(reason)
+        self.game = game
+        self.runs = runs
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Why the metric makes no sense for a game, on one line; None if it does."""
+        return None
+
+    def __call__(self, block: Block) -> Floats:
+        """The metric in every round of the block: (rounds, runs)."""
+        raise NotImplementedError
+
+
+class Outcomes:
+    """What the policies and actions of a block lead to, each computed when it is first asked for.
+
+    Get it with `outcomes(block)`, so that the metrics of a block share it.
+    """
+
+    def __init__(self, block: Block) -> None:
+        # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
+        self._payoff = block.game.payoff
+        self._row_policy = np.ascontiguousarray(block.row_policy)
+        self._column_policy = np.ascontiguousarray(block.column_policy)
+        self._row_action = block.row_action
+        self._column_action = block.column_action
+
+    @cached_property
+    def row_payoffs(self) -> Floats:
+        """What each row earns against the column policy, A y: (rounds, runs, m)."""
+        return _times(self._column_policy, self._payoff.T)
+
+    @cached_property
+    def column_payoffs(self) -> Floats:
+        """What the row policy earns against each column, x'A: (rounds, runs, n)."""
+        return _times(self._row_policy, self._payoff)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
+        expected: Floats = np.einsum("trj,trj->tr", self.column_payoffs, self._column_policy)
+        return expected
+
+    @cached_property
+    def earned(self) -> Floats:
+        """What the actions are worth without noise, A[a, b]: (rounds, runs)."""
+        return self._payoff[self._row_action, self._column_action]
+
+    @cached_property
+    def row_hindsight(self) -> Floats:
+        """What each row would have earned against the action of the column player, A[:, b]: (rounds, runs, m)."""
+        return self._payoff.T[self._column_action]
+
+    @cached_property
+    def column_hindsight(self) -> Floats:
+        """What the row player would have earned had the column player played each column, A[a, :]: (rounds, runs, n)."""
+        return self._payoff[self._row_action]
+
+
+def _times(policies: Floats, matrix: Floats) -> Floats:
+    """Every policy times the matrix: (rounds, runs, k) and (k, l) to (rounds, runs, l).
+
+    The matrix is contiguous, so that einsum adds whole rows of it, one after the other: fast, and in an order
+    that does not depend on the batch.
+    """
+    product: Floats = np.einsum("trk,kl->trl", policies, np.ascontiguousarray(matrix))
+    return product
+
+
+def outcomes(block: Block) -> Outcomes:
+    """The outcomes of a block, made once and kept with it."""
+    kept = vars(block)
+    if "_outcomes" not in kept:
+        kept["_outcomes"] = Outcomes(block)
+    made: Outcomes = kept["_outcomes"]
+    return made
+
+
+class RunningSum:
+    """A sum over all rounds so far, carried from block to block."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._round = 1  # that the next block must begin with
+        self._total: Floats | None = None  # (1, runs, ...)
+
+    def __call__(self, block: Block, terms: Floats) -> Floats:
+        """The sums up to each round of the block. terms: (rounds, runs, ...), what each round adds."""
+        if block.first_round != self._round:
+            raise InputError(
+                f"the block begins with round {block.first_round}; accepted: round {self._round}, "
+                "as a sum needs every block once and in order. Make a new metric to begin again."
+            )
+        if block.runs != self._runs:
+            raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
+        if self._total is None:
+            self._total = np.zeros((1, *terms.shape[1:]))
+        # The carry goes first into one sequential sum: the additions are the same however the rounds are cut.
+        sums = np.cumsum(np.concatenate([self._total, terms]), axis=0)
+        self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
+        self._round += block.rounds
+        return sums[1:]
+
+
+class _Sum(Metric):
+    """A metric that adds a term per round."""
+
+    cumulative = True
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._sum = RunningSum(runs)
+
+    def terms(self, block: Block) -> Floats:
+        """What each round adds: (rounds, runs)."""
+        raise NotImplementedError
+
+    def __call__(self, block: Block) -> Floats:
+        return self._sum(block, self.terms(block))
+
+
+class Regret(_Sum):
+    """What the row player got less than the value: the paper's second measure. It carries the noise of the rewards."""
+
+    name = "regret"
+    definition = "sum of V - r_t"
+
+    def terms(self, block: Block) -> Floats:
+        """V - r_t."""
+        return self.game.value - block.reward
+
+
+class PseudoRegret(_Sum):
+    """As regret, without its noise: same expectation, far smaller variance."""
+
+    name = "pseudo_regret"
+    definition = "sum of V - x_t' A y_t"
+
+    def terms(self, block: Block) -> Floats:
+        """V - x_t' A y_t."""
+        return self.game.value - outcomes(block).expected
+
+
+class AbsoluteRegret(_Sum):
+    """The paper's first measure, as its text defines it."""
+
+    name = "absolute_regret"
+    definition = "sum of abs(V - r_t)"
+
+    def terms(self, block: Block) -> Floats:
+        """The size of V - r_t."""
+        return np.abs(self.game.value - block.reward)
+
+
+class RegretMagnitude(Regret):
+    """The paper's first measure, as its program computes it."""
+
+    name = "regret_magnitude"
+    definition = "abs(sum of V - r_t)"
+
+    def __call__(self, block: Block) -> Floats:
+        return np.abs(super().__call__(block))
+
+
+class AbsolutePseudoRegret(_Sum):
+    """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
+
+    name = "absolute_pseudo_regret"
+    definition = "sum of abs(V - x_t' A y_t)"
+
+    def terms(self, block: Block) -> Floats:
+        """The size of V - x_t' A y_t."""
+        return np.abs(self.game.value - outcomes(block).expected)
+
+
+class _Distance(Metric):
+    """A distance of both policies to the equilibrium, which must be the only one."""
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._row = _without_rounding(game.solution.row)
+        self._column = _without_rounding(game.solution.column)
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Why there is no one equilibrium to measure from."""
+        unique = game.unique_equilibrium
+        if unique.answer == "yes":
+            return None
+        state = "has more than one" if unique.answer == "no" else "may have more than one"
+        return (
+            f"{cls.name} needs a unique equilibrium, and {game.name} {state}: {unique.reason}. "
+            "Use exploitability instead."
+        )
+
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        """From (rounds, runs, k) and (k,): (rounds, runs)."""
+        raise NotImplementedError
+
+    def __call__(self, block: Block) -> Floats:
+        row = self.distance(np.ascontiguousarray(block.row_policy), self._row)
+        return row + self.distance(np.ascontiguousarray(block.column_policy), self._column)
+
+
+def _without_rounding(strategy: Floats) -> Floats:
+    """The strategy with zeros for what is zero but for rounding, where KL would tell 1e-17 from 0."""
+    return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
+
+
+class KullbackLeibler(_Distance):
+    """The relative entropy in nats: infinite where a policy plays what the equilibrium never does."""
+
+    name = "kl"
+    definition = "KL(x_t, x*) + KL(y_t, y*), where KL(a, b) = sum of a ln(a / b)"
+
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        """The sum of a ln(a / b)."""
+        from scipy.special import rel_entr
+
+        divergence: Floats = rel_entr(policy, equilibrium).sum(axis=-1)
+        return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
+
+
+class TotalVariation(_Distance):
+    """The total variation distance, between 0 and 2 for the two players together."""
+
+    name = "tv"
+    definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"
+
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        """Half the sum of abs(a - b)."""
+        distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
+        return distance
+
+
+class Exploitability(Metric):
+    """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
+
+    name = "exploitability"
+    definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
+
+    def __call__(self, block: Block) -> Floats:
+        played = outcomes(block)
+        gap: Floats = played.row_payoffs.max(axis=-1) - played.column_payoffs.min(axis=-1)
+        return gap
+
+
+class AverageExploitability(Metric):
+    """The exploitability of the averages of all policies so far."""
+
+    name = "average_exploitability"
+    definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._rows, self._columns = RunningSum(runs), RunningSum(runs)
+
+    def __call__(self, block: Block) -> Floats:
+        # A times the mean policy is the mean of A times the policy, which other metrics have asked for already.
+        played = outcomes(block)
+        best_row = self._rows(block, played.row_payoffs).max(axis=-1)
+        best_column = self._columns(block, played.column_payoffs).min(axis=-1)
+        t = np.arange(block.first_round, block.first_round + block.rounds, dtype=np.float64)[:, None]
+        gap: Floats = (best_row - best_column) / t
+        return gap
+
+
+class ExternalRegret(Metric):
+    """What the best fixed row in hindsight would have earned more, without noise."""
+
+    name = "external_regret"
+    definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
+    cumulative = True
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
+
+    def __call__(self, block: Block) -> Floats:
+        played = outcomes(block)
+        best: Floats = self._hindsight(block, played.row_hindsight).max(axis=-1)
+        return best - self._earned(block, played.earned)
+
+
+class ColumnExternalRegret(Metric):
+    """What the best fixed column in hindsight would have saved the column player, without noise."""
+
+    name = "column_external_regret"
+    definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
+    cumulative = True
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
+
+    def __call__(self, block: Block) -> Floats:
+        played = outcomes(block)
+        best: Floats = self._hindsight(block, played.column_hindsight).min(axis=-1)
+        return self._earned(block, played.earned) - best
+
+
+METRICS: dict[str, type[Metric]] = {
+    metric.name: metric
+    for metric in (
+        Regret,
+        PseudoRegret,
+        AbsoluteRegret,
+        RegretMagnitude,
+        AbsolutePseudoRegret,
+        KullbackLeibler,
+        TotalVariation,
+        Exploitability,
+        AverageExploitability,
+        ExternalRegret,
+        ColumnExternalRegret,
+    )
+}
+
+
+def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) -> list[Metric]:
+    """Fresh metrics for a batch of runs, in the order of their names; a name given twice counts once.
+
+    "all" stands for every registered metric that the game allows. A metric may also be given as its class.
+
+    >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
+    ['regret', 'tv']
+    """
+    if isinstance(names, str):
+        raise InputError(f"metrics is {shorten(names)}; accepted: a list of names, such as ['regret', 'tv'].")
+    chosen: dict[type[Metric], None] = {}  # a set that keeps its order
+    for name in names:
+        if name == "all":
+            chosen |= dict.fromkeys(metric for metric in METRICS.values() if metric.refusal(game) is None)
+        elif isinstance(name, str) and name in METRICS:
+            chosen[METRICS[name]] = None
+        elif isinstance(name, type) and issubclass(name, Metric):
+            chosen[name] = None
+        else:
+            hint = nearest(name, METRICS) if isinstance(name, str) else "."
+            raise InputError(f"unknown metric {shorten(name)}{hint} Accepted: {', '.join(METRICS)}, all.")
+    return [metric(game, runs) for metric in chosen]

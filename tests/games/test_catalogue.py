@@ -1,0 +1,498 @@
+"""Every game of the catalogue: what its docstring says is checked here."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.games.catalogue import GAMES, parse_game
+from coebl.games.game import Game
+from coebl.games.noise import Bernoulli, Laplace
+from coebl.games.random_games import permute
+
+# At least one spec of every game, with parameters that are not the defaults where there are any.
+SPECS = [
+    "rps",
+    "biased-rps",
+    "perturbed-rps",
+    "matching-pennies",
+    "diagonal",
+    "diagonal:n=4",
+    "bigger-number:n=2,original=true",
+    "blotto:coins=4,fields=2",
+    "kuhn-poker",
+    "hide-and-seek:weights=0.1/3/1e-05/2",
+    "trap:r=-0.3",
+    "robust-bandit:seed=7",
+    "ito:family=4,epsilon=0.001",
+    "maiti",
+    "random-gaussian:m=3,n=4,seed=5",
+    "random-uniform:m=3,n=4,seed=5",
+    "random-sign:m=3,n=4,seed=5",
+    "random-skew:n=4,seed=5",
+    "random-smooth:m=3,n=4,seed=5",
+    "random-sparse:m=5,n=4,k=2,seed=5",
+    "permuted:game=rps",
+    "permuted:game=blotto:coins=4+fields=2,seed=3",
+    "permuted:game=permuted:game=blotto:coins=4++fields=2+seed=1,seed=3",
+]
+RANDOM = ["random-gaussian", "random-uniform", "random-sign", "random-skew", "random-smooth", "random-sparse"]
+
+
+def check_equilibrium(game, value, row, column, unique="yes"):
+    """The claim holds by the definition of an equilibrium, and the solver and the test of uniqueness agree."""
+    row, column = np.asarray(row, dtype=float), np.asarray(column, dtype=float)
+    assert row.sum() == pytest.approx(1)
+    assert column.sum() == pytest.approx(1)
+    assert (game.payoff @ column).max() == pytest.approx(value, abs=1e-12)
+    assert (row @ game.payoff).min() == pytest.approx(value, abs=1e-12)
+    assert game.value == pytest.approx(value, abs=1e-9)
+    assert game.unique_equilibrium.answer == unique
+    if unique == "yes":
+        np.testing.assert_allclose(game.solution.row, row, atol=1e-9)
+        np.testing.assert_allclose(game.solution.column, column, atol=1e-9)
+
+
+def refusal(spec):
+    with pytest.raises(InputError) as caught:
+        parse_game(spec)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# Specs and the register
+
+
+def test_every_game_is_in_the_round_trip_list():
+    assert {entry.name for entry in GAMES} == {spec.partition(":")[0] for spec in SPECS}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_specs_round_trip(spec):
+    game = parse_game(spec)
+    assert game.spec == game.name == spec  # the specs above are in their shortest form
+    assert parse_game(game.spec) == game
+    assert str(game).startswith(spec + ": ")
+
+
+@pytest.mark.parametrize(
+    ("written", "shortest"),
+    [
+        ("diagonal:3", "diagonal"),
+        ("diagonal:4", "diagonal:n=4"),
+        ("bigger-number:original=false,n=2", "bigger-number:n=2"),
+        ("blotto:fields=2,coins=6", "blotto:fields=2"),
+        ("hide-and-seek:1/2/4.0", "hide-and-seek"),
+        ("trap:r=1e0", "trap"),
+        ("permuted:game=blotto:fields=2+coins=6,seed=0", "permuted:game=blotto:fields=2"),
+    ],
+)
+def test_a_game_carries_its_shortest_spec(written, shortest):
+    assert parse_game(written).spec == shortest
+    assert parse_game(written) == parse_game(shortest)
+
+
+@pytest.mark.parametrize("entry", list(GAMES), ids=lambda entry: entry.name)
+def test_every_summary_is_one_sentence_that_fits_a_line(entry):
+    assert entry.summary.endswith(".")
+    assert 20 < len(entry.summary) <= 115
+    assert len(entry.factory.__doc__.strip().splitlines()) > 2  # and more is said below it
+
+
+def test_parse_game_takes_a_game_and_applies_noise():
+    game = Game([[1, 2, 4]], name="mine")
+    assert parse_game(game) is game
+    assert parse_game(game, noise="laplace:sigma=2").noise == Laplace(2.0)
+    noisy = parse_game("diagonal:4", Bernoulli())
+    assert (noisy.noise, noisy.spec, noisy.name) == (Bernoulli(), "diagonal:n=4", "diagonal:n=4")
+    assert noisy.with_noise("gaussian") == parse_game("diagonal:4")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("diagnal:3", "unknown game 'diagnal': did you mean 'diagonal'? See: coebl list games"),
+        ("diagonal:11", "diagonal: n is 11; accepted: a whole number, 1 .. 10."),
+        ("diagonal:0", "diagonal: n is 0; accepted: a whole number, 1 .. 10."),
+        ("diagonal:many", "diagonal: n is 'many'; accepted: a whole number, 1 .. 10."),
+        ("bigger-number:original=yes", "bigger-number: original is 'yes'; accepted: true or false."),
+        ("rps:3", "rps: '3' has no name; accepted: rps, without parameters."),
+        ("trap:r=1.5", "trap: r is 1.5; accepted: a number, -1 .. 1."),
+        ("trap:r=nan", "trap: r is 'nan'; accepted: a number, -1 .. 1."),
+        ("hide-and-seek:1/0", "hide-and-seek: weights is (1.0, 0.0); accepted: numbers separated by /, > 0."),
+        ("ito:5", "ito: family is '5'; accepted: one of 1, 2, 3, 4."),
+        ("ito:epsilon=0", "ito: epsilon is 0.0; accepted: a number, 0 < ... 1."),
+        ("random-gaussian:m=5001", "random-gaussian: m is 5001; accepted: a whole number, 1 .. 5000."),
+        ("random-skew:seed=-1", "random-skew: seed is -1; accepted: a whole number, >= 0."),
+        ("permuted", "permuted needs game; accepted: permuted:game=...,seed=0."),
+        ("permuted:game=rsp", "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
+        ("permuted:game=diagonal:n=11", "diagonal: n is 11; accepted: a whole number, 1 .. 10."),
+        (
+            "blotto:coins=30,fields=5",
+            "blotto: coins=30,fields=5 makes 46376 actions; accepted: at most 2000. Use fewer coins or fields.",
+        ),
+        (
+            "blotto:coins=99,fields=99",
+            "blotto: coins=99,fields=99 makes 1.1375e+58 actions; accepted: at most 2000. Use fewer coins or fields.",
+        ),
+        (
+            "random-sparse:m=9,n=4,k=5",
+            "random-sparse: k is 5; accepted: at most 4, the smaller of m=9 and n=4.",
+        ),
+    ],
+)
+def test_refusals_name_what_is_wrong_and_what_is_accepted(spec, message):
+    assert refusal(spec) == message
+
+
+def test_parse_game_refuses_what_is_no_spec():
+    with pytest.raises(InputError, match=r"^game is 3; accepted: a Game, or a spec such as 'diagonal:n=4'\.$"):
+        parse_game(3)
+
+
+# The classic games
+
+
+def test_rps_is_the_papers_table():
+    game = parse_game("rps")
+    np.testing.assert_array_equal(game.payoff, [[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    assert game.row_labels == game.column_labels == ("rock", "paper", "scissors")
+    check_equilibrium(game, 0, np.full(3, 1 / 3), np.full(3, 1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("spec", "payoff", "strategy"),
+    [
+        ("biased-rps", np.array([[0, -25, 50], [25, 0, -5], [-50, 5, 0]]) / 50, [1 / 16, 5 / 8, 5 / 16]),
+        ("perturbed-rps", np.array([[0, -1, 3], [1, 0, -3], [-3, 3, 0]]) / 3, [3 / 7, 3 / 7, 1 / 7]),
+        ("matching-pennies", [[1, -1], [-1, 1]], [1 / 2, 1 / 2]),
+    ],
+)
+def test_small_games_of_value_zero(spec, payoff, strategy):
+    game = parse_game(spec)
+    np.testing.assert_array_equal(game.payoff, payoff)
+    assert game.payoff_range == (-1, 1)
+    check_equilibrium(game, 0, strategy, strategy)
+
+
+def test_biased_rps_is_that_of_openspiel():
+    pyspiel = pytest.importorskip("pyspiel")
+    theirs = pyspiel.load_game("matrix_brps")
+    ours = parse_game("biased-rps").payoff
+    for i, j in itertools.product(range(3), repeat=2):
+        assert ours[i, j] == theirs.row_utility(i, j) / 50
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_diagonal(n):
+    game = parse_game(f"diagonal:{n}")
+    strings = ["".join(bits) for bits in itertools.product("01", repeat=n)]  # in numeric order
+    assert game.row_labels == game.column_labels == tuple(strings)
+    for (i, u), (j, v) in itertools.product(enumerate(strings), repeat=2):
+        more = u.count("1") - v.count("1")
+        assert game.payoff[i, j] == (more > 0) - (more < 0)
+    last = np.eye(2**n)[-1]
+    check_equilibrium(game, 0, last, last)
+
+
+@pytest.mark.parametrize("original", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_bigger_number(n, original):
+    game = parse_game(f"bigger-number:n={n},original={str(original).lower()}")
+    assert game.row_labels[-1] == "1" * n
+    for x, y in itertools.product(range(2**n), repeat=2):
+        stake = 2 if original and abs(x - y) == 1 else 1
+        assert game.payoff[x, y] == stake * ((x > y) - (x < y))
+    assert game.payoff_range == ((-2, 2) if original else (-1, 1))
+    last = np.eye(2**n)[-1]
+    check_equilibrium(game, 0, last, last)
+
+
+def test_bigger_number_is_the_papers_table():
+    table = [[0, -1, -1, -1], [1, 0, -1, -1], [1, 1, 0, -1], [1, 1, 1, 0]]
+    np.testing.assert_array_equal(parse_game("bigger-number:2").payoff, table)
+
+
+def test_the_largest_sizes_can_be_made():
+    assert parse_game("diagonal:10").shape == parse_game("bigger-number:10").shape == (1024, 1024)
+
+
+@pytest.mark.parametrize(("coins", "fields"), [(6, 3), (1, 1), (4, 2), (3, 4)])
+def test_blotto(coins, fields):
+    game = parse_game(f"blotto:coins={coins},fields={fields}")
+    actions = [a for a in itertools.product(range(coins + 1), repeat=fields) if sum(a) == coins]
+    assert set(game.row_labels) == {"/".join(map(str, action)) for action in actions}
+    assert game.row_labels == game.column_labels
+    assert game.payoff_range == (-1, 1)
+    for (i, row), (j, column) in itertools.product(enumerate(game.row_labels), enumerate(game.column_labels)):
+        pairs = list(zip(map(int, row.split("/")), map(int, column.split("/")), strict=True))
+        won, lost = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+        assert game.payoff[i, j] == (won > lost) - (won < lost)
+    np.testing.assert_array_equal(game.payoff, -game.payoff.T)
+    assert game.value == pytest.approx(0, abs=1e-9)
+
+
+def test_blotto_has_many_equilibria():
+    game = parse_game("blotto")
+    assert game.shape == (28, 28)
+    assert game.unique_equilibrium.answer == "no"
+
+
+def kuhn_by_hand(row, column):
+    """The expected payoff of two labels, by playing out all six deals."""
+    plans = [dict(part.split(":") for part in label.split()) for label in (row, column)]
+    total = 0
+    for row_card, column_card in itertools.permutations("JQK", 2):
+        row_first, row_facing = plans[0][row_card].split("/")
+        column_first, column_facing = plans[1][column_card].split("/")
+        showdown = 1 if "JQK".index(row_card) > "JQK".index(column_card) else -1
+        if row_first == "bet":
+            total += 2 * showdown if column_facing == "call" else 1
+        elif column_first == "bet":
+            total += 2 * showdown if row_facing == "call" else -1
+        else:
+            total += showdown
+    return total / 6
+
+
+def test_kuhn_poker():
+    game = parse_game("kuhn-poker")
+    assert game.shape == (64, 64)
+    assert game.payoff_range == (-2, 2)
+    assert "J:bet/fold Q:check/call K:check/call" in game.row_labels
+    for (i, row), (j, column) in itertools.product(enumerate(game.row_labels), enumerate(game.column_labels)):
+        assert game.payoff[i, j] == pytest.approx(kuhn_by_hand(row, column), abs=1e-12)
+    assert game.value == pytest.approx(-1 / 18, abs=1e-9)
+    assert game.unique_equilibrium.answer == "no"
+    assert len(np.unique(game.payoff, axis=0)) == 27
+
+
+def test_kuhns_known_strategies_earn_the_value():
+    game = parse_game("kuhn-poker")
+    row = np.zeros(64)
+    row[game.row_labels.index("J:check/fold Q:check/fold K:check/call")] = 2 / 3
+    row[game.row_labels.index("J:check/fold Q:check/call K:check/call")] = 1 / 3
+    column = np.zeros(64)  # bluffs with J a third of the time, calls with Q a third of the time
+    for bluff, call in itertools.product([True, False], repeat=2):
+        label = f"J:{'bet' if bluff else 'check'}/fold Q:check/{'call' if call else 'fold'} K:bet/call"
+        column[game.column_labels.index(label)] = (1 / 3 if bluff else 2 / 3) * (1 / 3 if call else 2 / 3)
+    check_equilibrium(game, -1 / 18, row, column, unique="no")
+
+
+@pytest.mark.parametrize("weights", [(1, 2, 4), (3,), (0.5, 0.25, 8, 1)])
+def test_hide_and_seek(weights):
+    game = parse_game("hide-and-seek:" + "/".join(map(str, weights)))
+    np.testing.assert_array_equal(game.payoff, np.diag(weights))
+    inverse = 1 / np.array(weights)
+    check_equilibrium(game, 1 / inverse.sum(), inverse / inverse.sum(), inverse / inverse.sum())
+
+
+@pytest.mark.parametrize("r", [1, 0.25, 0, -0.25, -1])
+def test_trap(r):
+    game = parse_game(f"trap:{r}")
+    np.testing.assert_array_equal(game.payoff, [[r, 0], [0, -1]])
+    assert game.payoff_range == (-1, 1)
+    if r > 0:
+        check_equilibrium(game, 0, [1, 0], [0, 1])
+    elif r == 0:
+        for y in ([1, 0], [0, 1], [0.3, 0.7]):
+            check_equilibrium(game, 0, [1, 0], y, unique="no")
+        assert "column player" in game.unique_equilibrium.reason  # the row player has one optimal strategy
+        np.testing.assert_allclose(game.solution.row, [1, 0], atol=1e-9)
+    else:
+        strategy = np.array([1, -r]) / (1 - r)
+        check_equilibrium(game, r / (1 - r), strategy, strategy)
+
+
+def test_trap_at_minus_one():
+    check_equilibrium(parse_game("trap:-1"), -1 / 2, [1 / 2, 1 / 2], [1 / 2, 1 / 2])
+
+
+@pytest.mark.parametrize("e", [1, 0.1, 0.001])
+def test_ito(e):
+    claims = {
+        1: ([[0, e], [-e, 0]], 0, [1, 0]),
+        2: ([[0, 1], [-e, 0]], 0, [1, 0]),
+        3: ([[e, 0], [0, e]], e / 2, [1 / 2, 1 / 2]),
+        4: ([[1, 0], [0, e]], e / (1 + e), [e / (1 + e), 1 / (1 + e)]),
+    }
+    for family, (payoff, value, strategy) in claims.items():
+        game = parse_game(f"ito:family={family},epsilon={e}")
+        np.testing.assert_array_equal(game.payoff, payoff)
+        assert game.payoff_range == (-1, 1)
+        check_equilibrium(game, value, strategy, strategy)
+
+
+def test_maiti():
+    game = parse_game("maiti")
+    np.testing.assert_array_equal(game.payoff, [[2 / 3, 0], [0, 1 / 3]])
+    check_equilibrium(game, 2 / 9, [1 / 3, 2 / 3], [1 / 3, 2 / 3])
+
+
+# Random games
+
+
+@pytest.mark.parametrize("spec", [*RANDOM, "robust-bandit", "permuted:game=diagonal"])
+def test_a_seed_fixes_the_game(spec):
+    def with_seed(seed):
+        return parse_game(f"{spec}{',' if ':' in spec else ':'}seed={seed}")
+
+    assert with_seed(0) == parse_game(spec)  # 0 is a seed, and the default
+    assert with_seed(1) == with_seed(1)
+    assert len({with_seed(seed) for seed in range(5)}) == 5
+
+
+def test_families_do_not_share_their_draws():
+    gaussian, smooth = (parse_game(f"{name}:m=1,n=1").payoff[0, 0] for name in ("random-gaussian", "random-smooth"))
+    assert abs(gaussian - smooth) > 1e-3  # a 1 x 1 smooth game is its one normal draw
+
+
+def test_one_seed_gives_the_same_game_in_every_version():
+    # Recorded from the first version: a change here changes the games of published studies.
+    payoff = parse_game("random-gaussian:m=1,n=2,seed=1").payoff
+    np.testing.assert_allclose(payoff, [[0.5333538783849469, 1.242245677966544]], rtol=1e-12)
+    assert parse_game("permuted:game=rps,seed=1").row_labels == ("scissors", "paper", "rock")
+
+
+@pytest.mark.parametrize(
+    ("spec", "mean", "deviation"),
+    [
+        ("random-gaussian:m=200,n=300", 0, 1),
+        ("random-uniform:m=200,n=300", 0, 1 / np.sqrt(3)),
+        ("random-sign:m=200,n=300", 0, 1),
+    ],
+)
+def test_independent_payoffs_follow_their_law(spec, mean, deviation):
+    # 60,000 payoffs, 4 standard errors: a false alarm in 16,000 seeds for each test; the seed is fixed
+    payoff = parse_game(spec).payoff
+    assert payoff.shape == (200, 300)
+    assert abs(payoff.mean() - mean) < 4 * deviation / np.sqrt(payoff.size)
+    fourth = ((payoff - mean) ** 4).mean()
+    error = np.sqrt(max(fourth - deviation**4, 0) / payoff.size)  # of the mean square
+    assert abs(((payoff - mean) ** 2).mean() - deviation**2) <= 4 * error + 1e-12
+
+
+def test_bounded_random_games_keep_to_their_range():
+    assert set(np.unique(parse_game("random-sign").payoff)) == {-1.0, 1.0}
+    for name in ("random-sign", "random-uniform"):
+        game = parse_game(f"{name}:m=2,n=1,seed=3")
+        assert game.payoff_range == (-1, 1)
+        assert np.abs(game.payoff).max() <= 1
+
+
+def test_robust_bandit_has_mean_one_half_and_variance_two():
+    payoff = np.stack([parse_game(f"robust-bandit:{seed}").payoff for seed in range(400)])
+    assert payoff.shape == (400, 10, 5)
+    # 20,000 payoffs, 4 standard errors: a false alarm in 16,000 seeds for each test; the seeds are fixed
+    assert abs(payoff.mean() - 0.5) < 4 * np.sqrt(2 / payoff.size)
+    assert abs(payoff.var() - 2) < 4 * np.sqrt(2 * 2**2 / payoff.size)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+def test_random_skew_is_fair(n):
+    game = parse_game(f"random-skew:n={n},seed=2")
+    np.testing.assert_array_equal(game.payoff, -game.payoff.T)
+    assert game.value == pytest.approx(0, abs=1e-9)
+    x = game.solution.row
+    assert (game.payoff @ x).max() == pytest.approx(0, abs=1e-9)  # optimal in the other seat too
+
+
+def test_random_smooth_has_its_covariance():
+    m, n, games = 5, 10, 2000
+    payoff = np.stack([parse_game(f"random-smooth:m={m},n={n},seed={seed}").payoff for seed in range(games)])
+    for (i, j), (k, l) in [((0, 0), (0, 0)), ((1, 2), (2, 2)), ((1, 2), (1, 5)), ((0, 3), (2, 4))]:
+        expected = np.exp(-(((i - k) / (m / 5)) ** 2) / 2 - (((j - l) / (n / 5)) ** 2) / 2)
+        product = payoff[:, i, j] * payoff[:, k, l]
+        # 2,000 games, 4 standard errors: a false alarm in 16,000 seeds for each pair; the seeds are fixed
+        assert abs(product.mean() - expected) < 4 * product.std() / np.sqrt(games)
+
+
+def test_random_smooth_is_smooth_at_size():
+    payoff = parse_game("random-smooth:m=300,n=200").payoff
+    assert np.abs(np.diff(payoff, axis=0)).max() < 0.15  # neighbours differ by 5/300 of a length, and jitter
+    assert np.abs(np.diff(payoff, axis=1)).max() < 0.2
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(10, 10, 3), (20, 35, 6), (7, 4, 4), (5, 9, 1), (1, 1, 1), (40, 40, 15)])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_sparse_has_one_equilibrium_on_k_actions_each(m, n, k, seed):
+    game = parse_game(f"random-sparse:m={m},n={n},k={k},seed={seed}")
+    assert game.shape == (m, n)
+    assert game.value == pytest.approx(0, abs=1e-9)
+    assert game.unique_equilibrium.answer == "yes"
+    row, column = game.solution.row, game.solution.column
+    for strategy, lost in ((row, -(game.payoff @ column)), (column, row @ game.payoff)):
+        used = strategy > 1e-9
+        assert used.sum() == k
+        assert strategy[used].max() <= 3 * strategy[used].min()
+        np.testing.assert_allclose(lost[used], 0, atol=1e-9)
+        np.testing.assert_allclose(lost[~used], 0.5, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["random-gaussian:m=6,n=9,seed=", "random-uniform:m=9,n=6,seed=", "robust-bandit:seed="]
+)
+def test_continuous_random_games_have_one_equilibrium(name):
+    assert {parse_game(f"{name}{seed}").unique_equilibrium.answer for seed in range(10)} == {"yes"}
+
+
+def test_random_sparse_does_not_always_use_the_same_actions():
+    supports = {tuple(parse_game(f"random-sparse:seed={seed}").solution.row > 1e-9) for seed in range(10)}
+    assert len(supports) > 5
+
+
+def test_random_sign_can_have_many_equilibria():
+    assert "no" in {parse_game(f"random-sign:m=4,n=4,seed={seed}").unique_equilibrium.answer for seed in range(10)}
+
+
+# Permuted games
+
+
+@pytest.mark.parametrize("spec", ["random-gaussian:m=4+n=7", "hide-and-seek", "blotto:coins=3+fields=2", "rps"])
+def test_permuted_moves_labels_with_their_actions(spec):
+    inner = parse_game(spec.replace("+", ","))
+    game = parse_game(f"permuted:game={spec},seed=4")
+    assert (game.row_labels, game.column_labels) != (inner.row_labels, inner.column_labels)
+    rows = [game.row_labels.index(label) for label in inner.row_labels]
+    columns = [game.column_labels.index(label) for label in inner.column_labels]
+    np.testing.assert_array_equal(game.payoff[np.ix_(rows, columns)], inner.payoff)
+    assert game.payoff_range == inner.payoff_range
+    assert game.value == pytest.approx(inner.value, abs=1e-9)
+
+
+def test_permuted_orders_rows_and_columns_apart():
+    orders = [parse_game(f"permuted:game=diagonal,seed={seed}") for seed in range(5)]
+    assert any(game.row_labels != game.column_labels for game in orders)
+
+
+def test_permute_keeps_noise_and_range():
+    game = permute(Game([[1, 2, 3], [4, 5, 6]], noise="laplace:sigma=2", payoff_range=(0, 10)), seed=1)
+    assert (game.noise, game.payoff_range) == (Laplace(2.0), (0, 10))
+
+
+def test_permuted_nests():
+    twice = parse_game("permuted:game=permuted:game=blotto:coins=4++fields=3+seed=1,seed=3")
+    by_hand = permute(permute(parse_game("blotto:coins=4,fields=3"), 1), 3)
+    assert twice == by_hand
+
+
+# Seats
+
+
+def test_own_view_of_a_game_that_is_not_square():
+    game = parse_game("random-sparse:m=4,n=6,k=2", noise="exponential")
+    view = game.own_view("column")
+    np.testing.assert_array_equal(view.payoff, -game.payoff.T)
+    assert view.shape == (6, 4)
+    assert (view.row_labels, view.column_labels) == (game.column_labels, game.row_labels)
+    assert view.payoff_range == (-game.payoff_range[1], -game.payoff_range[0])
+    assert view.noise == game.noise.mirrored() != game.noise
+    np.testing.assert_allclose(view.solution.row, game.solution.column, atol=1e-9)
+    assert view.own_view("column") == game
+    assert game.own_view("row") is game
+
+
+def test_own_view_changes_the_sign_of_the_value():
+    game = parse_game("maiti")
+    assert game.own_view("column").value == pytest.approx(-2 / 9)

@@ -1,0 +1,413 @@
+"""Reading and writing games: exact round trips, and one line for every bad file."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import stat
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.games import Game
+from coebl.games.files import read_game, write_game
+
+AWKWARD = Game(
+    [[1 / 3, -2.5e-300, 0.1 + 0.2], [-1e17, 5e-324, -0.0]],
+    name="awkward",
+    row_labels=["rock, paper; scissors", 'say "no"'],
+    column_labels=["7", "#2", "naïve ünd 日本"],
+    noise="student-t:df=5,sigma=0.5",
+    payoff_range=(-2e17, 3.0),
+)
+SUFFIXES = [".csv", ".npy", ".json", ".nfg"]
+
+
+def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def refusal(path: Path) -> str:
+    """The message with which a file is refused: one line that starts with the file."""
+    with pytest.raises(InputError) as caught:
+        read_game(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path}: ")
+    return message.removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_payoffs_survive_to_the_last_bit(tmp_path: Path, suffix: str) -> None:
+    random = np.random.default_rng(0)
+    payoff = random.standard_normal((7, 4)) * 10.0 ** random.integers(-30, 30, (7, 4))
+    write_game(Game(payoff), tmp_path / f"random{suffix}")
+    back = read_game(tmp_path / f"random{suffix}")
+    np.testing.assert_array_equal(back.payoff, payoff, strict=True)
+    assert back.row_labels == tuple("0123456")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".nfg"])
+def test_labels_survive(tmp_path: Path, suffix: str) -> None:
+    AWKWARD.write(tmp_path / f"other{suffix}")
+    back = Game.read(tmp_path / f"other{suffix}")
+    assert (back.row_labels, back.column_labels) == (AWKWARD.row_labels, AWKWARD.column_labels)
+    np.testing.assert_array_equal(back.payoff, AWKWARD.payoff)
+
+
+def test_json_keeps_all_of_the_game(tmp_path: Path) -> None:
+    write_game(AWKWARD, tmp_path / "other.json")
+    back = read_game(tmp_path / "other.json")
+    assert back == AWKWARD
+    assert back.name == "awkward"
+
+
+def test_csv_labels_with_line_breaks_and_blanks_survive(tmp_path: Path) -> None:
+    game = Game([[1, 2], [3, 4]], row_labels=["", " a\n#b\n\nc"], column_labels=["a\tb", "c;\r\nd "])
+    write_game(game, tmp_path / "odd.csv")
+    assert read_game(tmp_path / "odd.csv") == game
+
+
+def test_csv_writes_labels_only_where_they_say_something(tmp_path: Path) -> None:
+    write_game(Game([[1, 2.5]]), tmp_path / "plain.csv")
+    assert (tmp_path / "plain.csv").read_text() == "1.0,2.5\n"
+    write_game(Game([[1, 2.5]], column_labels=["a", "b"]), tmp_path / "labelled.csv")
+    assert (tmp_path / "labelled.csv").read_text() == '"","a","b"\n"0",1.0,2.5\n'
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name"), [(".csv", "file-name"), (".npy", "file-name"), (".json", "awkward"), (".nfg", "awkward")]
+)
+def test_the_name_is_the_stem_unless_the_file_has_one(tmp_path: Path, suffix: str, name: str) -> None:
+    write_game(AWKWARD, tmp_path / f"file-name{suffix}")
+    assert read_game(tmp_path / f"file-name{suffix}").name == name
+
+
+def test_the_suffix_may_be_in_capitals_and_the_path_a_text(tmp_path: Path) -> None:
+    path = written(tmp_path, "GAME.CSV", "1,2\n")
+    assert read_game(str(path)) == Game([[1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "columns"),
+    [
+        ("1,2,3\n4,5,6\n", "01", "012"),
+        ("\ufeff1,2,3\r\n4,5,6", "01", "012"),
+        ("1;2;3\n4;5;6\n", "01", "012"),
+        ("1\t2\t3\n4\t5\t6\n", "01", "012"),
+        ('# a comment, with "a quote\n\n 1, 2, 3\n\n# more; of it\n4 , +5, 6e0\n', "01", "012"),
+        ("a,b,c\n1,2,3\n4,5,6\n", "01", "abc"),
+        ("x,1,2,3\ny,4,5,6\n", "xy", "012"),
+        ("corner,a,b,c\nx,1,2,3\ny,4,5,6\n", "xy", "abc"),
+        ("a,b,c\nx,1,2,3\ny,4,5,6\n", "xy", "abc"),
+        (",7,8,9\n5,1,2,3\n6,4,5,6\n", "56", "789"),
+        ('"";"a";"b";"c"\n"x";1;2;3\n"y";4;5;6\n', "xy", "abc"),
+    ],
+)
+def test_csv_in_its_many_forms(tmp_path: Path, text: str, rows: str, columns: str) -> None:
+    game = read_game(written(tmp_path, "game.csv", text))
+    np.testing.assert_array_equal(game.payoff, [[1, 2, 3], [4, 5, 6]])
+    assert (game.row_labels, game.column_labels) == (tuple(rows), tuple(columns))
+
+
+def test_csv_of_one_column(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(read_game(written(tmp_path, "a.csv", "only\n1\n2\n")).payoff, [[1], [2]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty; accepted: a payoff matrix"),
+        (" \n\n", "the file is empty"),
+        ("# nothing\n", "the file holds comments alone"),
+        ("a,b\n", "line 1 holds labels and no payoffs follow"),
+        ("1,2\n3\n", "line 2 has 1 cells; accepted: 2, as on line 1."),
+        ("a,b,c\n1,2\n", "line 1 has 3 cells; accepted: 2, as on line 2."),
+        (",a\nx,1,2\n", "line 1 has 2 cells; accepted: 3, as on line 2."),
+        (
+            "# c\n1,2\n3,x\n",
+            "line 3, cell 2 is 'x'; accepted: numbers such as 1, -0.5 or 2e-3. Replace it by a number.",
+        ),
+        ("1,O,3\n4,5,6\n", "line 1, cell 2 is 'O'; accepted: numbers"),
+        ("O,1\n4,5\n", "line 1, cell 1 is 'O'; accepted: numbers"),
+        ("1,2\n3,\n", "line 2, cell 2 is empty; accepted: numbers"),
+        ("1,2\n3,nan\n", "line 2, cell 2 is 'nan'; accepted: finite numbers"),
+        ("NaN,2\n3,4\n", "line 1, cell 1 is 'NaN'; accepted: finite numbers"),
+        ("1,2\n3,1e999\n", "line 2, cell 2 is '1e999'; accepted: finite numbers"),
+        ("0,5;1,5\n2,5;3,5\n", "is '3,5'; accepted: numbers such as 1, -0.5 or 2e-3. Write decimals with a point."),
+        ("1_0,2\n3,4\n", "line 1, cell 1 is '1_0'; accepted: numbers"),
+        ("a,a\n1,2\n", "column_labels has 'a' twice; accepted: labels that all differ"),
+        ("x,1\nx,2\n", "row_labels has 'x' twice"),
+        ('a,"b\n1,2\n', "is no CSV"),
+        ("-1e308,1e308\n", "payoff spans -1e+308 to 1e+308"),
+    ],
+)
+def test_bad_csv_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refusal(written(tmp_path, "bad.csv", text))
+
+
+@pytest.mark.parametrize(("data", "byte"), [(b"\x89PNG\r\n\x1a\n", 0), (b"1,2\n\xff\xfe", 4), (b"1,\x002", 2)])
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".nfg"])
+def test_a_binary_file_is_refused(tmp_path: Path, data: bytes, byte: int, suffix: str) -> None:
+    message = f"byte {byte} is not text; accepted: text in UTF-8. Save the file as UTF-8."
+    assert refusal(written(tmp_path, f"bad{suffix}", data)) == message
+
+
+def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    written(tmp_path, "chicken.csv", "1,2\n")
+    assert "this is a folder; accepted: a file." in refusal(tmp_path / "folder.csv")
+    assert "there is no such file: did you mean 'chicken.csv'?" in refusal(tmp_path / "chiken.csv")
+    assert "there is no such file" in refusal(tmp_path / "nowhere" / "game.csv")
+    assert "the suffix is '.txt'; accepted: .csv, .npy, .json, .nfg." in refusal(written(tmp_path, "game.txt", "1,2"))
+    assert "the suffix is ''; accepted: .csv, .npy, .json, .nfg." in refusal(tmp_path / "game")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_forbidden_file_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "secret.csv", "1,2\n")
+    path.chmod(0)
+    assert "cannot be read (Permission denied)" in refusal(path)
+
+
+def npy(array: object) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.asanyarray(array), allow_pickle=True)
+    return buffer.getvalue()
+
+
+class Bomb:
+    """A pickle that leaves a trace if anybody loads it."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (os.mkdir, (str(self.trace),))
+
+
+def test_npy_of_whole_numbers_and_in_column_order(tmp_path: Path) -> None:
+    array = np.asfortranarray(np.array([[1, 2, 3], [4, 5, 6]], dtype=np.int16))
+    assert read_game(written(tmp_path, "a.npy", npy(array))) == Game([[1, 2, 3], [4, 5, 6]])
+
+
+def test_pickles_are_refused_and_not_run(tmp_path: Path) -> None:
+    bomb = Bomb(tmp_path / "trace")
+    boxed = np.empty((1, 1), dtype=object)
+    boxed[0, 0] = bomb
+    for name, data in (("object.npy", npy(boxed)), ("pickle.npy", pickle.dumps(bomb))):
+        message = refusal(written(tmp_path, name, data))
+        assert "it needs pickle, which can run code; accepted: a matrix of numbers written by numpy.save" in message
+    assert not bomb.trace.exists()
+
+
+def test_bad_npy_is_refused(tmp_path: Path) -> None:
+    good = npy(np.ones((3, 4)))
+    archive = io.BytesIO()
+    np.savez(archive, np.ones((2, 2)))
+    for data, message in [
+        (b"", "the file is empty"),
+        (good[:-8], "it is no whole .npy file; accepted: a matrix of numbers written by numpy.save"),
+        (good[:20], "it is no whole .npy file"),
+        (b"PK\x03\x04 no archive", "it is no whole .npy file"),
+        (archive.getvalue(), "it is an archive of arrays; accepted: one matrix"),
+        (npy(np.ones(3)), "payoff has 1 dimensions; accepted: a matrix"),
+        (npy(np.ones((0, 3))), "payoff has shape (0, 3)"),
+        (npy([[1j]]), "its entries are of type complex128; accepted: real numbers"),
+        (npy([["1"]]), "its entries are of type <U1; accepted: real numbers"),
+        (npy([[1, np.nan]]), "payoff[0][1] is nan; accepted: finite numbers"),
+    ]:
+        assert message in refusal(written(tmp_path, "bad.npy", data))
+
+
+def test_json_of_the_payoff_alone(tmp_path: Path) -> None:
+    for text in ("[[1, 2, 3]]", '{"payoff": [[1, 2, 3]], "row_labels": null}'):
+        assert read_game(written(tmp_path, "a.json", text)) == Game([[1, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ('{"payoff": [[1, 2],\n  [3 4]]}', "line 2, column 6 is no JSON (Expecting ',' delimiter)"),
+        ("7", "the file holds 7; accepted: a list of rows, or an object"),
+        ("{}", "there is no key 'payoff'"),
+        ('{"payof": [[1]]}', "unknown key 'payof': did you mean 'payoff'? Accepted: name, payoff, row_labels"),
+        ('{"payoff": [[1]], "payoff": [[2]]}', "the key 'payoff' occurs twice"),
+        ('{"payoff": 3}', "payoff is 3; accepted: a list of rows"),
+        ("[[1, 2], [3]]", "payoff has rows of 1 to 2 entries; accepted: rows of one length"),
+        ("[1, 2]", "payoff has 1 dimensions"),
+        ("[[[1]]]", "payoff has 3 dimensions"),
+        ("[]", "payoff has 1 dimensions"),
+        ('[[1, "2"]]', 'payoff[0][1] is "2"; accepted: numbers'),
+        ("[[1], [true]]", "payoff[1][0] is true; accepted: numbers"),
+        ("[[1, null]]", "payoff[0][1] is null; accepted: numbers"),
+        ("[[1, NaN]]", "payoff[0][1] is nan; accepted: finite numbers"),
+        ("[[1, 1e999]]", "payoff[0][1] is inf; accepted: finite numbers"),
+        (f"[[{'9' * 400}]]", "payoff holds a number too large for a float"),
+        (f"[[{'9' * 5000}]]", "a number is too long"),
+        ("[" * 100_000, "the brackets are nested too deeply"),
+        ('{"payoff": [[1]], "row_labels": 5}', "row_labels is 5; accepted: a list of texts"),
+        ('{"payoff": [[1]], "row_labels": [5]}', "row_labels is [5]; accepted: a list of 1 texts"),
+        ('{"payoff": [[1], [2]], "row_labels": ["a", "a"]}', "row_labels has 'a' twice"),
+        ('{"payoff": [[1]], "name": 5}', "name is 5; accepted: a text"),
+        ('{"payoff": [[1]], "noise": 5}', 'noise is 5; accepted: a noise such as "gaussian:sigma=0.5"'),
+        ('{"payoff": [[1]], "noise": "gausian"}', "did you mean 'gaussian'?"),
+        ('{"payoff": [[1]], "payoff_range": [2, 3]}', "payoff_range is (2, 3); accepted: low < high"),
+    ],
+)
+def test_bad_json_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refusal(written(tmp_path, "bad.json", text))
+
+
+HEAD = 'NFG 1 R "a \\"small\\" game" { "Ann" "Bob" } '
+
+
+def test_nfg_payoff_form_runs_down_the_columns(tmp_path: Path) -> None:
+    text = HEAD + '\n{ { "up" "do\\wn" }\n{ "l" "c" "r" } }\n"a comment"\n1 4 1/3 14/3 -2.5 7.5 .5, 4.5 5 0 1e1 -5\n'
+    game = read_game(written(tmp_path, "file.nfg", text))
+    np.testing.assert_array_equal(game.payoff, [[1, -2.5, 5], [1 / 3, 0.5, 10]])
+    assert game.name == 'a "small" game'
+    assert (game.row_labels, game.column_labels) == (("up", "do\\wn"), ("l", "c", "r"))
+
+
+def test_nfg_without_labels(tmp_path: Path) -> None:
+    for strategies in ("{ 2 1 }", '{ { "" "" } { "" } }'):
+        game = read_game(written(tmp_path, "stem.nfg", f'NFG 1 D "" {{ "" "" }} {strategies} 1 -1 2 -2'))
+        assert game == Game([[1], [2]])
+        assert game.name == "stem"
+
+
+def test_nfg_outcome_form(tmp_path: Path) -> None:
+    outcomes = '{ { "win" 3 -3 } { "lose } now" -1/4, 1/4 } }'
+    text = HEAD + '{ { "a" "b" } { "x" "y" "z" } }\n""\n' + outcomes + "\n1 2 0 1 2 2"
+    np.testing.assert_array_equal(
+        read_game(written(tmp_path, "o.nfg", text)).payoff, [[3, 0, -0.25], [-0.25, 3, -0.25]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ('EFG 2 R "tree" { }', "line 1 has 'EFG'; accepted there: NFG."),
+        ('NFG 1 X "" {}', "line 1 has 'X'; accepted there: R or D."),
+        ('NFG 1 R "" { "a" "b" "c" } { 2 2 2 }', "the game has 3 players; accepted: two."),
+        ('NFG 1 R "" { "a" } { 2 } 1 2', "the game has 1 players; accepted: two."),
+        (
+            HEAD + "{ 1 2 }\n1 -1 2 3",
+            "not constant-sum: in row 0, column 0 the payoffs add up to 0, in row 0, column 1 to 5",
+        ),
+        (
+            HEAD + "{ 2 1 }\n1 -1 2 -2.00000001",
+            "not constant-sum: in row 0, column 0 the payoffs add up to 0, in row 1",
+        ),
+        (HEAD + "{ 1 2 }\n1 -1 2", "the file has 3 payoffs; accepted: 4, two for each of 1 x 2 cells"),
+        (HEAD + "{ 1 1 }\n1 -1 2 -2", "the file has 4 payoffs; accepted: 2"),
+        (HEAD + "{ 1 1 }\n1\n-x", "line 3 has '-x'; accepted there: a finite number such as 2, -0.5 or 1/3."),
+        (HEAD + "{ 1 1 }\n1/0 1", "line 2 has '1/0'; accepted there: a finite number"),
+        (HEAD + "{ 1 1 }\nnan 1", "line 2 has 'nan'; accepted there: a finite number"),
+        (HEAD + "{ 1 1 }\n1e999 1", "line 2 has '1e999'; accepted there: a finite number"),
+        (HEAD + "{ 0 2 }\n", "payoff has shape (0, 2)"),
+        (HEAD + "{ 2 -1 }\n", "line 1 has '-1'; accepted there: a whole number"),
+        (HEAD + '{ { "a" "a" } { "x" } } 1 -1 2 -2', "row_labels has 'a' twice"),
+        (HEAD + '{ { "a" "b', "accepted there: a text in double quotes"),
+        (HEAD + '{ 1 1 }\n{ { "o" 1 -1 } }\n2', "line 3 has '2'; accepted there: a whole number from 0 to 1"),
+        (HEAD + '{ 1 2 }\n{ { "o" 1 -1 } }\n1', "the file assigns 1 outcomes; accepted: 2"),
+        (HEAD + '{ 1 1 }\n{ { "o" 1', "the file ends early; accepted here: a finite number"),
+        (HEAD, "the file ends early; accepted here: {."),
+    ],
+)
+def test_bad_nfg_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refusal(written(tmp_path, "bad.nfg", text))
+
+
+def test_nfg_sums_may_differ_by_rounding(tmp_path: Path) -> None:
+    game = read_game(written(tmp_path, "a.nfg", HEAD + "{ 2 1 }\n0.1 0.2 0.15 0.15"))
+    np.testing.assert_array_equal(game.payoff, [[0.1], [0.15]])
+
+
+def test_gambit_reads_what_is_written(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of its import are not ours
+        pygambit = pytest.importorskip("pygambit")
+    write_game(AWKWARD, tmp_path / "a.nfg")
+    theirs = pygambit.read_nfg(tmp_path / "a.nfg")
+    row, column = (np.array(table, dtype=float) for table in theirs.to_arrays(dtype=float))
+    np.testing.assert_array_equal(row, AWKWARD.payoff)
+    np.testing.assert_array_equal(column, -AWKWARD.payoff)
+    assert theirs.title == "awkward"
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("end\\", "has a backslash before a quote, a backslash or its end"),
+        ('\\"', "has a backslash before a quote, a backslash or its end"),
+        ("", "the row label '' is empty or has spaces around it"),
+        (" a", "the row label ' a' is empty or has spaces around it"),
+        ("a\nb", "the row label 'a\\\\nb' is empty or has spaces around it, two in a row, or a control character"),
+    ],
+)
+def test_labels_that_gambit_would_change_are_refused(tmp_path: Path, label: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        write_game(Game([[1]], row_labels=[label]), tmp_path / "a.nfg")
+    assert message.replace("\\\\n", "\\n") in str(caught.value)
+    assert str(caught.value).startswith(f"{tmp_path / 'a.nfg'}: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_writing_to_a_bad_place_is_refused(tmp_path: Path) -> None:
+    game = Game([[1, 2]])
+    for path, message in [
+        (tmp_path / "game.xlsx", "the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
+        (tmp_path, "this is a folder; accepted: the name of a file."),
+        (tmp_path / "missing" / "game.csv", "the folder does not exist"),
+    ]:
+        with pytest.raises(InputError) as caught:
+            write_game(game, path)
+        assert str(caught.value).startswith(f"{path}: {message}")
+    with pytest.raises(InputError, match=r"a name or label holds '\\ud800', which is no character"):
+        write_game(Game([[1]], row_labels=["\ud800"]), tmp_path / "game.csv")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "game.csv", "1,2\n")
+
+    def fail(source: object, target: object) -> None:
+        assert Path(str(source)).parent == tmp_path  # a rename is atomic only within a folder
+        assert Path(str(source)).read_text() == "3.0,4.0\n"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        write_game(Game([[3, 4]]), path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["game.csv"]
+    assert path.read_text() == "1,2\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_written_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    usual = written(tmp_path, "usual.csv", "1\n")
+    write_game(Game([[1]]), tmp_path / "ours.csv")
+    assert stat.S_IMODE((tmp_path / "ours.csv").stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["ours.csv", "usual.csv"]
+
+
+def test_written_json_is_plain(tmp_path: Path) -> None:
+    write_game(Game([[1, 2], [3, 4]], name="plain"), tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text()) == {
+        "name": "plain",
+        "payoff": [[1.0, 2.0], [3.0, 4.0]],
+        "row_labels": ["0", "1"],
+        "column_labels": ["0", "1"],
+        "noise": "gaussian",
+        "payoff_range": [1.0, 4.0],
+    }

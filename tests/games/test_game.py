@@ -1,0 +1,257 @@
+"""The class Game, what counts as a payoff matrix, and whether an equilibrium is the only one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.games import Game, parse_noise
+from coebl.payoffs import check_payoff
+
+WIDE = [[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]]  # rows mix 1/4, 3/4; columns 1/2, 1/2, 0; value 3/2
+
+
+def test_the_callers_array_is_neither_shared_nor_changed() -> None:
+    mine = np.array(WIDE)
+    game = Game(mine)
+    mine[0, 0] = 99.0
+    assert mine.flags.writeable
+    assert game.payoff[0, 0] == 3.0
+
+
+def test_the_payoff_is_read_only() -> None:
+    game = Game(WIDE)
+    with pytest.raises(ValueError, match="read-only"):
+        game.payoff[0, 0] = 1.0
+    assert game.payoff.dtype == np.float64
+    assert game.payoff.flags.c_contiguous
+
+
+def test_equality_and_hash_are_by_content() -> None:
+    game = Game(WIDE, name="one")
+    same = Game(np.array(WIDE, order="F"), name="two", row_labels=["0", "1"], payoff_range=(0, 5))
+    assert game == same
+    assert hash(game) == hash(same)
+    assert Game([[0.0, 1.0]]) == Game([[-0.0, 1.0]])
+    assert len({game, same, Game([[1, 2]])}) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Game([[3.0, 0.0, 5.0], [1.0, 2.0, np.nextafter(4.0, 5.0)]]),
+        Game(np.reshape(WIDE, (3, 2))),
+        Game(WIDE, row_labels=["up", "down"]),
+        Game(WIDE, column_labels=["a", "b", "c"]),
+        Game(WIDE, noise="none"),
+        Game(WIDE, noise="gaussian:sigma=2"),
+        Game(WIDE, payoff_range=(-1, 5)),
+        WIDE,
+    ],
+)
+def test_whatever_differs_is_unequal(other: Any) -> None:
+    assert Game(WIDE) != other
+
+
+def test_shape_value_and_solution() -> None:
+    game = Game(WIDE)
+    assert game.shape == (2, 3)
+    assert game.value == pytest.approx(1.5, abs=1e-9)
+    np.testing.assert_allclose(game.solution.row, [0.25, 0.75], atol=1e-9)
+    np.testing.assert_allclose(game.solution.column, [0.5, 0.5, 0], atol=1e-9)
+    assert game.solution is game.solution
+
+
+def test_own_view_of_the_row_seat_is_the_game() -> None:
+    game = Game(WIDE)
+    assert game.own_view("row") is game
+
+
+def test_own_view_of_the_column_seat() -> None:
+    game = Game(
+        WIDE, name="g", row_labels=["u", "d"], column_labels=list("abc"), noise="exponential", payoff_range=(-1, 9)
+    )
+    view = game.own_view("column")
+    np.testing.assert_array_equal(view.payoff, -np.array(WIDE).T)
+    assert not np.signbit(view.payoff[1, 0])  # no negative zeros
+    assert (view.row_labels, view.column_labels) == (("a", "b", "c"), ("u", "d"))
+    assert view.payoff_range == (-9.0, 1.0)
+    assert view.noise == parse_noise("exponential:downwards=true")
+    assert view.name == "g (column's view)"
+    assert view.value == pytest.approx(-1.5, abs=1e-9)
+    assert view.own_view("column") == game
+
+
+def test_own_view_of_another_seat_is_refused() -> None:
+    with pytest.raises(InputError, match=r'seat is \'top\'; accepted: "row" or "column"\.'):
+        Game(WIDE).own_view("top")  # type: ignore[arg-type]
+
+
+def test_with_noise_changes_the_noise_alone() -> None:
+    game = Game(WIDE, name="g", row_labels=["u", "d"], payoff_range=(-1, 9), spec="some:spec")
+    other = game.with_noise("laplace:sigma=0.5")
+    assert str(other.noise) == "laplace:sigma=0.5"
+    assert str(game.noise) == "gaussian"
+    assert other.with_noise(game.noise) == game
+    assert (other.name, other.spec) == ("g", "some:spec")
+
+
+def test_repr() -> None:
+    assert repr(Game(WIDE, name="mine", noise="none")) == "<Game 'mine', 2 x 3, none>"
+    assert repr(Game(WIDE, spec="diagonal:2")) == "<Game 'diagonal:2', 2 x 3, gaussian>"
+
+
+def test_str_of_a_small_game() -> None:
+    game = Game([[3, -0.0, 1 / 3], [1, 2, -40]], name="mine", row_labels=["up", "down"], column_labels=["a", "b", "c"])
+    assert str(game).splitlines() == [
+        "mine: 2 x 3, payoffs to the row player, noise gaussian",
+        "      a  b       c",
+        "  up  3  0  0.3333",
+        "down  1  2     -40",
+    ]
+
+
+def test_str_of_a_large_game_shows_its_corner() -> None:
+    lines = str(Game(np.arange(40 * 50).reshape(40, 50))).splitlines()
+    assert lines[0].startswith("game: 40 x 50")
+    assert lines[1].split() == [*map(str, range(12)), "..."]
+    assert lines[13].split() == ["11", *map(str, range(550, 562)), "..."]
+    assert [line.strip() for line in lines[14:]] == ["..."]
+
+
+def test_labels() -> None:
+    game = Game(WIDE, row_labels=["up", "down"])
+    assert game.row_labels == ("up", "down")
+    assert game.column_labels == ("0", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a"], "row_labels has 1 labels; accepted: 2, one per action."),
+        (["a", "a"], "row_labels has 'a' twice; accepted: labels that all differ."),
+        (["a", 1], "row_labels is ['a', 1]; accepted: a list of 2 texts."),
+        ("ab", "row_labels is 'ab'; accepted: a list of 2 texts."),
+    ],
+)
+def test_bad_labels_are_refused(labels: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Game(WIDE, row_labels=labels)
+    assert str(caught.value) == message
+
+
+def test_payoff_range() -> None:
+    assert Game(WIDE).payoff_range == (0.0, 5.0)
+    assert Game([[2, 2]]).payoff_range == (2.0, 3.0)  # never empty
+    assert Game(WIDE, payoff_range=(0, 5)).payoff_range == (0.0, 5.0)
+
+
+@pytest.mark.parametrize("payoff_range", [(1, 5), (0, 4), (5, 0), (0, np.inf), (np.nan, 5)])
+def test_a_payoff_range_that_does_not_hold_the_payoffs_is_refused(payoff_range: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        Game(WIDE, payoff_range=payoff_range)
+    low, high = payoff_range
+    assert f"payoff_range is ({low:g}, {high:g}); accepted: low < high with every payoff between" in str(caught.value)
+    assert "which lie in 0 .. 5" in str(caught.value)
+
+
+@pytest.mark.parametrize("payoff_range", [3, (1, 2, 3), ("a", "b")])
+def test_a_payoff_range_that_is_no_pair_is_refused(payoff_range: Any) -> None:
+    with pytest.raises(InputError, match=r"payoff_range is .*; accepted: two numbers, \(low, high\)\."):
+        Game(WIDE, payoff_range=payoff_range)
+
+
+def test_an_unknown_noise_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown noise 'gausian': did you mean 'gaussian'"):
+        Game(WIDE, noise="gausian")
+
+
+def test_check_payoff_returns_a_fresh_contiguous_matrix() -> None:
+    mine = np.array(WIDE, order="F")
+    checked = check_payoff(mine)
+    assert checked.flags.c_contiguous
+    assert not np.shares_memory(checked, mine)
+    np.testing.assert_array_equal(checked, WIDE)
+
+
+@pytest.mark.parametrize(
+    ("payoff", "message"),
+    [
+        ([[1, 2], [3, np.nan]], "payoff[1][1] is nan; accepted: finite numbers."),
+        ([[1, -np.inf], [3, 4]], "payoff[0][1] is -inf; accepted: finite numbers."),
+        ([[]], "payoff has shape (1, 0); accepted: at least one row and one column."),
+        (np.zeros((0, 3)), "payoff has shape (0, 3); accepted: at least one row and one column."),
+        (
+            [[1, 2], [3]],
+            "payoff has rows of 1 to 2 entries; accepted: rows of one length. Fill in the missing entries.",
+        ),
+        ([[1, 2], 3], "payoff has rows of 0 to 2 entries; accepted: rows of one length."),
+        ([1, 2, 3], "payoff has 1 dimensions; accepted: a matrix"),
+        (7, "payoff has 0 dimensions; accepted: a matrix"),
+        ([[[1, 2]]], "payoff has 3 dimensions; accepted: a matrix"),
+        ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it by a number."),
+        ("rock", "payoff is 'rock'; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."),
+        ({"a": 1}, "payoff is {'a': 1}; accepted: a matrix of numbers"),
+        ([[10**400]], "payoff holds a number too large for a float; divide the payoffs by a constant."),
+        ([[-1e308, 1e308]], "payoff spans -1e+308 to 1e+308, more than a float can hold; divide the payoffs"),
+        (
+            np.broadcast_to(0.0, (10_000, 5_001)),
+            "payoff has 10000 x 5001 entries; accepted: at most 50,000,000 in all.",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # the range overflows: that is the point
+def test_bad_payoffs_are_refused(payoff: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Game(payoff)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_check_payoff_names_the_argument() -> None:
+    with pytest.raises(InputError, match=r"^matrix has 1 dimensions"):
+        check_payoff([1, 2], argument="matrix")
+
+
+@pytest.mark.parametrize(
+    "payoff",
+    [
+        WIDE,  # mixed, and the third column is never played
+        np.transpose(WIDE),
+        [[0, -1, 1], [1, 0, -1], [-1, 1, 0]],
+        [[2, 1], [0, -1]],  # a strict saddle point
+        [[5.0]],
+        1e9 + 1e6 * np.array(WIDE),  # other units, the same answer
+        1e-9 * np.array(WIDE),
+    ],
+)
+def test_a_unique_equilibrium_is_found_unique(payoff: Any) -> None:
+    verdict = Game(payoff).unique_equilibrium
+    assert verdict.answer == "yes"
+    assert str(verdict) == "yes: neither player can leave the equilibrium without losing"
+
+
+@pytest.mark.parametrize(
+    ("payoff", "player"),
+    [
+        (np.ones((2, 3)), "row"),
+        ([[3, 0, 5], [1, 2, 4], [1, 2, 4]], "row"),  # a row of the support twice
+        ([[3, 0, 0, 5], [1, 2, 2, 4]], "column"),
+        ([[0, 0, 1], [-1, -2, 0]], "column"),  # only the column player has many: any mix of the first two columns
+    ],
+)
+def test_many_equilibria_are_found(payoff: Any, player: str) -> None:
+    verdict = Game(payoff).unique_equilibrium
+    assert verdict.answer == "no"
+    assert verdict.reason.startswith(f"the {player} player can ")
+    assert verdict.reason.endswith("and still earn the value")
+
+
+def test_a_near_tie_has_no_verdict() -> None:
+    verdict = Game([[1.0, 1.0 + 1e-8], [0.0, 0.0]]).unique_equilibrium
+    assert verdict.answer == "unknown"
+    assert "too close to zero to tell from rounding" in verdict.reason
+    assert verdict.reason.startswith("the ")

@@ -1,0 +1,230 @@
+"""Interchange with the real OpenSpiel, Nashpy and Gambit: round trips, and agreement on values."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.games import Game
+
+GAME = Game(
+    [[3, 0, 5.25], [1, 2, 1 / 3]], name="lopsided", row_labels=["up", "down"], column_labels=["left", "mid dle", '"r"']
+)
+
+
+def library(name: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they warn of while they are imported is not ours
+        return pytest.importorskip(name)
+
+
+@pytest.fixture
+def pyspiel() -> Any:
+    return library("pyspiel")
+
+
+@pytest.fixture
+def nashpy() -> Any:
+    return library("nashpy")
+
+
+@pytest.fixture
+def pygambit() -> Any:
+    return library("pygambit")
+
+
+def test_openspiel_round_trip(pyspiel: Any) -> None:
+    theirs = GAME.to_openspiel()
+    assert isinstance(theirs, pyspiel.MatrixGame)
+    assert (theirs.num_rows(), theirs.num_cols()) == (2, 3)
+    assert theirs.get_type().utility == pyspiel.GameType.Utility.ZERO_SUM
+    assert (theirs.row_utility(0, 2), theirs.col_utility(0, 2)) == (5.25, -5.25)
+    assert (theirs.row_action_name(1), theirs.col_action_name(1)) == ("down", "mid dle")
+    back = Game.from_openspiel(theirs)
+    assert back == GAME
+    assert back.name == "lopsided"
+
+
+def test_openspiel_by_name(pyspiel: Any) -> None:
+    game = Game.from_openspiel("matrix_rps")
+    assert game == Game.from_openspiel(pyspiel.load_game("matrix_rps"))
+    np.testing.assert_array_equal(game.payoff, [[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    assert game.row_labels == ("Rock", "Paper", "Scissors")
+
+
+def test_kuhn_poker_has_its_known_value(pyspiel: Any) -> None:
+    game = Game.from_openspiel(pyspiel.load_game("kuhn_poker"))
+    assert game.shape == (64, 64)
+    assert game.value == pytest.approx(-1 / 18, abs=1e-9)
+    assert all("\n" not in label for label in game.row_labels + game.column_labels)
+    assert game.row_labels[1] == "0: 1, 0pb: 0, 1: 0, 1pb: 0, 2: 0, 2pb: 0"
+
+
+def test_openspiel_games_of_simultaneous_moves(pyspiel: Any) -> None:
+    blotto = Game.from_openspiel("blotto(coins=3,fields=2)")
+    assert blotto.shape == (4, 4)
+    assert blotto.row_labels[1] == "[1,2]"
+    rounds = Game.from_openspiel("goofspiel(num_cards=2,imp_info=True)")
+    assert rounds.shape == (4, 4)
+    assert rounds.value == pytest.approx(0, abs=1e-9)
+
+
+def test_openspiel_constant_sum_game_keeps_the_row_players_payoffs(pyspiel: Any) -> None:
+    theirs = pyspiel.create_matrix_game([[1, 2, 3]], [[4, 3, 2]])
+    np.testing.assert_array_equal(Game.from_openspiel(theirs).payoff, [[1, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "matrix_pd",
+            "the OpenSpiel game 'matrix_pd': the game is not constant-sum: in row 0, column 0 the payoffs add up",
+        ),
+        ("tiny_hanabi", "the OpenSpiel game 'tiny_hanabi': the game is not constant-sum"),
+        ("matching_pennies_3p", "the OpenSpiel game 'matching_pennies_3p' has 3 players; accepted: two."),
+        (
+            "leduc_poker",
+            "the OpenSpiel game 'leduc_poker' has more than 10^15 pairs of pure strategies; accepted: about",
+        ),
+        ("liars_dice(numdice=1,dice_sides=2)", "has 2,304 x 2,304 pairs of pure strategies"),
+        ("tic_tac_toe", "the OpenSpiel game 'tic_tac_toe' has more than 100,000 histories"),
+        ("backgammon", "the OpenSpiel game 'backgammon' does not tell its information states"),
+        ("matrix_rp", "unknown OpenSpiel game 'matrix_rp': did you mean 'matrix_rps'?"),
+        ("kuhn_poker(cards=4)", "OpenSpiel cannot load 'kuhn_poker(cards=4)': "),
+    ],
+)
+def test_openspiel_games_that_are_no_small_two_player_constant_sum_games(pyspiel: Any, name: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Game.from_openspiel(name)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_openspiel_that_cannot_convert(pyspiel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(pyspiel, "extensive_to_matrix_game")
+    with pytest.raises(InputError, match="'kuhn_poker' is no matrix game, and this OpenSpiel cannot convert it"):
+        Game.from_openspiel("kuhn_poker")
+
+
+def test_nashpy_round_trip(nashpy: Any) -> None:
+    theirs = GAME.to_nashpy()
+    assert isinstance(theirs, nashpy.Game)
+    np.testing.assert_array_equal(theirs.payoff_matrices[0], GAME.payoff)
+    np.testing.assert_array_equal(theirs.payoff_matrices[1], -GAME.payoff)
+    assert Game.from_nashpy(theirs) == Game(GAME.payoff)
+
+
+def test_nashpy_agrees_on_the_value(nashpy: Any) -> None:
+    row, column = next(iter(GAME.to_nashpy().support_enumeration()))
+    assert GAME.to_nashpy()[row, column][0] == pytest.approx(GAME.value, abs=1e-9)
+    np.testing.assert_allclose(GAME.solution.row, row, atol=1e-9)
+    np.testing.assert_allclose(GAME.solution.column, column, atol=1e-9)
+
+
+def test_nashpy_game_does_not_share_our_payoffs(nashpy: Any) -> None:
+    GAME.to_nashpy().payoff_matrices[0][0, 0] = 99
+    assert GAME.payoff[0, 0] == 3
+
+
+def test_nashpy_game_of_one_matrix_and_of_constant_sum(nashpy: Any) -> None:
+    assert Game.from_nashpy(nashpy.Game([[1, 2, 3]])) == Game([[1, 2, 3]])
+    assert Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 2]])) == Game([[1, 2, 3]])
+    with pytest.raises(InputError, match=r"the Nashpy game: the game is not constant-sum: .* row 0, column 2 to 6"):
+        Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 3]]))
+
+
+def test_gambit_round_trip(pygambit: Any) -> None:
+    theirs = GAME.to_gambit()
+    assert isinstance(theirs, pygambit.Game)
+    assert theirs.is_const_sum
+    row, column = (np.array(table, dtype=float) for table in theirs.to_arrays(dtype=float))
+    np.testing.assert_array_equal(row, GAME.payoff)
+    np.testing.assert_array_equal(column, -GAME.payoff)
+    back = Game.from_gambit(theirs)
+    assert back == GAME
+    assert back.name == "lopsided"
+
+
+def test_gambit_agrees_on_the_value(pygambit: Any) -> None:
+    result = pygambit.nash.lp_solve(GAME.to_gambit(), rational=False)
+    # The first is version 17, the second is 16.
+    single = hasattr(result, "equilibrium")
+    value = result.equilibrium.payoffs["row"] if single else result.equilibria[0].payoff("row")
+    assert float(value) == pytest.approx(GAME.value, abs=1e-9)
+
+
+def read_nfg(pygambit: Any, text: str) -> Any:
+    return pygambit.read_nfg(io.StringIO(text))
+
+
+def test_gambit_rationals_and_constant_sums(pygambit: Any) -> None:
+    theirs = read_nfg(pygambit, 'NFG 1 R "thirds" { "A" "B" } { { "u" "d" } { "l" } } "" 1/3 2/3 5/7 2/7')
+    np.testing.assert_array_equal(Game.from_gambit(theirs).payoff, [[1 / 3], [5 / 7]])
+
+
+def test_gambit_game_in_extensive_form(pygambit: Any) -> None:
+    tree = """EFG 2 R "two moves" { "A" "B" } ""
+        p "" 1 1 "first" { "L" "R" } 0
+        p "" 2 1 "after L" { "x" "y" "z" } 0
+        t "" 1 "a" { 1 -1 }
+        t "" 2 "b" { 2 -2 }
+        t "" 3 "c" { 3 -3 }
+        t "" 4 "d" { 7/2 -7/2 }
+        """
+    game = Game.from_gambit(pygambit.read_efg(io.StringIO(tree)))
+    np.testing.assert_array_equal(game.payoff, [[1, 2, 3], [3.5, 3.5, 3.5]])
+    assert game.name == "two moves"
+
+
+def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> None:
+    three = read_nfg(pygambit, 'NFG 1 R "three" { "A" "B" "C" } { 1 1 1 } 1 2 3')
+    with pytest.raises(InputError, match=r"the Gambit game 'three' has 3 players; accepted: two\."):
+        Game.from_gambit(three)
+    general = read_nfg(pygambit, 'NFG 1 R "general" { "A" "B" } { 2 1 } 1 2 3 4')
+    with pytest.raises(
+        InputError, match=r"the Gambit game 'general': the game is not constant-sum: .* row 1, column 0 to 7"
+    ):
+        Game.from_gambit(general)
+
+
+@pytest.mark.parametrize(
+    ("convert", "accepted"),
+    [
+        (Game.from_openspiel, "a pyspiel.Game, or the name of one"),
+        (Game.from_nashpy, "a nashpy.Game"),
+        (Game.from_gambit, "a pygambit.Game"),
+    ],
+)
+def test_other_objects_are_refused(
+    convert: Callable[[Any], Game], accepted: str, pyspiel: Any, nashpy: Any, pygambit: Any
+) -> None:
+    with pytest.raises(InputError, match=rf"game is \[\[1, 2\]\]; accepted: {accepted}"):
+        convert([[1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("pyspiel", GAME.to_openspiel),
+        ("pyspiel", lambda: Game.from_openspiel("matrix_rps")),
+        ("nashpy", GAME.to_nashpy),
+        ("nashpy", lambda: Game.from_nashpy(None)),
+        ("pygambit", GAME.to_gambit),
+        ("pygambit", lambda: Game.from_gambit(None)),
+    ],
+)
+def test_a_missing_library_is_named_with_the_command(
+    name: str, use: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError) as caught:
+        use()
+    assert str(caught.value) == f"the library {name} is not installed; run: pip install 'coebl[interchange]'"

@@ -1,0 +1,174 @@
+"""Noise models: their laws, their specs, and that draws know nothing of the game."""
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.games.noise import NOISES, Bernoulli, Exponential, Gaussian, Laplace, NoNoise, StudentT, parse_noise
+
+DRAWS = 200_000
+RANGE = (-1.0, 3.0)  # not symmetric, so that a mix-up of the ends shows
+
+# spec, standard deviation, third central moment
+ADDITIVE = [
+    ("gaussian", 1, 0),
+    ("gaussian:sigma=0.5", 0.5, 0),
+    ("laplace", 1, 0),
+    ("laplace:sigma=2", 2, 0),
+    ("student-t:df=10", 1, 0),
+    ("student-t:df=10,sigma=0.3", 0.3, 0),
+    ("exponential", 1, 2),
+    ("exponential:sigma=0.5", 0.5, 2 * 0.5**3),
+    ("exponential:sigma=2,downwards=true", 2, -2 * 2**3),
+]
+
+
+def within_four_standard_errors(sample, expected):
+    return abs(sample.mean() - expected) < 4 * sample.std() / np.sqrt(len(sample))
+
+
+@pytest.mark.parametrize(("spec", "deviation", "skew"), ADDITIVE)
+def test_noise_has_mean_zero_and_its_standard_deviation(spec, deviation, skew):
+    # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds for each assertion, and the seed is fixed.
+    # Ten degrees of freedom, for the square to have a standard error at all.
+    draw = parse_noise(spec).draw(np.random.default_rng(11), DRAWS)
+    assert draw.shape == (DRAWS,)
+    assert within_four_standard_errors(draw, 0)
+    assert within_four_standard_errors(draw**2, deviation**2)
+    assert within_four_standard_errors(draw**3, skew)
+
+
+def test_student_t_is_scaled_right_where_its_tail_is_heavy():
+    # With df = 3 the fourth moment is infinite, so test the mean absolute value, which for a t of variance 3 is
+    # 2 sqrt(3) / pi, and 2/pi after scaling to variance 1. 200,000 draws, a false alarm in 16,000 seeds.
+    draw = parse_noise("student-t").draw(np.random.default_rng(12), DRAWS)
+    assert within_four_standard_errors(draw, 0)
+    assert within_four_standard_errors(np.abs(draw), 2 / np.pi)
+    assert np.abs(draw).max() > 10  # heavy-tailed: beyond ten standard deviations, a normal one never is
+
+
+@pytest.mark.parametrize(("spec", "expected"), [("gaussian", np.sqrt(2 / np.pi)), ("laplace", np.sqrt(0.5))])
+def test_the_shape_of_gaussian_and_laplace(spec, expected):
+    # The mean absolute value tells them apart at one standard deviation. 200,000 draws, false alarm 1 in 16,000.
+    draw = parse_noise(spec).draw(np.random.default_rng(13), DRAWS)
+    assert within_four_standard_errors(np.abs(draw), expected)
+
+
+def test_exponential_has_its_long_tail_upwards_unless_told():
+    up = Exponential(2.0).draw(np.random.default_rng(1), 1000)
+    down = Exponential(2.0, downwards=True).draw(np.random.default_rng(1), 1000)
+    assert up.min() >= -2
+    assert up.max() > 2
+    np.testing.assert_array_equal(down, -up)
+
+
+@pytest.mark.parametrize("payoff", [-1.0, -0.5, 0.0, 1.0, 2.9, 3.0])
+def test_bernoulli_has_the_right_mean_on_a_range_that_is_not_symmetric(payoff):
+    noise = Bernoulli()
+    draw = noise.draw(np.random.default_rng(14), DRAWS)
+    reward = noise.reward(np.full(DRAWS, payoff), draw, RANGE)
+    assert set(np.unique(reward)) <= set(RANGE)
+    # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds; at both ends there is no chance at all
+    high = (payoff - RANGE[0]) / (RANGE[1] - RANGE[0])
+    error = (RANGE[1] - RANGE[0]) * np.sqrt(high * (1 - high) / DRAWS)
+    assert abs(reward.mean() - payoff) <= 4 * error
+
+
+@pytest.mark.parametrize("entry", list(NOISES), ids=lambda entry: entry.name)
+def test_rewards_have_the_payoff_as_their_mean(entry):
+    noise = parse_noise(entry.name)
+    payoff = np.tile([-0.75, 2.0], DRAWS // 2)
+    reward = noise.reward(payoff, noise.draw(np.random.default_rng(15), DRAWS), RANGE)
+    for start, expected in ((0, -0.75), (1, 2.0)):
+        sample = reward[start::2]
+        # 100,000 draws, 4 standard errors: a false alarm in 16,000 seeds for each payoff
+        assert abs(sample.mean() - expected) <= 4 * sample.std() / np.sqrt(len(sample))
+
+
+@pytest.mark.parametrize("entry", list(NOISES), ids=lambda entry: entry.name)
+def test_draws_depend_on_the_generator_alone(entry):
+    noise = parse_noise(entry.name)
+    draw = noise.draw(np.random.default_rng(3), (4, 5))
+    assert draw.shape == (4, 5)
+    before = draw.copy()
+    one = noise.reward(np.zeros((4, 5)), draw, RANGE)
+    other = noise.reward(np.full((4, 5), 2.0), draw, RANGE)
+    np.testing.assert_array_equal(draw, before)  # rewards leave the draws alone
+    assert (other >= one).all()  # the same draws: a larger payoff is never seen smaller
+    np.testing.assert_array_equal(noise.draw(np.random.default_rng(3), 20).reshape(4, 5), draw)
+
+
+def test_additive_rewards_are_payoff_plus_draw():
+    payoff, draw = np.array([1.0, -2.0]), np.array([0.25, 0.5])
+    for noise in (Gaussian(), Laplace(), StudentT(), Exponential()):
+        np.testing.assert_array_equal(noise.reward(payoff, draw, RANGE), [1.25, -1.5])
+
+
+def test_no_noise_shows_the_payoff():
+    payoff = np.array([1.0, -2.0])
+    np.testing.assert_array_equal(NoNoise().reward(payoff, NoNoise().draw(np.random.default_rng(0), 2), RANGE), payoff)
+
+
+def test_sigma_zero_is_no_noise():
+    np.testing.assert_array_equal(Gaussian(0.0).draw(np.random.default_rng(0), 5), np.zeros(5))
+
+
+def test_mirrored_turns_skewed_noise_round_and_leaves_the_rest():
+    assert Exponential(2.0).mirrored() == Exponential(2.0, downwards=True)
+    assert Exponential(2.0).mirrored().mirrored() == Exponential(2.0)
+    for noise in (Gaussian(2.0), Laplace(2.0), StudentT(5.0, 2.0), Bernoulli(), NoNoise()):
+        assert noise.mirrored() == noise
+
+
+def test_mirrored_bernoulli_has_the_law_of_the_opposite_reward():
+    # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds
+    draw = Bernoulli().draw(np.random.default_rng(16), DRAWS)
+    mirrored = Bernoulli().mirrored().reward(np.full(DRAWS, -2.0), draw, (-RANGE[1], -RANGE[0]))
+    assert set(np.unique(mirrored)) == {-3.0, 1.0}
+    assert within_four_standard_errors(mirrored, -2)
+
+
+@pytest.mark.parametrize(
+    ("noise", "spec"),
+    [
+        (Gaussian(), "gaussian"),
+        (Gaussian(0.1), "gaussian:sigma=0.1"),
+        (NoNoise(), "none"),
+        (Bernoulli(), "bernoulli"),
+        (Laplace(1e-7), "laplace:sigma=1e-07"),
+        (StudentT(), "student-t"),
+        (StudentT(2.5, 0.5), "student-t:df=2.5,sigma=0.5"),
+        (Exponential(downwards=True), "exponential:downwards=true"),
+    ],
+)
+def test_specs_round_trip(noise, spec):
+    assert str(noise) == spec
+    assert parse_noise(spec) == noise
+    assert parse_noise(noise) is noise
+
+
+def test_every_noise_is_known_by_the_name_it_gives_itself():
+    for entry in NOISES:
+        assert str(parse_noise(entry.name)) == entry.name
+
+
+def test_a_single_value_is_sigma():
+    assert parse_noise("gaussian:0.5") == Gaussian(0.5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gausian", "unknown noise 'gausian': did you mean 'gaussian'? See: coebl list noises"),
+        ("gaussian:sigma=-1", "gaussian: sigma is -1.0; accepted: a number, >= 0."),
+        ("gaussian:sigma=inf", "gaussian: sigma is 'inf'; accepted: a number, >= 0."),
+        ("student-t:df=2", "student-t: df is 2.0; accepted: a number, > 2."),
+        ("exponential:downwards=1", "exponential: downwards is '1'; accepted: true or false."),
+        ("none:0", "none: '0' has no name; accepted: none, without parameters."),
+        ("laplace:sgima=1", "laplace has no parameter 'sgima': did you mean 'sigma'? Accepted: laplace:sigma=1."),
+    ],
+)
+def test_refusals_say_what_is_accepted(spec, message):
+    with pytest.raises(InputError) as caught:
+        parse_noise(spec)
+    assert str(caught.value) == message

@@ -1,0 +1,17 @@
+"""An equilibrium checked from its definition."""
+
+import numpy as np
+import pytest
+
+
+def certify(payoff, row, column, value, tolerance=1e-9):
+    """Assert that the strategies are strategies, and optimal to the tolerance, from the payoffs alone."""
+    A = np.asarray(payoff, dtype=float)
+    spread = (A.max() - A.min()) or 1.0
+    for strategy in (row, column):
+        assert (strategy >= 0).all()
+        assert strategy.sum() == pytest.approx(1, abs=1e-12)
+    lower, upper = (row @ (A - A.min())).min() / spread, ((A - A.min()) @ column).max() / spread
+    assert upper - lower <= tolerance
+    tolerance += 4 * np.spacing(np.abs(A).max()) / spread  # the value itself can be no finer than a float
+    assert lower - tolerance <= (value - A.min()) / spread <= upper + tolerance

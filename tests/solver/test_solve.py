@@ -1,0 +1,201 @@
+"""`solve` and `maximin`: certified, equal to independent solvers, indifferent to units, order and seat."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from coebl.errors import InputError
+from coebl.solver import Solution, maximin, solve
+from oracles.certificate import certify
+from oracles.highs import value_by_highs
+from oracles.simplex import solve_exactly
+
+SIZES = [
+    (1, 1),
+    (1, 7),
+    (7, 1),
+    (2, 2),
+    (3, 5),
+    (9, 4),
+    (16, 16),
+    (19, 21),
+    (21, 22),
+    (30, 40),
+    (47, 50),
+    (60, 49),
+    (64, 96),
+]
+
+
+@pytest.mark.parametrize(("m", "n"), SIZES)
+def test_agrees_with_highs(m, n):
+    random = np.random.default_rng([m, n])
+    runs = 400 if m * n <= 64 else 60 if m * n < 1000 else 12
+    batch = random.normal(size=(runs, m, n)) + random.normal(size=(runs, 1, 1))
+    found = maximin(batch)
+    for k in range(runs):
+        certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
+        assert found.gap[k] <= 1e-9
+        assert found.value[k] == pytest.approx(value_by_highs(batch[k]), abs=1e-6)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 3), (2, 5), (5, 3), (4, 4), (6, 6)])
+def test_agrees_with_exact_fractions_on_integer_games(m, n):
+    random = np.random.default_rng([7, m, n])
+    batch = random.integers(-2, 3, size=(120, m, n)).astype(float)  # small integers: most of these games are degenerate
+    weight = np.sqrt(np.arange(m) / m)
+    found = maximin(batch)
+    for k in range(len(batch)):
+        exact = solve_exactly(batch[k].astype(int).tolist(), weight.tolist())
+        assert found.value[k] == pytest.approx(float(exact.value), abs=1e-12)
+        np.testing.assert_allclose(found.strategy[k], [float(x) for x in exact.row], atol=1e-10)
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 4), (12, 9), (24, 20), (25, 30)])
+def test_the_kernels_take_the_twins_pivots(m, n):
+    random = np.random.default_rng([11, m, n])
+    batch = random.integers(-99, 100, size=(6, m, n)).astype(float)
+    found = maximin(batch)
+    for k in range(len(batch)):
+        exact = solve_exactly(batch[k].astype(int).tolist(), np.sqrt(np.arange(m) / m).tolist())
+        assert found.pivots[k] == exact.pivots
+        np.testing.assert_allclose(found.strategy[k], [float(x) for x in exact.row], atol=1e-9)
+        np.testing.assert_allclose(found.opponent[k], [float(y) for y in exact.column], atol=1e-9)
+
+
+matrices = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(
+    lambda shape: hnp.arrays(np.float64, shape, elements=st.integers(-8, 8).map(float) | st.floats(-8, 8, width=32))
+)
+
+
+@given(matrices, st.floats(-1e3, 1e3))
+def test_shift(A, shift):
+    assert solve(A + shift).value == pytest.approx(solve(A).value + shift, abs=1e-7)
+
+
+@given(matrices, st.integers(-8, 8))
+def test_scale(A, exponent):
+    scale = 10.0**exponent
+    spread = (A.max() - A.min()) or 1.0
+    assert solve(scale * A).value / scale == pytest.approx(solve(A).value, abs=1e-9 * (spread + abs(A).max()))
+    certify(scale * A, solve(scale * A).row, solve(scale * A).column, solve(scale * A).value)
+
+
+@given(matrices)
+def test_transpose_and_negate_swaps_the_players(A):
+    one, other = solve(A), solve(-A.T)
+    assert other.value == pytest.approx(-one.value, abs=1e-9)
+    certify(A, other.column, other.row, one.value)
+
+
+@given(matrices, st.randoms(use_true_random=False))
+def test_relabelling(A, shuffler):
+    rows, columns = list(range(A.shape[0])), list(range(A.shape[1]))
+    shuffler.shuffle(rows)
+    shuffler.shuffle(columns)
+    again = solve(A[np.ix_(rows, columns)])
+    assert again.value == pytest.approx(solve(A).value, abs=1e-9)
+    certify(A, again.row[np.argsort(rows)], again.column[np.argsort(columns)], again.value)
+
+
+@given(matrices, st.floats(0, 3))
+def test_duplicated_and_dominated_actions_change_nothing(A, margin):
+    worse_row = A[:1] - margin
+    worse_column = np.vstack([A, A[-1:], worse_row])[:, :1] + margin
+    larger = np.hstack([np.vstack([A, A[-1:], worse_row]), worse_column])
+    assert solve(larger).value == pytest.approx(solve(A).value, abs=1e-9)
+
+
+def _block(random):
+    A = np.zeros((40, 60))
+    A[:20, :30] = random.normal(size=(20, 30)) + 2
+    A[20:, 30:] = random.normal(size=(20, 30)) + 1
+    return A
+
+
+NASTY = {
+    "constant": lambda random: np.full((30, 30), 3.0),
+    "zero": lambda random: np.zeros((5, 4)),
+    "one hot": lambda random: np.eye(1, 900, 451).reshape(30, 30),
+    "identity": lambda random: np.eye(64),
+    "Hilbert": lambda random: 1 / (np.arange(1, 31)[:, None] + np.arange(30)),
+    "small Hilbert": lambda random: 1 / (np.arange(1, 9)[:, None] + np.arange(8)),
+    "nearly tied": lambda random: 1 + 1e-12 * random.normal(size=(40, 40)),
+    "tied but for one": lambda random: np.ones((50, 50)) + 1e-12 * np.eye(1, 2500, 77).reshape(50, 50),
+    "rank one": lambda random: np.outer(random.normal(size=40), random.normal(size=50)),
+    "block": _block,
+    "1 x n": lambda random: random.normal(size=(1, 500)),
+    "n x 1": lambda random: random.normal(size=(500, 1)),
+    "2 x 300": lambda random: random.normal(size=(2, 300)),
+    "300 x 2": lambda random: random.normal(size=(300, 2)),
+    "integer ties": lambda random: random.integers(0, 2, size=(60, 60)).astype(float),
+    "signs": lambda random: random.choice([-1.0, 1.0], size=(80, 70)),
+    "skew": lambda random: np.triu(np.ones((64, 64)), 1) - np.tril(np.ones((64, 64)), -1),
+    "wide range": lambda random: 10.0 ** random.uniform(-8, 8, size=(30, 30)),
+    "large offset": lambda random: 1e6 + random.normal(size=(50, 50)),
+    "tiny": lambda random: 1e-300 * random.normal(size=(25, 25)),
+    "huge": lambda random: 1e300 * random.normal(size=(25, 25)),
+}
+
+
+@pytest.mark.parametrize("family", NASTY)
+def test_nasty_families(family):
+    random = np.random.default_rng(5)
+    A = NASTY[family](random)
+    solution = solve(A)
+    certify(A, solution.row, solution.column, solution.value)
+    assert solution.gap <= 1e-9
+    mirrored = solve(-A.T)
+    certify(A, mirrored.column, mirrored.row, -mirrored.value)
+
+
+def test_known_solution_of_a_non_square_game():
+    solution = solve([[2, 0, 3], [0, 1, 3]])
+    assert isinstance(solution, Solution)
+    assert solution.value == pytest.approx(2 / 3)
+    np.testing.assert_allclose(solution.row, [1 / 3, 2 / 3])
+    np.testing.assert_allclose(solution.column, [1 / 3, 2 / 3, 0], atol=1e-15)
+    assert solution.status == "optimal"
+
+
+def test_the_callers_matrix_is_left_alone():
+    A = np.random.default_rng(0).normal(size=(30, 30))
+    before = A.copy()
+    A.flags.writeable = False
+    solve(A)
+    maximin(A[None])
+    np.testing.assert_array_equal(A, before)
+
+
+def test_a_run_does_not_depend_on_its_batch():
+    random = np.random.default_rng(3)
+    for m, n in [(3, 4), (16, 16), (22, 25), (50, 60)]:
+        batch = random.normal(size=(70, m, n))
+        together = maximin(batch)
+        for k in (0, 13, 69):
+            alone = maximin(batch[k : k + 1])
+            np.testing.assert_array_equal(alone.strategy[0], together.strategy[k])
+            np.testing.assert_array_equal(alone.opponent[0], together.opponent[k])
+            assert alone.value[0] == together.value[k]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 3), (2, 30, 30), (2, 60, 60)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_payoffs_that_are_not_finite(shape, bad):
+    batch = np.random.default_rng(0).normal(size=shape)
+    batch[1, 2, 0] = bad
+    with pytest.raises(InputError, match=r"payoffs\[1\]\[2, 0\] is .*; accepted: finite numbers"):
+        maximin(batch)
+
+
+def test_a_range_beyond_floats():
+    with pytest.raises(InputError, match="more than a float can hold"):
+        solve([[1.7e308, -1.7e308], [0, 1]])
+
+
+@pytest.mark.parametrize("shape", [(3,), (0, 2), (2, 0, 3), (1, 2, 3, 4)])
+def test_shapes_that_are_no_batch(shape):
+    with pytest.raises(InputError, match=r"payoffs has shape .* accepted: \(runs, m, n\)"):
+        maximin(np.zeros(shape))

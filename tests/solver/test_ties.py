@@ -1,0 +1,77 @@
+"""Which of several optimal strategies is returned: the rule, and that it is kept."""
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.solver import maximin
+from oracles.highs import least_mean_weight
+
+
+def ucb_like(random, m, n, rounds):
+    """A matrix as UCB sees it: most entries unvisited and equal, the others a little lower."""
+    count = np.zeros((m, n))
+    np.add.at(count, (random.integers(m, size=rounds), random.integers(n, size=rounds)), 1)
+    mean = np.where(count > 0, random.integers(-1, 2, size=(m, n)), 0)
+    return mean + 4 / np.sqrt(np.maximum(1, count))
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 3), (8, 5), (16, 16), (30, 24), (64, 64)])
+@pytest.mark.parametrize("rounds", [0, 5, 60])
+def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
+    random = np.random.default_rng([m, n, rounds])
+    batch = np.stack([ucb_like(random, m, n, rounds) for _ in range(20)])
+    weight = np.sqrt(np.arange(m) / m)
+    found = maximin(batch)
+    for k in range(len(batch)):
+        assert found.strategy[k] @ weight == pytest.approx(
+            least_mean_weight(batch[k], found.value[k], weight), abs=1e-6
+        )
+
+
+def test_first_on_a_constant_matrix_is_action_zero():
+    for m in (1, 4, 30, 60):
+        strategy = maximin(np.full((2, m, m + 1), 2.5)).strategy
+        np.testing.assert_array_equal(strategy, np.tile(np.eye(1, m), (2, 1)))
+
+
+def test_weights_choose():
+    strategy = maximin(np.ones((2, 3, 3)), ties=np.array([[2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])).strategy
+    np.testing.assert_array_equal(strategy, [[0, 1, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("m", [4, 30])
+def test_random_is_uniform_over_relabellings(m):
+    # 4,000 draws of one of m actions: chi-square with m - 1 degrees of freedom stays below its mean + 4 sd
+    runs = 4000 if m == 4 else 400
+    chosen = maximin(np.ones((runs, m, m)), ties="random", random=np.random.default_rng(8)).strategy
+    assert (chosen.max(axis=1) == 1).all()
+    counts = chosen.sum(axis=0)
+    statistic = ((counts - runs / m) ** 2 / (runs / m)).sum()
+    assert statistic < m - 1 + 4 * np.sqrt(2 * (m - 1))
+
+
+def test_random_depends_on_the_callers_generator_alone():
+    batch = np.ones((50, 6, 4))
+    one = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
+    np.random.seed(99)  # noqa: NPY002 - the global state must not matter
+    again = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
+    other = maximin(batch, ties="random", random=np.random.default_rng(2)).strategy
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
+
+
+def test_random_leaves_a_unique_answer_alone():
+    batch = np.random.default_rng(4).normal(size=(30, 5, 7))
+    np.testing.assert_allclose(
+        maximin(batch, ties="random", random=np.random.default_rng(1)).strategy, maximin(batch).strategy, atol=1e-12
+    )
+
+
+def test_bad_ties():
+    with pytest.raises(InputError, match="random is None; pass random="):
+        maximin(np.ones((1, 2, 2)), ties="random")
+    with pytest.raises(InputError, match="ties is 'last'; accepted"):
+        maximin(np.ones((1, 2, 2)), ties="last")
+    with pytest.raises(InputError, match=r"ties has shape \(2,\); accepted: finite weights"):
+        maximin(np.ones((1, 2, 2)), ties=np.ones(2))

@@ -1,0 +1,84 @@
+"""Warm starts: the same answers, by the same rules, for less work."""
+
+import numpy as np
+import pytest
+
+from coebl.solver import maximin
+from oracles.certificate import certify
+from oracles.highs import value_by_highs
+
+
+@pytest.mark.parametrize(("m", "n"), [(24, 20), (30, 45), (50, 64), (96, 70)])
+def test_a_walk_of_changed_entries_equals_solving_anew(m, n):
+    random = np.random.default_rng([m, n])
+    batch = random.normal(size=(6, m, n))
+    found = maximin(batch)
+    cold = found.pivots.mean()
+    warm = []
+    for step in range(60):
+        batch = batch.copy()
+        for k in range(len(batch)):
+            size = random.choice([1e-6, 0.1, 1.0, 3.0])
+            batch[k, random.integers(m), random.integers(n)] += size * random.normal()
+        found = maximin(batch, start=found)
+        warm.append(found.pivots.mean())
+        if step % 10 == 9:
+            anew = maximin(batch)
+            np.testing.assert_allclose(found.strategy, anew.strategy, atol=1e-9)
+            np.testing.assert_allclose(found.value, anew.value, atol=1e-9)
+    for k in range(len(batch)):
+        certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
+        assert found.value[k] == pytest.approx(value_by_highs(batch[k]), abs=1e-6)
+    assert np.mean(warm) < 0.2 * cold
+
+
+@pytest.mark.parametrize("m", [24, 64])
+def test_tied_matrices_as_ucb_meets_them(m):
+    random = np.random.default_rng(m)
+    runs = 3
+    count, total = np.zeros((runs, m, m)), np.zeros((runs, m, m))
+    found = None
+    for step in range(150):
+        batch = total / np.maximum(1, count) + 5 / np.sqrt(np.maximum(1, count))
+        found = maximin(batch, start=found)
+        if step % 15 == 0:
+            np.testing.assert_allclose(found.strategy, maximin(batch).strategy, atol=1e-8)
+        for k in range(runs):
+            i = random.choice(m, p=found.strategy[k])
+            j = random.integers(m)
+            count[k, i, j] += 1
+            total[k, i, j] += random.choice([-1, 0, 1])
+    assert found.fallbacks == 0
+
+
+def test_a_start_can_be_used_again_but_helps_once():
+    random = np.random.default_rng(0)
+    batch = random.normal(size=(2, 30, 30))
+    first = maximin(batch)
+    changed = batch.copy()
+    changed[:, 3, 4] += 1
+    helped = maximin(changed, start=first)
+    alone = maximin(changed, start=first)
+    np.testing.assert_allclose(helped.strategy, alone.strategy, atol=1e-10)
+    assert helped.pivots.sum() < alone.pivots.sum()
+
+
+def test_a_start_of_another_shape_or_another_game_does_no_harm():
+    random = np.random.default_rng(1)
+    start = maximin(random.normal(size=(2, 30, 30)))
+    batch = 1e6 + random.normal(size=(2, 40, 30))
+    np.testing.assert_array_equal(maximin(batch, start=start).strategy, maximin(batch).strategy)
+    start = maximin(random.normal(size=(2, 30, 30)))
+    batch = 1e6 * random.normal(size=(2, 30, 30))
+    np.testing.assert_array_equal(maximin(batch, start=start).strategy, maximin(batch).strategy)
+
+
+def test_an_array_changed_in_place_still_gets_the_right_answer():
+    random = np.random.default_rng(2)
+    batch = random.normal(size=(4, 60, 60))
+    found = maximin(batch)
+    for _ in range(20):
+        batch[:, random.integers(60), random.integers(60)] += random.normal(size=4)
+        found = maximin(batch, start=found)
+        for k in range(len(batch)):
+            certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])

@@ -1,0 +1,228 @@
+"""Spec strings: reading, checking and writing them."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coebl.errors import InputError
+from coebl.specs import Range, Registry, SpecOf
+
+THINGS: Registry[dict] = Registry("thing", "things")
+
+
+@THINGS.add("every-type")
+def every_type(
+    n: Annotated[int, Range(1, 10)] = 3,
+    rate: float = 0.5,
+    exact: bool = False,
+    rule: Literal["first", "random", 7] = "first",
+    weights: Annotated[tuple[float, ...], Range(0, open_low=True)] = (1.0, 2.0),
+    label: str = "a",
+) -> dict:
+    """Has a parameter of every type.
+
+    More text.
+    """
+    return {"n": n, "rate": rate, "exact": exact, "rule": rule, "weights": weights, "label": label}
+
+
+@THINGS.add("plain")
+def plain() -> dict:
+    return {}
+
+
+@THINGS.add("wrapped")
+def wrapped(inner: Annotated[str, SpecOf("thing")], depth: Annotated[float, Range(0, 1, open_low=True)] = 1.0) -> dict:
+    return {"inner": inner, "depth": depth}
+
+
+@THINGS.add("two-needed")
+def two_needed(first: int, second: float, third: int = 0) -> dict:
+    return {"first": first, "second": second, "third": third}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point."""
+
+    x: Annotated[float, Range(-1, 1)]
+    y: float = 0.0
+
+
+def read(spec):
+    return THINGS.parse(spec)[1]
+
+
+def rewrite(spec):
+    entry, arguments = THINGS.parse(spec)
+    return entry.write(arguments)
+
+
+def refusal(spec):
+    with pytest.raises(InputError) as caught:
+        THINGS.parse(spec)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_every_type_is_read():
+    spec = "every-type:n=4,rate=1e-3,exact=true,rule=random,weights=0.5/3,label=b"
+    arguments = {"n": 4, "rate": 0.001, "exact": True, "rule": "random", "weights": (0.5, 3.0), "label": "b"}
+    assert read(spec) == arguments
+    assert THINGS["every-type"].make(**arguments) == arguments
+    assert read("every-type:rule=7") == {"rule": 7}  # the choice, not its text
+    assert read("every-type:weights=4") == {"weights": (4.0,)}
+    assert read("every-type:exact=False") == {"exact": False}
+
+
+def test_types_are_exact():
+    arguments = read("every-type:n=4,rate=2")
+    assert type(arguments["n"]) is int
+    assert type(arguments["rate"]) is float
+
+
+def test_a_name_alone_and_blanks_around_it():
+    assert read("plain") == read(" plain ") == read("plain:") == {}
+    assert THINGS["plain"].make() == {}
+
+
+def test_a_single_value_goes_to_the_first_parameter():
+    assert read("every-type:4") == {"n": 4}
+    assert read("every-type:4,rate=1") == {"n": 4, "rate": 1.0}
+    assert read("wrapped:every-type") == {"inner": "every-type"}
+
+
+USAGE = "every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("every-type:n=0", "every-type: n is 0; accepted: a whole number, 1 .. 10."),
+        ("every-type:n=11", "every-type: n is 11; accepted: a whole number, 1 .. 10."),
+        ("every-type:n=1.5", "every-type: n is '1.5'; accepted: a whole number, 1 .. 10."),
+        ("every-type:n=", "every-type: n is ''; accepted: a whole number, 1 .. 10."),
+        ("every-type:rate=fast", "every-type: rate is 'fast'; accepted: a number."),
+        ("every-type:rate=nan", "every-type: rate is 'nan'; accepted: a number."),
+        ("every-type:rate=-inf", "every-type: rate is '-inf'; accepted: a number."),
+        ("every-type:exact=1", "every-type: exact is '1'; accepted: true or false."),
+        ("every-type:rule=last", "every-type: rule is 'last'; accepted: one of first, random, 7."),
+        ("every-type:weights=1/-2", "every-type: weights is (1.0, -2.0); accepted: numbers separated by /, > 0."),
+        ("every-type:weights=1/", "every-type: weights is '1/'; accepted: numbers separated by /, > 0."),
+        ("every-type:n=1,n=2", "every-type: n is given twice; give it once."),
+        ("every-type:1,n=2", "every-type: n is given twice; give it once."),
+        ("every-type:1,2", f"every-type: '2' has no name; accepted: {USAGE}."),
+        ("every-type:n=1,", f"every-type: '' has no name; accepted: {USAGE}."),
+        ("every-type:rat=1", f"every-type has no parameter 'rat': did you mean 'rate'? Accepted: {USAGE}."),
+        ("every-type:zzz=1", f"every-type has no parameter 'zzz'. Accepted: {USAGE}."),
+        ("plain:1", "plain: '1' has no name; accepted: plain, without parameters."),
+        ("plain:a=1", "plain has no parameter 'a'. Accepted: plain, without parameters."),
+        ("wrapped", "wrapped needs inner; accepted: wrapped:inner=...,depth=1."),
+        ("wrapped:plain,depth=0", "wrapped: depth is 0.0; accepted: a number, 0 < ... 1."),
+        ("two-needed", "two-needed needs first, second; accepted: two-needed:first=...,second=...,third=0."),
+        ("two-needed:second=1", "two-needed needs first; accepted: two-needed:first=...,second=...,third=0."),
+        ("plane", "unknown thing 'plane': did you mean 'plain'? See: coebl list things"),
+        ("qqqqqq", "unknown thing 'qqqqqq'. See: coebl list things"),
+        ("", "unknown thing ''. See: coebl list things"),
+    ],
+)
+def test_refusals(spec, message):
+    assert refusal(spec) == message
+
+
+@pytest.mark.parametrize(
+    ("spec", "shortest"),
+    [
+        ("every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a", "every-type"),
+        ("every-type:4", "every-type:n=4"),
+        ("every-type:exact=TRUE,n=04", "every-type:n=4,exact=true"),  # in the order of the parameters
+        ("every-type:rate=2.0,weights=1.0/2.50", "every-type:rate=2,weights=1/2.5"),
+        ("every-type:rate=-20.0", "every-type:rate=-20"),
+        ("every-type:rule=7", "every-type:rule=7"),
+        ("wrapped:plain", "wrapped:inner=plain"),  # what must be given is always written
+        ("two-needed:second=1e-9,first=0", "two-needed:first=0,second=1e-09"),
+    ],
+)
+def test_the_shortest_spec_leaves_out_defaults(spec, shortest):
+    assert rewrite(spec) == shortest
+    assert rewrite(shortest) == shortest
+
+
+def test_make_checks_what_did_not_come_from_a_spec():
+    with pytest.raises(InputError, match=r"^every-type: n is 99; accepted: a whole number, 1 \.\. 10\.$"):
+        THINGS["every-type"].make(n=99)
+    with pytest.raises(InputError, match=r"weights is \(nan,\)"):
+        THINGS["every-type"].make(weights=(math.nan,))
+
+
+def test_a_dataclass_is_a_factory():
+    registry: Registry[Point] = Registry("point", "points")
+    registry.add("point")(Point)
+    entry, arguments = registry.parse("point:0.5,y=-3")
+    assert entry.make(**arguments) == Point(0.5, -3.0)
+    assert entry.write(arguments) == "point:x=0.5,y=-3"
+    assert entry.summary == "A point."
+    with pytest.raises(InputError, match=r"^point: x is 2\.0; accepted: a number, -1 \.\. 1\.$"):
+        registry.parse("point:2")
+
+
+def test_a_registry_lists_its_entries_in_order_and_refuses_a_second_of_a_name():
+    assert [entry.name for entry in THINGS] == ["every-type", "plain", "wrapped", "two-needed"]
+    assert "plain" in THINGS
+    assert "plane" not in THINGS
+    assert THINGS["every-type"].summary == "Has a parameter of every type."
+    with pytest.raises(ValueError, match="two things are called 'plain'"):
+        THINGS.add("plain")(plain)
+
+
+def test_commas_of_an_inner_spec_are_written_as_plus():
+    assert read("wrapped:inner=every-type:n=4+rate=2,depth=0.5") == {"inner": "every-type:n=4,rate=2", "depth": 0.5}
+    inner = "wrapped:inner=every-type:n=4+rate=2,depth=0.5"
+    outer = THINGS["wrapped"].write({"inner": inner, "depth": 0.25})
+    assert outer == "wrapped:inner=wrapped:inner=every-type:n=4++rate=2+depth=0.5,depth=0.25"
+    assert read(outer)["inner"] == inner
+
+
+def test_ranges_say_what_they_hold():
+    assert (str(Range(1, 10)), str(Range(0)), str(Range(2, open_low=True))) == ("1 .. 10", ">= 0", "> 2")
+    assert 1 in Range(1, 10)
+    assert 10 in Range(1, 10)
+    assert 10.1 not in Range(1, 10)
+    assert 2 not in Range(2, open_low=True)
+    assert math.nan not in Range()
+
+
+floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(floats, st.lists(st.floats(min_value=0, exclude_min=True, allow_infinity=False), min_size=1))
+def test_floats_round_trip_to_the_last_bit(rate, weights):
+    arguments = {"rate": rate, "weights": tuple(weights)}
+    spec = THINGS["every-type"].write(arguments)
+    defaults = {"rate": 0.5, "weights": (1.0, 2.0)}  # left out where they are equal to it
+    assert defaults | read(spec) == arguments
+    assert rewrite(spec) == spec
+
+
+@given(
+    st.recursive(
+        st.builds(lambda n, rate: ("every-type", {"n": n, "rate": rate}), st.integers(1, 10), floats),
+        lambda inner: st.builds(
+            lambda thing, depth: ("wrapped", {"inner": THINGS[thing[0]].write(thing[1]), "depth": depth}),
+            inner,
+            st.floats(0, 1, exclude_min=True),
+        ),
+        max_leaves=6,
+    )
+)
+def test_nested_specs_round_trip(thing):
+    name, arguments = thing
+    spec = THINGS[name].write(arguments)
+    entry, again = THINGS.parse(spec)
+    assert entry.name == name
+    assert entry.write(again) == spec
+    assert {"n": 3, "rate": 0.5, "depth": 1.0} | again == {"n": 3, "rate": 0.5, "depth": 1.0} | arguments
