@@ -1,9 +1,10 @@
 """Metrics: functions of what was played, one number per round and run, from the row player's side.
 
-To add one, extend `Metric` and give it a line in `METRICS`; `parse_metrics` also takes the class itself. A metric is made
-for one batch of runs and called with its consecutive blocks of rounds. Its numbers must not depend, to the last bit, on
-how the rounds are cut into blocks, nor on the other runs of the batch. So it sums over actions with `numpy.einsum` or along
-the last axis (not with `@`, whose rounding depends on the size of the batch), and over rounds with a `RunningSum`.
+To add one, extend `Metric` and give it a line in `METRICS`; `parse_metrics` also takes the class itself. A metric is
+made for one batch of runs and called with its consecutive blocks of rounds. Its numbers must not depend, to the last
+bit, on how the rounds are cut into blocks, nor on the other runs of the batch. So it sums over actions with
+`numpy.einsum` or along the last axis (not with `@`, whose rounding depends on the size of the batch), and over rounds
+with a `RunningSum`.
 
 Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
 the actions, r_t the reward as observed, x* and y* the equilibrium.
@@ -102,7 +103,7 @@ class Outcomes:
 
     @cached_property
     def column_hindsight(self) -> Floats:
-        """What the row player would have earned had the column player played each column, A[a, :]: (rounds, runs, n)."""
+        """What the row player would have earned against each column, A[a, :]: (rounds, runs, n)."""
         return self._payoff[self._row_action]
 
 

@@ -1,7 +1,7 @@
 """Statistics that one can trust: intervals for means, tests paired by seed, correction of families of tests.
 
-Samples are one number per seed. Student's tests are used throughout: exact for normal data, and good for the means of the
-dozens of seeds that a study has. Where the data are skewed, compare with the bootstrap interval.
+Samples are one number per seed. Student's tests are used throughout: exact for normal data, and good for the means of
+the dozens of seeds that a study has. Where the data are skewed, compare with the bootstrap interval.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class PairedDifference:
 class Equivalence:
     """Whether a mean was shown to lie within -margin and margin; true in a condition if so.
 
-    `interval` has the level that goes with the test, 90 % for a test at 95 %: it lies within the margins exactly if the test
-    says yes. A no means "not shown", never "different".
+    `interval` has the level that goes with the test, 90 % for a test at 95 %: it lies within the margins exactly if the
+    test says yes. A no means "not shown", never "different".
     """
 
     equivalent: bool
@@ -76,8 +76,8 @@ def mean_interval(
 ) -> Interval:
     """The mean of the samples with a confidence interval.
 
-    "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987) from that many
-    resamples, drawn from the generator that is then needed. Of a single sample the sd and both ends are NaN: one
+    "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987) from that
+    many resamples, drawn from the generator that is then needed. Of a single sample the sd and both ends are NaN: one
     number says nothing about spread. Equal samples have an interval of width zero.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
@@ -129,7 +129,7 @@ def paired_difference(
     differences = _pair(a, b, seeds)
     interval = mean_interval(differences, level, method, random)
     t = _t_statistic(differences, 0.0)
-    return PairedDifference(interval, min(1.0, 2 * _t_below(-abs(t), len(differences))))
+    return PairedDifference(interval, 2 * _t_below(-abs(t), len(differences)))
 
 
 def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["greater", "less"] = "greater") -> float:
@@ -197,10 +197,8 @@ def equivalent(samples: ArrayLike, margin: float, level: float = 0.95) -> Equiva
 def _bootstrap(numbers: Floats, level: float, random: np.random.Generator, resamples: int) -> tuple[float, float]:
     from scipy.stats import bootstrap
 
-    # The deviations from the mean: the interval moves with the data, and rounding stays small next to the spread.
-    center = float(numbers.mean())
     result = bootstrap(
-        (numbers - center,),
+        (numbers,),
         np.mean,
         confidence_level=level,
         method="BCa",
@@ -208,7 +206,7 @@ def _bootstrap(numbers: Floats, level: float, random: np.random.Generator, resam
         batch=max(1, _AT_A_TIME // len(numbers)),
         random_state=random,  # called rng from SciPy 1.15 on, which still takes this name
     )
-    return center + float(result.confidence_interval.low), center + float(result.confidence_interval.high)
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
 
 def _moments(numbers: Floats) -> tuple[float, float]:

@@ -278,6 +278,11 @@ def test_nfg_payoff_form_runs_down_the_columns(tmp_path: Path) -> None:
     assert (game.row_labels, game.column_labels) == (("up", "do\\wn"), ("l", "c", "r"))
 
 
+def test_nfg_escapes(tmp_path: Path) -> None:
+    text = HEAD + r'{ { "a\\b" "c\d" "\"e\"" "f\\" } { "x" } } "" 1 -1 2 -2 3 -3 4 -4'
+    assert read_game(written(tmp_path, "a.nfg", text)).row_labels == ("a\\b", "c\\d", '"e"', "f\\")
+
+
 def test_nfg_without_labels(tmp_path: Path) -> None:
     for strategies in ("{ 2 1 }", '{ { "" "" } { "" } }'):
         game = read_game(written(tmp_path, "stem.nfg", f'NFG 1 D "" {{ "" "" }} {strategies} 1 -1 2 -2'))
@@ -338,12 +343,16 @@ def test_gambit_reads_what_is_written(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of its import are not ours
         pygambit = pytest.importorskip("pygambit")
-    write_game(AWKWARD, tmp_path / "a.nfg")
+    # Version 16 takes labels in ASCII alone.
+    game = Game(AWKWARD.payoff, name="awkward", row_labels=AWKWARD.row_labels, column_labels=["7", "#2", "b\\c"])
+    write_game(game, tmp_path / "a.nfg")
     theirs = pygambit.read_nfg(tmp_path / "a.nfg")
     row, column = (np.array(table, dtype=float) for table in theirs.to_arrays(dtype=float))
     np.testing.assert_array_equal(row, AWKWARD.payoff)
     np.testing.assert_array_equal(column, -AWKWARD.payoff)
     assert theirs.title == "awkward"
+    assert Game.from_gambit(theirs).row_labels == game.row_labels
+    assert Game.from_gambit(theirs).column_labels == game.column_labels
 
 
 @pytest.mark.parametrize(

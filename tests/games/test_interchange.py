@@ -161,8 +161,19 @@ def test_gambit_agrees_on_the_value(pygambit: Any) -> None:
     assert float(value) == pytest.approx(GAME.value, abs=1e-9)
 
 
+def test_gambit_refuses_a_label_in_our_words(pygambit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(file: object) -> None:
+        raise ValueError("Parse error in game file: Invalid label")
+
+    monkeypatch.setattr(pygambit, "read_nfg", refuse)
+    with pytest.raises(
+        InputError, match="Gambit cannot read the game 'lopsided': 'Parse error in game file: Invalid lab"
+    ):
+        GAME.to_gambit()
+
+
 def read_nfg(pygambit: Any, text: str) -> Any:
-    return pygambit.read_nfg(io.StringIO(text))
+    return pygambit.read_nfg(io.BytesIO(text.encode()))
 
 
 def test_gambit_rationals_and_constant_sums(pygambit: Any) -> None:
@@ -179,7 +190,7 @@ def test_gambit_game_in_extensive_form(pygambit: Any) -> None:
         t "" 3 "c" { 3 -3 }
         t "" 4 "d" { 7/2 -7/2 }
         """
-    game = Game.from_gambit(pygambit.read_efg(io.StringIO(tree)))
+    game = Game.from_gambit(pygambit.read_efg(io.BytesIO(tree.encode())))
     np.testing.assert_array_equal(game.payoff, [[1, 2, 3], [3.5, 3.5, 3.5]])
     assert game.name == "two moves"
 

@@ -206,7 +206,11 @@ class Game:
 def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
     if labels is None:
         return tuple(str(index) for index in range(count))
-    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+    if (
+        isinstance(labels, str)
+        or not isinstance(labels, Sequence)
+        or not all(isinstance(label, str) for label in labels)
+    ):
         raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} texts.")
     if len(labels) != count:
         raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")

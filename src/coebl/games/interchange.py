@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from coebl.errors import InputError, nearest, shorten
-from coebl.games.files import check_constant_sum, nfg_text, parse_nfg
 from coebl.games.game import Game
+from coebl.games.nfg import check_constant_sum, nfg_text, parse_nfg
 
 # OpenSpiel lists every pure strategy and walks the tree once per pair of them: beyond this, minutes and gigabytes.
 _MOST_HISTORIES = 100_000
@@ -116,7 +116,11 @@ def to_gambit(game: Game) -> Any:
     >>> to_gambit(Game([[1, 2, 3]])).is_const_sum  # doctest: +SKIP
     True
     """
-    return _library("pygambit").read_nfg(io.StringIO(nfg_text(game)))
+    pygambit = _library("pygambit")
+    try:
+        return pygambit.read_nfg(io.BytesIO(nfg_text(game).encode()))
+    except ValueError as error:  # version 16 takes labels in ASCII alone
+        raise InputError(f"Gambit cannot read the game {game.name!r}: {_first_line(error)}; correct that.") from None
 
 
 def _library(name: str) -> Any:

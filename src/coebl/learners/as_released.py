@@ -15,7 +15,7 @@ from coebl.learners.base import Floats, Ints, Learner, Seat, Sees
 from coebl.learners.exp3 import exp3_policy
 from coebl.learners.exp3_ix import descend
 
-_CITES = "The program released with the COEBL paper (MIT licence)."
+_CITES = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
 
 
 @dataclass
@@ -53,8 +53,8 @@ class Exp3IxAsReleased(Learner):
     """Exp3-IX with the update of the released program; it exists so that the published comparison can be studied.
 
     Of the step of `exp3-ix` it changes what stands in the place of the loss: the program puts the player's own reward
-    there, for both players, and minimises it. The program takes the step by SLSQP, and keeps the previous policy where that
-    fails; here the step is exact, so that this learner differs from the text in one thing only.
+    there, for both players, and minimises it. The program takes the step by SLSQP, and keeps the previous
+    policy where that fails; here the step is exact, so that this learner differs from the text in what it is fed only.
     """
 
     name: ClassVar[str] = "exp3-ix-as-released"

@@ -1,4 +1,4 @@
-"""COEBL, co-evolutionary bandit learning (the paper's Algorithm 1): randomised optimism by mutation and selection."""
+"""COEBL, competitive co-evolutionary bandit learning (Lin 2025, Algorithm 1): randomised optimism."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coebl.specs import Range
 
 @dataclass
 class Coebl(Learner):
-    """COEBL, co-evolutionary bandit learning (the paper's Algorithm 1).
+    """COEBL, competitive co-evolutionary bandit learning (Lin 2025, Algorithm 1).
 
     Each round it mutates the mean payoffs, solves the mutated matrix, and keeps its previous policy unless the solution
     is fitter.
@@ -32,7 +32,9 @@ class Coebl(Learner):
     name: ClassVar[str] = "coebl"
     sees: ClassVar[Sees] = "opponent"
     needs_horizon: ClassVar[bool] = True
-    cites: ClassVar[str] = "COEBL: co-evolutionary bandit learning for matrix games, Algorithm 1."
+    cites: ClassVar[str] = (
+        "Lin (2025). Randomised optimism via competitive co-evolution for matrix games with bandit feedback. IJCAI."
+    )
 
     c: Annotated[float, Range(0)] = 8.0
     mutation: MutationName = "gaussian"

@@ -1,0 +1,66 @@
+"""Every learner plays as its slow twin does, round by round, on games that are not square."""
+
+import numpy as np
+import pytest
+
+from coebl.engine.streams import BatchRandom
+from coebl.learners import Seat, parse_learner
+from oracles.learners import CoeblTwin, Exp3IxTwin, Exp3Twin, UcbTwin
+
+WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
+GAMES = {"wide": WIDE, "tall": np.ascontiguousarray(-WIDE.T)}
+SEEDS = [0, 5, 11]
+ROUNDS = 80
+TWINS = {
+    "ucb": (UcbTwin, {}, 1e-7),
+    "ucb:ties=random": (UcbTwin, {"ties": "random"}, 1e-7),
+    "coebl": (CoeblTwin, {}, 1e-7),
+    "coebl:c=2": (CoeblTwin, {"c": 2.0}, 1e-7),
+    "coebl:c=2,mutation=gaussian-prose": (CoeblTwin, {"c": 2.0, "mutation": "gaussian-prose"}, 1e-7),
+    "coebl:c=2,selection=none": (CoeblTwin, {"c": 2.0, "selection": "none"}, 1e-7),
+    "exp3": (Exp3Twin, {}, 1e-9),
+    "exp3:rewards=raw": (Exp3Twin, {"rewards": "raw"}, 1e-9),
+    "exp3-as-released": (Exp3Twin, {"released": True}, 1e-9),
+    "exp3-ix": (Exp3IxTwin, {}, 1e-9),
+    "exp3-ix-as-released": (Exp3IxTwin, {"released": True}, 1e-9),
+}
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("spec", TWINS)
+def test_same_trajectory(spec, game):
+    payoff = GAMES[game]
+    m, k = payoff.shape
+    payoff_range = (-0.9, 1.1)  # neither tight nor symmetric, so that a mix-up of its ends shows
+    make_twin, arguments, tolerance = TWINS[spec]
+    learner = parse_learner(spec)
+    learner.start(Seat(len(SEEDS), m, k, ROUNDS, payoff_range, BatchRandom(SEEDS, "row learner")))
+    twins = []
+    for seed in SEEDS:
+        own = BatchRandom([seed], "row learner")
+        twins.append(
+            make_twin(
+                m,
+                k,
+                ROUNDS,
+                payoff_range,
+                lambda *shape, own=own: own.normal(*shape)[0].tolist(),
+                lambda *shape, own=own: own.uniform(*shape)[0].tolist(),
+                **arguments,
+            )
+        )
+    random = np.random.default_rng(3)
+    for t in range(1, ROUNDS + 1):
+        policy = learner.policy(t)
+        slow = np.array([twin.policy(t) for twin in twins])
+        np.testing.assert_allclose(policy, slow, atol=tolerance, rtol=0, err_msg=f"round {t}")
+        # Any actions will do, so most are drawn from the twin's policy and some at will: every pair gets its visits.
+        action = np.array(
+            [random.choice(m, p=x / x.sum()) if random.random() < 0.8 else random.integers(m) for x in slow]
+        )
+        opponent = random.integers(k, size=len(SEEDS))
+        reward = payoff[action, opponent] + random.standard_normal(len(SEEDS))
+        shown = opponent if learner.sees == "opponent" else None
+        learner.observe(t, action, shown, reward)
+        for run, twin in enumerate(twins):
+            twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]))

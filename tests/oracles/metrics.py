@@ -1,0 +1,100 @@
+"""The metrics' slow twins: one run, one round at a time, plain Python, each from its definition.
+
+Each takes the play of one run as a list of rounds (x, y, a, b, r) and returns the metric after the last of them.
+"""
+
+import math
+
+
+def payoff_of(A, x, y):
+    return sum(x[i] * A[i][j] * y[j] for i in range(len(A)) for j in range(len(A[0])))
+
+
+def unit(k, size):
+    return [1.0 if i == k else 0.0 for i in range(size)]
+
+
+def regret(A, value, star, play):
+    return sum(value - r for _, _, _, _, r in play)
+
+
+def pseudo_regret(A, value, star, play):
+    return sum(value - payoff_of(A, x, y) for x, y, _, _, _ in play)
+
+
+def absolute_regret(A, value, star, play):
+    return sum(abs(value - r) for _, _, _, _, r in play)
+
+
+def regret_magnitude(A, value, star, play):
+    return abs(regret(A, value, star, play))
+
+
+def absolute_pseudo_regret(A, value, star, play):
+    return sum(abs(value - payoff_of(A, x, y)) for x, y, _, _, _ in play)
+
+
+def kl(A, value, star, play):
+    x, y, _, _, _ = play[-1]
+    total = 0.0
+    for policy, equilibrium in ((x, star[0]), (y, star[1])):
+        for p, q in zip(policy, equilibrium, strict=True):
+            if p > 0:
+                total += p * math.log(p / q) if q > 0 else math.inf
+    return total
+
+
+def tv(A, value, star, play):
+    x, y, _, _, _ = play[-1]
+    return sum(
+        max(p - q, 0.0)
+        for policy, equilibrium in ((x, star[0]), (y, star[1]))
+        for p, q in zip(policy, equilibrium, strict=True)
+    )
+
+
+def gap(A, x, y):
+    m, n = len(A), len(A[0])
+    best_row = max(payoff_of(A, unit(i, m), y) for i in range(m))
+    best_column = min(payoff_of(A, x, unit(j, n)) for j in range(n))
+    return best_row - best_column
+
+
+def exploitability(A, value, star, play):
+    x, y, _, _, _ = play[-1]
+    return gap(A, x, y)
+
+
+def average_exploitability(A, value, star, play):
+    x = [sum(round_[0][i] for round_ in play) / len(play) for i in range(len(A))]
+    y = [sum(round_[1][j] for round_ in play) / len(play) for j in range(len(A[0]))]
+    return gap(A, x, y)
+
+
+def external_regret(A, value, star, play):
+    earned = sum(A[a][b] for _, _, a, b, _ in play)
+    return max(sum(A[i][b] for _, _, _, b, _ in play) for i in range(len(A))) - earned
+
+
+def column_external_regret(A, value, star, play):
+    """In the column player's own payoffs, -A."""
+    earned = sum(-A[a][b] for _, _, a, b, _ in play)
+    return max(sum(-A[a][j] for _, _, a, _, _ in play) for j in range(len(A[0]))) - earned
+
+
+TWINS = {
+    twin.__name__: twin
+    for twin in (
+        regret,
+        pseudo_regret,
+        absolute_regret,
+        regret_magnitude,
+        absolute_pseudo_regret,
+        kl,
+        tv,
+        exploitability,
+        average_exploitability,
+        external_regret,
+        column_external_regret,
+    )
+}

@@ -1,0 +1,281 @@
+"""Every metric by hand, against its slow twin, and free of the block size and of the rest of the batch."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coebl.engine.block import Block
+from coebl.errors import InputError
+from coebl.games import Game
+from coebl.metrics import METRICS, Metric, Outcomes, RunningSum, outcomes, parse_metrics
+from oracles.metrics import TWINS
+
+# Not square, not symmetric, of nonzero value. The third column is dominated for the minimiser (by the second), so
+# it is the 2 x 2 game [[3, 0], [1, 2]]: x* = (1/4, 3/4), y* = (1/2, 1/2, 0), V = 3/2.
+WIDE = Game([[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]], name="wide")
+TALL = Game(np.array([[4.0, 1.0], [-2.0, 3.0], [-9.0, -7.0]]), name="tall")
+MANY_EQUILIBRIA = Game([[1.0, 1.0], [1.0, 1.0]], name="constant")
+
+
+def make_block(game, rounds, runs, seed, zeros=0.0):
+    """Random policies, with some probabilities exactly zero, and random actions and rewards."""
+    random = np.random.default_rng(seed)
+
+    def policies(actions):
+        policy = random.dirichlet(np.ones(actions), (rounds, runs))
+        policy = np.where(random.random(policy.shape) < zeros, 0.0, policy)
+        policy[..., 0] += policy.sum(axis=-1) == 0
+        return policy / policy.sum(axis=-1, keepdims=True)
+
+    m, n = game.shape
+    return Block(
+        game,
+        1,
+        policies(m),
+        policies(n),
+        random.integers(m, size=(rounds, runs)),
+        random.integers(n, size=(rounds, runs)),
+        random.normal(size=(rounds, runs)),
+    )
+
+
+def part(block, rounds=slice(None), runs=slice(None)):
+    """Some consecutive rounds of some runs, in arrays of their own."""
+    return Block(
+        block.game,
+        block.first_round + (rounds.start or 0),
+        *(
+            getattr(block, name)[rounds][:, runs].copy()
+            for name in ("row_policy", "column_policy", "row_action", "column_action", "reward")
+        ),
+    )
+
+
+@pytest.fixture
+def two_rounds():
+    """x = (1, 0) then (1/2, 1/2); y = (0, 1, 0) then (1/2, 1/4, 1/4); actions (0, 1) then (1, 2); rewards 1 and 4."""
+    return Block(
+        WIDE,
+        1,
+        np.array([[[1.0, 0.0]], [[0.5, 0.5]]]),
+        np.array([[[0.0, 1.0, 0.0]], [[0.5, 0.25, 0.25]]]),
+        np.array([[0], [1]]),
+        np.array([[1], [2]]),
+        np.array([[1.0], [4.0]]),
+    )
+
+
+BY_HAND = {
+    # V - r: 1/2, then -5/2
+    "regret": [0.5, -2.0],
+    "absolute_regret": [0.5, 3.0],
+    "regret_magnitude": [0.5, 2.0],
+    # x'Ay: 0, then (2, 1, 4.5) . (1/2, 1/4, 1/4) = 2.375, so V - x'Ay is 3/2, then -0.875
+    "pseudo_regret": [1.5, 0.625],
+    "absolute_pseudo_regret": [1.5, 2.375],
+    # x: ln 4, then (ln 2 + ln 2/3) / 2; y: ln 2, then infinite, as the third column is never played at equilibrium
+    "kl": [math.log(8), math.inf],
+    # x: 3/4, then 1/4; y: 1/2, then 1/4
+    "tv": [1.25, 0.5],
+    # Ay: (0, 2), then (2.75, 2); x'A: (3, 0, 5), then (2, 1, 4.5)
+    "exploitability": [2.0, 1.75],
+    # mean Ay: (1.375, 2); mean x'A: (2.5, 0.5, 4.75)
+    "average_exploitability": [2.0, 1.5],
+    # rows would have earned (0, 2), then (5, 6) in all; earned 0, then 4 in all
+    "external_regret": [2.0, 2.0],
+    # against the columns the row player would have earned (3, 0, 5), then (4, 2, 9) in all
+    "column_external_regret": [0.0, 2.0],
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_by_hand(name, two_rounds):
+    [metric] = parse_metrics([name], WIDE, runs=1)
+    assert metric(two_rounds)[:, 0] == pytest.approx(BY_HAND[name], abs=1e-12)
+
+
+def test_distances_vanish_at_the_equilibrium_and_kl_is_never_negative():
+    solution = WIDE.solution
+    block = Block(
+        WIDE,
+        1,
+        np.broadcast_to(solution.row, (3, 2, 2)),
+        np.broadcast_to(solution.column, (3, 2, 3)),
+        np.zeros((3, 2), dtype=np.int64),
+        np.zeros((3, 2), dtype=np.int64),
+        np.zeros((3, 2)),
+    )
+    for metric in parse_metrics(["kl", "tv", "exploitability"], WIDE, runs=2):
+        result = metric(block)
+        assert result.shape == (3, 2)
+        assert result == pytest.approx(np.zeros((3, 2)), abs=1e-12)
+        assert (result >= 0).all() or metric.name == "exploitability"
+
+
+@pytest.mark.parametrize("game", [WIDE, TALL, Game([[2.0]], name="one"), Game([[3.0, -1.0, 2.0]], name="row")])
+@pytest.mark.parametrize("zeros", [0.0, 0.4])
+@pytest.mark.parametrize("name", METRICS)
+def test_against_the_slow_twin(name, game, zeros):
+    rounds, runs = 13, 4
+    block = make_block(game, rounds, runs, seed=7, zeros=zeros)
+    [metric] = parse_metrics([name], game, runs)
+    result = metric(block)
+    assert result.shape == (rounds, runs)
+    A = game.payoff.tolist()
+    star = [strategy.round(12).tolist() for strategy in (game.solution.row, game.solution.column)]
+    for run in range(runs):
+        play = [
+            (
+                block.row_policy[t, run].tolist(),
+                block.column_policy[t, run].tolist(),
+                int(block.row_action[t, run]),
+                int(block.column_action[t, run]),
+                float(block.reward[t, run]),
+            )
+            for t in range(rounds)
+        ]
+        expected = [TWINS[name](A, game.value, star, play[: t + 1]) for t in range(rounds)]
+        assert result[:, run] == pytest.approx(expected, abs=1e-9)
+
+
+def test_every_metric_has_a_twin_a_definition_and_its_own_name():
+    assert set(METRICS) == set(TWINS) == set(BY_HAND)
+    for name, metric in METRICS.items():
+        assert metric.name == name
+        assert metric.definition
+        assert "\n" not in metric.definition
+
+
+@given(
+    shape=st.tuples(st.integers(1, 9), st.integers(1, 9)) | st.sampled_from([(100, 3), (3, 100), (37, 41)]),
+    rounds=st.integers(1, 40),
+    runs=st.integers(1, 12),
+    seed=st.integers(0, 2**32 - 1),
+    data=st.data(),
+)
+def test_neither_the_cuts_nor_the_other_runs_move_a_bit(shape, rounds, runs, seed, data):
+    game = Game(np.random.default_rng(seed).normal(size=shape))
+    block = make_block(game, rounds, runs, seed)
+    cuts = sorted(data.draw(st.sets(st.integers(1, rounds - 1)))) if rounds > 1 else []
+    chosen = sorted(data.draw(st.sets(st.integers(0, runs - 1), min_size=1)))
+    whole = parse_metrics(["all"], game, runs)
+    pieces = parse_metrics(["all"], game, len(chosen))
+    together = [metric(block) for metric in whole]
+    bounds = [0, *cuts, rounds]
+    blocks = [part(block, slice(start, end), chosen) for start, end in itertools.pairwise(bounds)]
+    apart = [np.concatenate(numbers) for numbers in zip(*([m(b) for m in pieces] for b in blocks), strict=True)]
+    for metric, one, other in zip(whole, together, apart, strict=True):
+        assert one[:, chosen].tobytes() == other.tobytes(), metric.name
+
+
+def test_the_layout_in_memory_does_not_move_a_bit():
+    block = make_block(TALL, 20, 6, seed=3)
+    turned = Block(
+        TALL,
+        1,
+        np.asfortranarray(block.row_policy),
+        np.asfortranarray(block.column_policy),
+        *(np.asfortranarray(array) for array in (block.row_action, block.column_action, block.reward)),
+    )
+    for one, other in zip(parse_metrics(["all"], TALL, 6), parse_metrics(["all"], TALL, 6), strict=True):
+        assert (one(block) == other(turned)).all(), one.name
+
+
+def test_metrics_neither_change_the_block_nor_keep_each_others_state():
+    block = make_block(WIDE, 5, 3, seed=1)
+    before = part(block)
+    first, second = (parse_metrics(["all"], WIDE, 3) for _ in range(2))
+    results = [metric(block) for metric in first]
+    for metric, result in zip(second, results, strict=True):
+        assert (metric(block) == result).all(), metric.name
+    for name in ("row_policy", "column_policy", "row_action", "column_action", "reward"):
+        assert (getattr(block, name) == getattr(before, name)).all()
+
+
+def test_products_are_computed_once_per_block(monkeypatch):
+    calls = []
+    einsum = np.einsum
+    monkeypatch.setattr(np, "einsum", lambda how, *arrays: calls.append(how) or einsum(how, *arrays))
+    for metric in parse_metrics(["all"], WIDE, 3):
+        metric(make_block(WIDE, 5, 3, seed=1))
+    alone = len(calls)
+    calls.clear()
+    block = make_block(WIDE, 5, 3, seed=1)
+    for metric in parse_metrics(["all"], WIDE, 3):
+        metric(block)
+    assert alone > 3
+    assert len(calls) == 3  # A y, x'A and x'Ay
+    assert isinstance(outcomes(block), Outcomes)
+    assert outcomes(block) is outcomes(block)
+
+
+@pytest.mark.parametrize("name", ["kl", "tv"])
+def test_distances_are_refused_where_the_equilibrium_is_not_unique(name):
+    with pytest.raises(InputError) as error:
+        parse_metrics([name], MANY_EQUILIBRIA, runs=2)
+    message = str(error.value)
+    assert message.startswith(f"{name} needs a unique equilibrium")
+    assert MANY_EQUILIBRIA.unique_equilibrium.reason in message
+    assert "\n" not in message
+
+
+def test_all_is_what_the_game_allows():
+    assert [metric.name for metric in parse_metrics(["all"], WIDE, 1)] == list(METRICS)
+    allowed = [metric.name for metric in parse_metrics(["all"], MANY_EQUILIBRIA, 1)]
+    assert allowed == [name for name in METRICS if name not in ("kl", "tv")]
+
+
+def test_names_keep_their_order_and_count_once():
+    names = [metric.name for metric in parse_metrics(["tv", "regret", "tv"], WIDE, 1)]
+    assert names == ["tv", "regret"]
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match=r"unknown metric 'pseudo-regret': did you mean 'pseudo_regret'\?"):
+        parse_metrics(["pseudo-regret"], WIDE, 1)
+    with pytest.raises(InputError, match="unknown metric 3"):
+        parse_metrics([3], WIDE, 1)
+    with pytest.raises(InputError, match="a list of names"):
+        parse_metrics("regret", WIDE, 1)
+
+
+class Visits(Metric):
+    name = "visits"
+    definition = "how often the row player played its first action"
+    cumulative = True
+
+    def __init__(self, game, runs):
+        super().__init__(game, runs)
+        self._sum = RunningSum(runs)
+
+    def __call__(self, block):
+        return self._sum(block, (block.row_action == 0).astype(float))
+
+
+def test_a_metric_of_the_user(monkeypatch):
+    block = make_block(WIDE, 6, 2, seed=5)
+    expected = np.cumsum(block.row_action == 0, axis=0)
+    [given_as_class] = parse_metrics([Visits], WIDE, 2)
+    assert (given_as_class(block) == expected).all()
+    monkeypatch.setitem(METRICS, "visits", Visits)
+    [given_as_name] = parse_metrics(["visits"], WIDE, 2)
+    assert (
+        np.concatenate([given_as_name(part(block, slice(0, 4))), given_as_name(part(block, slice(4, 6)))]) == expected
+    ).all()
+    assert "visits" in [metric.name for metric in parse_metrics(["all"], WIDE, 2)]
+
+
+def test_blocks_out_of_order_or_of_another_batch_are_refused():
+    block = make_block(WIDE, 6, 2, seed=5)
+    [metric] = parse_metrics(["regret"], WIDE, 2)
+    with pytest.raises(InputError, match="begins with round 4; accepted: round 1"):
+        metric(part(block, slice(3, 6)))
+    metric(part(block, slice(0, 3)))
+    with pytest.raises(InputError, match="begins with round 1; accepted: round 4"):
+        metric(part(block, slice(0, 3)))
+    with pytest.raises(InputError, match="1 runs; accepted: 2"):
+        metric(part(block, slice(3, 6), [0]))
