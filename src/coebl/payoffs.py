@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,18 @@ from coebl.errors import InputError, shorten
 Floats = NDArray[np.float64]
 
 MOST_ENTRIES = 50_000_000  # 400 MB
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as people write it: no underscores, no digits of other scripts.
+
+    >>> is_number(" -1.5e3 "), is_number("1_000")
+    (True, False)
+    """
+    return _NUMBER.fullmatch(text.strip()) is not None
 
 
 def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:

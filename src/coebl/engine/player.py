@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.engine.simulate import sample
+from coebl.engine.loop import sample
 from coebl.engine.streams import BatchRandom
 from coebl.errors import InputError, shorten
 from coebl.learners import SEES, Learner, Seat, parse_learner

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from coebl.errors import InputError, nearest, shorten
 from coebl.games.game import Game
 from coebl.games.nfg import nfg_text, parse_nfg
+from coebl.payoffs import is_number
 
 Floats = NDArray[np.float64]
 
 _JSON_KEYS = ("name", "payoff", "row_labels", "column_labels", "noise", "payoff_range")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 def read_game(path: str | os.PathLike[str]) -> Game:
@@ -207,7 +207,7 @@ def _csv_labels(rows: list[tuple[int, list[str]]]) -> tuple[bool, bool]:
     if not header:
         # A typing error in the first row must not turn that row into labels in silence.
         for place, cell in enumerate(first[1:], start=2):
-            if not _is_number(cell):
+            if not is_number(cell):
                 _not_a_number(
                     cell, line, place, "Replace it; if this line holds labels, put an empty cell before them."
                 )
@@ -215,16 +215,12 @@ def _csv_labels(rows: list[tuple[int, list[str]]]) -> tuple[bool, bool]:
     return header, bool(body) and all(len(cells) > 1 and _is_label(cells[0]) for _, cells in body)
 
 
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
-
-
 def _is_label(cell: str) -> bool:
-    return bool(cell.strip()) and not _is_number(cell)
+    return bool(cell.strip()) and not is_number(cell)
 
 
 def _csv_number(cell: str, line: int, place: int) -> float:
-    if not _is_number(cell):
+    if not is_number(cell):
         _not_a_number(cell, line, place, "Replace it by a number.")
     number = float(cell)
     if not math.isfinite(number):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coebl.errors import InputError, shorten
 from coebl.games.game import Game
+from coebl.payoffs import is_number
 
 Floats = NDArray[np.float64]
 
@@ -195,7 +196,7 @@ class _Tokens:
         try:
             if slash and re.fullmatch(r"[+-]?\d+/\d+", word, re.ASCII):
                 value = int(numerator) / int(denominator)
-            elif _is_number(word):
+            elif is_number(word):
                 value = float(word)
         except (ZeroDivisionError, OverflowError, ValueError):
             value = math.nan
