@@ -28,6 +28,7 @@ format: .venv/developing
 
 bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
+	$(BIN)/python benchmarks/learners.py
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

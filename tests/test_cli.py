@@ -59,7 +59,7 @@ def test_kuhn_poker():
 def test_list_games_and_noises():
     games = coebl("list", "games").stdout
     assert "kuhn-poker" in games
-    assert "diagonal:n=3" in games
+    assert "diagonal:n=..." in games
     assert "student-t:df=3,sigma=1" in coebl("list", "noises").stdout
 
 
@@ -79,7 +79,7 @@ def test_show_prints_the_matrix_and_where_it_comes_from():
         (["solve", "nowhere.csv"], "nowhere.csv"),
         (["solve", "broken.csv"], "broken.csv"),
         (["show", "rps:4"], "'4' has no name; accepted: rps, without parameters"),
-        (["list", "planets"], "WHAT is 'planets'; accepted: games or noises"),
+        (["list", "planets"], "WHAT is 'planets'; accepted: games, learners, metrics or noises"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_two(tmp_path, arguments, message):
@@ -98,3 +98,104 @@ def test_the_reader_may_leave_early():
     )
     assert run.stdout.count("\n") == 1
     assert "Traceback" not in run.stderr
+
+
+def test_match_prints_intervals_and_a_reading():
+    run = coebl(
+        "match", "--game", "matching-pennies", "--row", "fixed:1/0", "--column", "best-response", "--rounds", "50"
+    )
+    assert run.returncode == 0, run.stderr
+    assert "pseudo_regret                 50.0000   50.0000 .. 50.0000" in run.stdout
+    assert "The column player, best-response, wins 1 a round more than the value of the game gives it." in run.stdout
+
+
+def test_match_that_nobody_wins():
+    run = match("rps", "nash", "nash", 20, "--seeds", "5")
+    assert "Neither player is ahead" in run.stdout
+
+
+def test_match_json():
+    run = match(
+        "diagonal:2", "ucb", "coebl:c=2.0", 30, "--seeds", "4", "--first-seed", "7", "--noise", "laplace", "--json"
+    )
+    answer = json.loads(run.stdout)
+    assert {key: answer[key] for key in ("game", "row", "column", "rounds", "seeds")} == {
+        "game": "diagonal:n=2",
+        "row": "ucb",
+        "column": "coebl:c=2",
+        "rounds": 30,
+        "seeds": 4,
+    }
+    assert set(answer["metrics"]["pseudo_regret"]) == {"mean", "low", "high", "sd"}
+    again = coebl(
+        "match", "--game", "diagonal:2", "--row", "ucb", "--column", "coebl:c=2", "--rounds", "30", "--seeds", "4"
+    )
+    assert str(answer["metrics"]["regret"]["mean"])[:6] not in again.stdout  # other seeds and noise
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--game", "rps", "--row", "ubc", "--column", "ucb"], "unknown learner 'ubc': did you mean 'ucb'?"),
+        (["--game", "rps", "--row", "coebl:c=-1", "--column", "ucb"], "coebl: c is -1.0; accepted: a number, >= 0."),
+        (["--game", "rps", "--row", "ucb", "--column", "ucb", "--rounds", "0"], "rounds is 0; accepted"),
+        (["--game", "rps", "--row", "ucb", "--column", "ucb", "--seeds", "0"], "--seeds is 0"),
+        (["--game", "rps", "--row", "fixed:1/0", "--column", "ucb"], "fixed"),
+        (["--game", "rps", "--row", "mine.py:Mine", "--column", "ucb"], "no file 'mine.py'"),
+        (["--game", "rps", "--row", "ucb", "--column", "ucb", "--noise", "gausian"], "did you mean 'gaussian'?"),
+    ],
+)
+def test_match_mistakes(options, message):
+    run = coebl("match", *options)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1), run.stderr
+    assert message in run.stderr
+
+
+MINE = """
+from dataclasses import dataclass
+import numpy as np
+from coebl import Learner
+
+@dataclass
+class Mine(Learner):
+    rate: float = 0.5
+    sees = "reward"
+
+    def start(self, seat):
+        self.seat, self.score = seat, np.zeros((seat.runs, seat.actions))
+
+    def policy(self, t):
+        weights = np.exp(self.rate * (self.score - self.score.max(axis=1, keepdims=True)) / np.sqrt(t))
+        self.played = weights / weights.sum(axis=1, keepdims=True)
+        return self.played
+
+    def observe(self, t, action, opponent, reward):
+        runs = np.arange(self.seat.runs)
+        self.score[runs, action] += SIGN * reward / np.maximum(0.05, self.played[runs, action])
+"""
+
+
+def test_a_learner_of_ones_own_in_a_file(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("SIGN", "1"))
+    report = coebl("check", "mine.py:Mine", cwd=tmp_path)
+    assert report.returncode == 0, report.stdout + report.stderr
+    assert "8 checks, no failures" in report.stdout
+    run = coebl(
+        "match", "--game", "rps", "--row", "mine.py:Mine:rate=0.2", "--column", "ucb", "--rounds", "40", cwd=tmp_path
+    )
+    assert "mine.py:Mine:rate=0.2 v ucb" in run.stdout, run.stderr
+    (tmp_path / "wrong.py").write_text(MINE.replace("SIGN", "-1"))
+    report = coebl("check", "wrong.py:Mine", cwd=tmp_path)
+    assert report.returncode == 1
+    assert "FAIL  learns a dominant action in both seats" in report.stdout
+    assert "did you mean 'Mine'?" in coebl("check", "mine.py:Mien", cwd=tmp_path).stderr
+
+
+def test_list_and_show_learners():
+    listed = coebl("list", "learners").stdout
+    assert "sees its own reward and the opponent's action, needs the horizon" in listed
+    assert "Lin (2025)" in listed
+    assert "pseudo_regret" in coebl("list", "metrics").stdout
+    shown = coebl("show", "coebl:c=2").stdout
+    assert shown.startswith("coebl:c=2\n")
+    assert "c: a number, >= 0" in shown

@@ -18,7 +18,7 @@ LAYERS = [
     {"paper", "report"},
     {"cli"},
 ]
-RANK = {name: -1 for name in FOUNDATION} | {name: rank for rank, names in enumerate(LAYERS) for name in names}
+RANK = dict.fromkeys(FOUNDATION, -1) | {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 
 def imported(path: Path) -> set[str]:

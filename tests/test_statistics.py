@@ -92,6 +92,12 @@ class TestPairedDifference:
         a = dict(enumerate(FIRST))
         b = dict(reversed(list(enumerate(SECOND))))
         assert paired_difference(a, b) == paired_difference(FIRST, SECOND, seeds=range(10))
+        # the bootstrap sees the order of its samples, so it must come from the seeds
+        one, other = (
+            paired_difference(dict(pairs), b, method="bootstrap", random=generator())
+            for pairs in (a.items(), reversed(a.items()))
+        )
+        assert one == other
 
     def test_the_bootstrap_gives_the_interval(self):
         result = paired_difference(FIRST, SECOND, seeds=range(10), method="bootstrap", random=generator(), level=0.9)

@@ -6,8 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coebl.engine import Match, Player, Result, simulate
     from coebl.errors import CoeblError, InputError, SolveError
     from coebl.games import Game, parse_game, read_game, write_game
+    from coebl.learners import Learner, parse_learner
     from coebl.solver import Solution, maximin, solve
 
 __version__ = "0.1.0"
@@ -16,11 +18,17 @@ _HOME = {  # where each public name lives; imported when it is first used
     "CoeblError": "coebl.errors",
     "Game": "coebl.games",
     "InputError": "coebl.errors",
+    "Learner": "coebl.learners",
+    "Match": "coebl.engine",
+    "Player": "coebl.engine",
+    "Result": "coebl.engine",
     "Solution": "coebl.solver",
     "SolveError": "coebl.errors",
     "maximin": "coebl.solver",
     "parse_game": "coebl.games",
+    "parse_learner": "coebl.learners",
     "read_game": "coebl.games",
+    "simulate": "coebl.engine",
     "solve": "coebl.solver",
     "write_game": "coebl.games",
 }
@@ -29,11 +37,17 @@ __all__ = [
     "CoeblError",
     "Game",
     "InputError",
+    "Learner",
+    "Match",
+    "Player",
+    "Result",
     "Solution",
     "SolveError",
     "maximin",
     "parse_game",
+    "parse_learner",
     "read_game",
+    "simulate",
     "solve",
     "write_game",
 ]

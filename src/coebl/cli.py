@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +13,12 @@ import typer
 from coebl.errors import CoeblError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from coebl.engine import Match
     from coebl.games import Game
     from coebl.specs import Entry
+    from coebl.statistics import Interval
 
 app = typer.Typer(
     help="Learn to play unknown two-player zero-sum matrix games from noisy payoffs.",
@@ -39,6 +42,9 @@ def main() -> None:
     except CoeblError as error:
         print(f"coebl: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        print("coebl: stopped", file=sys.stderr)
+        sys.exit(130)
     except BrokenPipeError:  # the reader, head for one, has had enough
         sys.stderr.close()
         sys.exit(141)
@@ -100,38 +106,165 @@ def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
         print(f"  {len(labels) - len(played)} of {len(labels)} actions are not played")
 
 
+@app.command("match")
+def match_command(
+    game: Annotated[str, typer.Option(help="A game's spec, or a file.")],
+    row: Annotated[str, typer.Option(help="The row player's learner.")],
+    column: Annotated[str, typer.Option(help="The column player's learner.")],
+    rounds: Annotated[int, typer.Option(help="Rounds per run.")] = 3000,
+    seeds: Annotated[int, typer.Option(help="How many runs.")] = 50,
+    first_seed: Annotated[int, typer.Option(help="The first run's seed; the others follow.")] = 0,
+    noise: Annotated[str | None, typer.Option(help="A noise's spec; by default the game's own.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Play two learners against each other and print how it ended.
+
+    Examples: coebl match --game diagonal:3 --row ucb --column coebl:c=2;
+    coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
+    """
+    from coebl.engine import Match, simulate
+    from coebl.statistics import mean_interval
+
+    match = Match.of(load_game(game), row, column, rounds, noise)
+    if seeds < 1 or first_seed < 0:
+        raise InputError(f"--seeds is {seeds} and --first-seed {first_seed}; accepted: >= 1 and >= 0.")
+    with _progress_bar(match.rounds, str(match)) as advance:
+        result = simulate(
+            match, range(first_seed, first_seed + seeds), record="last", metrics=["all"], progress=advance
+        )
+    finals = {name: result.final(name) for name in result.metrics}
+    intervals = {name: mean_interval(values) for name, values in finals.items() if _finite(values)}
+    if as_json:
+        summary = {name: {"mean": i.mean, "low": i.low, "high": i.high, "sd": i.sd} for name, i in intervals.items()}
+        names = {"game": match.game.spec or match.game.name, "row": str(match.row), "column": str(match.column)}
+        print(json.dumps({**names, "rounds": rounds, "seeds": seeds, "metrics": summary}))
+        return
+    print(f"{match}, {seeds} seeds, noise {match.game.noise}")
+    print(f"value of the game {_tidy(match.game)}\n")
+    print(f"{'after the last round':<24} {'mean':>12}   95 % interval (Student)")
+    for name in finals:
+        if name in intervals:
+            interval = intervals[name]
+            print(f"{name:<24} {interval.mean:>12.4f}   {interval.low:.4f} .. {interval.high:.4f}")
+        else:
+            print(f"{name:<24} {'infinite':>12}   an action outside the equilibrium is played")
+    print(f"\n{_reading(match, intervals['pseudo_regret'])}")
+
+
+def _finite(values: Any) -> bool:
+    """Whether all are finite."""
+    import numpy as np
+
+    return bool(np.isfinite(values).all())
+
+
+def _reading(match: Match, regret: Interval) -> str:
+    """What the regret says, in a sentence."""
+    per_round = regret.mean / match.rounds
+    low, high = match.game.payoff_range
+    rounding = 1e-9 * (high - low)
+    if abs(per_round) <= rounding or not (regret.low > 0 or regret.high < 0):
+        return (
+            f"Neither player is ahead of the value of the game: it is {abs(per_round):.2g} a round, within the noise "
+            f"of {regret.n} runs."
+        )
+    seat, learner = ("column", match.column) if per_round > 0 else ("row", match.row)
+    return f"The {seat} player, {learner}, wins {abs(per_round):.2g} a round more than the value of the game gives it."
+
+
+@contextmanager
+def _progress_bar(total: int, label: str) -> Iterator[Callable[[int], None] | None]:
+    """A bar with the time left, on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+@app.command("check")
+def check_command(
+    subject: Annotated[
+        str, typer.Argument(metavar="LEARNER|GAME", help="A learner's or game's spec, or file.py:Class.")
+    ],
+) -> None:
+    """Hold a learner or a game to its contract, point by point.
+
+    Examples: coebl check ucb; coebl check path/to/mine.py:Mine; coebl check diagonal:4
+    """
+    from coebl.games import GAMES
+    from coebl.testing import check_game, check_learner
+
+    report = check_game(subject) if subject.partition(":")[0] in GAMES else check_learner(subject)
+    print(report)
+    if not report.passed:
+        raise typer.Exit(1)
+
+
 @app.command("list")
 def list_command(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="games or noises.")] = "games",
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="games, learners, metrics or noises.")] = "games",
 ) -> None:
-    """List what can be named in a spec: games or noises.
+    """List what can be named in a spec: games, learners, metrics or noises.
 
-    Examples: coebl list games; coebl list noises
+    Examples: coebl list games; coebl list learners
     """
     from coebl.games import GAMES, NOISES
+    from coebl.learners import LEARNERS, SEES
+    from coebl.metrics import METRICS
 
-    registries: dict[str, Iterable[Entry[Any]]] = {"games": GAMES, "noises": NOISES}
+    if what == "metrics":
+        for name, metric in METRICS.items():
+            print(f"{name:<24}  {metric.definition}")
+        return
+    registries: dict[str, Iterable[Entry[Any]]] = {"games": GAMES, "learners": LEARNERS, "noises": NOISES}
     if what not in registries:
-        raise InputError(f"WHAT is {what!r}; accepted: {' or '.join(registries)}.")
+        raise InputError(f"WHAT is {what!r}; accepted: games, learners, metrics or noises.")
     entries = list(registries[what])
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
         print(f"{entry.name:<{width}}  {entry.summary}")
+        if what == "learners":
+            learner: Any = entry.factory
+            horizon = ", needs the horizon" if learner.needs_horizon else ""
+            print(f"{'':<{width}}  sees {SEES[learner.sees]}{horizon}")
+            if learner.cites:
+                print(f"{'':<{width}}  {learner.cites}")
         if entry.parameters:
             print(f"{'':<{width}}  {entry.usage}")
 
 
 @app.command("show")
-def show_command(game: GameArgument) -> None:
-    """Print a game: its payoffs, where it comes from, its value.
+def show_command(
+    subject: Annotated[str, typer.Argument(metavar="GAME|LEARNER", help="A game's spec or file, or a learner's spec.")],
+) -> None:
+    """Print a game, with its payoffs, source and value, or what a learner is.
 
-    Examples: coebl show rps; coebl show blotto:coins=4,fields=3; coebl show my-game.csv
+    Examples: coebl show rps; coebl show blotto:coins=4,fields=3; coebl show my-game.csv; coebl show coebl
     """
     import inspect
 
     from coebl.games import GAMES
+    from coebl.learners import LEARNERS, SEES, parse_learner
 
-    loaded = load_game(game)
+    name = subject.partition(":")[0]
+    if name in LEARNERS or name.endswith(".py"):
+        learner = parse_learner(subject) if ":" in subject else None
+        entry = LEARNERS.entry_of(learner) if learner else LEARNERS[name]
+        kind: Any = entry.factory
+        print(f"{learner or entry.name}\n\n{inspect.getdoc(kind)}\n")
+        print(f"usage: {entry.usage}")
+        for parameter in entry.parameters:
+            print(f"  {parameter.name}: {parameter.accepts}")
+        print(f"sees {SEES[kind.sees]}; {'needs' if kind.needs_horizon else 'does not need'} the horizon")
+        print(kind.cites)
+        return
+    loaded = load_game(subject)
     print(loaded)
     print(f"\nvalue {_tidy(loaded)}; payoffs in {loaded.payoff_range[0]:g} .. {loaded.payoff_range[1]:g}")
     name = (loaded.spec or "").partition(":")[0]

@@ -13,19 +13,48 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.engine.block import Block
 from coebl.errors import InputError, nearest, shorten
 from coebl.games import Game
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.uniqueness
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rounds of every run of a batch. Rounds are on axis 0, runs on axis 1."""
+
+    game: Game
+    first_round: int  # rounds count from 1
+    row_policy: Floats  # (rounds, runs, m)
+    column_policy: Floats  # (rounds, runs, n)
+    row_action: Ints  # (rounds, runs)
+    column_action: Ints  # (rounds, runs)
+    reward: Floats  # (rounds, runs), the row player's, as observed
+
+    @property
+    def rounds(self) -> int:
+        """How many."""
+        return int(self.reward.shape[0])
+
+    @property
+    def runs(self) -> int:
+        """How many."""
+        return int(self.reward.shape[1])
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """What was played leads to, computed once for all metrics."""
+        return Outcomes(self)
 
 
 class Metric:
@@ -36,7 +65,7 @@ class Metric:
     ...     definition = "abs(r_t - A[a_t, b_t]): how far noise moved the reward"
     ...
     ...     def __call__(self, block):
-    ...         return abs(block.reward - outcomes(block).earned)
+    ...         return abs(block.reward - block.outcomes.earned)
     >>> [metric] = parse_metrics([Surprise], Game([[3, 0], [1, 2]]), runs=50)
     """
 
@@ -64,7 +93,7 @@ class Metric:
 class Outcomes:
     """What the policies and actions of a block lead to, each computed when it is first asked for.
 
-    Get it with `outcomes(block)`, so that the metrics of a block share it.
+    Get it as `block.outcomes`, so that the metrics of a block share it.
     """
 
     def __init__(self, block: Block) -> None:
@@ -115,15 +144,6 @@ def _times(policies: Floats, matrix: Floats) -> Floats:
     """
     product: Floats = np.einsum("trk,kl->trl", policies, np.ascontiguousarray(matrix))
     return product
-
-
-def outcomes(block: Block) -> Outcomes:
-    """The outcomes of a block, made once and kept with it."""
-    kept = vars(block)
-    if "_outcomes" not in kept:
-        kept["_outcomes"] = Outcomes(block)
-    made: Outcomes = kept["_outcomes"]
-    return made
 
 
 class RunningSum:
@@ -188,7 +208,7 @@ class PseudoRegret(_Sum):
 
     def terms(self, block: Block) -> Floats:
         """V - x_t' A y_t."""
-        return self.game.value - outcomes(block).expected
+        return self.game.value - block.outcomes.expected
 
 
 class AbsoluteRegret(_Sum):
@@ -220,7 +240,7 @@ class AbsolutePseudoRegret(_Sum):
 
     def terms(self, block: Block) -> Floats:
         """The size of V - x_t' A y_t."""
-        return np.abs(self.game.value - outcomes(block).expected)
+        return np.abs(self.game.value - block.outcomes.expected)
 
 
 class _Distance(Metric):
@@ -290,7 +310,7 @@ class Exploitability(Metric):
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
 
     def __call__(self, block: Block) -> Floats:
-        played = outcomes(block)
+        played = block.outcomes
         gap: Floats = played.row_payoffs.max(axis=-1) - played.column_payoffs.min(axis=-1)
         return gap
 
@@ -307,7 +327,7 @@ class AverageExploitability(Metric):
 
     def __call__(self, block: Block) -> Floats:
         # A times the mean policy is the mean of A times the policy, which other metrics have asked for already.
-        played = outcomes(block)
+        played = block.outcomes
         best_row = self._rows(block, played.row_payoffs).max(axis=-1)
         best_column = self._columns(block, played.column_payoffs).min(axis=-1)
         t = np.arange(block.first_round, block.first_round + block.rounds, dtype=np.float64)[:, None]
@@ -327,7 +347,7 @@ class ExternalRegret(Metric):
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
     def __call__(self, block: Block) -> Floats:
-        played = outcomes(block)
+        played = block.outcomes
         best: Floats = self._hindsight(block, played.row_hindsight).max(axis=-1)
         return best - self._earned(block, played.earned)
 
@@ -344,7 +364,7 @@ class ColumnExternalRegret(Metric):
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
     def __call__(self, block: Block) -> Floats:
-        played = outcomes(block)
+        played = block.outcomes
         best: Floats = self._hindsight(block, played.column_hindsight).min(axis=-1)
         return self._earned(block, played.earned) - best
 

@@ -17,7 +17,7 @@ SPECS = [
     "biased-rps",
     "perturbed-rps",
     "matching-pennies",
-    "diagonal",
+    "diagonal:n=3",
     "diagonal:n=4",
     "bigger-number:n=2,original=true",
     "blotto:coins=4,fields=2",
@@ -79,7 +79,7 @@ def test_specs_round_trip(spec):
 @pytest.mark.parametrize(
     ("written", "shortest"),
     [
-        ("diagonal:3", "diagonal"),
+        ("diagonal:3", "diagonal:n=3"),
         ("diagonal:4", "diagonal:n=4"),
         ("bigger-number:original=false,n=2", "bigger-number:n=2"),
         ("blotto:fields=2,coins=6", "blotto:fields=2"),
@@ -333,7 +333,7 @@ def test_maiti():
 # Random games
 
 
-@pytest.mark.parametrize("spec", [*RANDOM, "robust-bandit", "permuted:game=diagonal"])
+@pytest.mark.parametrize("spec", [*RANDOM, "robust-bandit", "permuted:game=diagonal:3"])
 def test_a_seed_fixes_the_game(spec):
     def with_seed(seed):
         return parse_game(f"{spec}{',' if ':' in spec else ':'}seed={seed}")
@@ -462,7 +462,7 @@ def test_permuted_moves_labels_with_their_actions(spec):
 
 
 def test_permuted_orders_rows_and_columns_apart():
-    orders = [parse_game(f"permuted:game=diagonal,seed={seed}") for seed in range(5)]
+    orders = [parse_game(f"permuted:game=diagonal:3,seed={seed}") for seed in range(5)]
     assert any(game.row_labels != game.column_labels for game in orders)
 
 

@@ -39,6 +39,8 @@ EVERY_KIND = [
     "switching:first=0.25/0.5/0.25,second=1/0/0,at=20",
     "best-response",
 ]
+OWN_MODULES = {f"coebl.learners.{module}" for module in ("coebl", "ucb", "exp3", "exp3_ix", "as_released", "opponents")}
+WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 
 
 def seat_for(payoff, seeds, horizon, purpose="row learner", sees="opponent", payoff_range=(-1.0, 1.0)):
@@ -86,8 +88,8 @@ class TestDirection:
     @pytest.mark.parametrize("game", DOMINANCE)
     @pytest.mark.parametrize("make", [Coebl, Ucb, lambda: Ucb("random"), Exp3, Exp3Ix, EpsilonGreedy])
     def test_a_dominant_action_comes_to_be_played_in_both_seats(self, make, game):
-        # More than chance by 0.15, of which the spread over 20 runs is a small part. Exp3-IX sets the mark: at round 2000 its
-        # regularisation, t^(-1/8), still weighs 0.39, so that it plays a dominant action of three in about 0.55 of rounds.
+        # More than chance by 0.15, many times the spread of a mean over 20 runs. Exp3-IX sets the mark: at round 2000
+        # its regularisation, t^(-1/8), is still 0.39, and it plays a dominant action of three about 0.55 of the time.
         payoff, best_row, best_column = DOMINANCE[game]
         x, _ = play(payoff, make(), Uniform(), range(20), 2000)
         assert x[-200:, :, best_row].mean() > 1 / x.shape[2] + 0.15
@@ -171,9 +173,6 @@ class TestEveryLearner:
         assert parse_learner(str(learner)) == learner
 
 
-OWN_MODULES = {f"coebl.learners.{module}" for module in ("coebl", "ucb", "exp3", "exp3_ix", "as_released", "opponents")}
-
-
 class TestOptimism:
     def test_logarithms_of_rectangular_games(self):
         seat = seat_for(np.zeros((3, 5)), [0], 100)
@@ -234,9 +233,6 @@ class TestOptimism:
     def test_names_and_tables_agree(self):
         assert get_args(MutationName) == tuple(MUTATIONS)
         assert get_args(SelectionName) == tuple(SELECTIONS)
-
-
-WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 
 
 class TestExponentialWeights:

@@ -27,16 +27,18 @@ def test_student_covers_the_mean_of_normal_data(n):
 
 
 def test_bootstrap_covers_the_mean_of_skewed_data_nearly():
-    """BCa is second-order accurate, not exact: for exponential data with n = 50 it covers 93 to 94.5 %, not 95 %.
+    """BCa is not exact. For exponential data with n = 50 it covers less than the 95 % that it says.
 
-    The test grants it 2 % of undercoverage and nothing the other way.
+    With 499 resamples it covered 92.9 % in 20,000 repetitions (missed 4.1 % above, 3.0 % below), with 2,999 resamples
+    94.0 % in 8,000. Student's interval covered 93.6 % (5.5 % above, 0.9 % below). So BCa covers about as much, and
+    its misses are more even. The test grants 499 resamples 2.5 % of undercoverage, and nothing the other way.
     """
     random = np.random.default_rng(2)
     samples = random.exponential(1, (REPETITIONS, 50))
     intervals = [mean_interval(line, method="bootstrap", random=random, resamples=499) for line in samples]
     covered = np.mean([1 in interval for interval in intervals])
-    assert 0.95 - 0.02 - four_errors(0.95) < covered < 0.95 + four_errors(0.95)
-    # Each end is to be missed by 2.5 %. The symmetric t interval misses above by about 5 %; BCa must do better.
+    assert 0.95 - 0.025 - four_errors(0.95) < covered < 0.95 + four_errors(0.95)
+    # On the same samples BCa must miss less often on the side of the long tail.
     above = np.mean([interval.high < 1 for interval in intervals])
     above_student = np.mean([mean_interval(line).high < 1 for line in samples])
     assert above < above_student - 0.005

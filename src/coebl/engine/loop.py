@@ -15,7 +15,7 @@ from coebl.engine.result import Result
 from coebl.engine.streams import AHEAD, BatchRandom, Stream, generator
 from coebl.errors import CoeblError, InputError, shorten
 from coebl.learners import Learner, Seat
-from coebl.metrics import Block, parse_metrics
+from coebl.metrics import Block, Metric, parse_metrics
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,7 +36,7 @@ def simulate(
     seeds: int | Sequence[int],
     *,
     record: Literal["all", "log", "last"] | int = "all",
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[str | type[Metric]] = DEFAULT_METRICS,
     block_rounds: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
@@ -48,7 +48,7 @@ def simulate(
             and of nothing else.
         record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
             the logarithm ("log"), or the "last". The last round is always kept.
-        metrics: names of metrics, or ("all",).
+        metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
         block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB.
         progress: called with the number of rounds done, after every block.
 
@@ -166,7 +166,7 @@ def sample(policy: Floats, uniform: Floats) -> Ints:
     """An action per run: the first whose cumulative probability exceeds the uniform number."""
     cumulative = policy.cumsum(axis=1)
     below: Ints = (cumulative <= uniform * cumulative[:, -1:]).sum(axis=1)
-    return np.minimum(below, policy.shape[1] - 1)  # only a policy that is about to be refused needs this
+    return below.clip(max=policy.shape[1] - 1)  # only a policy that is about to be refused needs this
 
 
 def _shaped(policy: Floats, shape: tuple[int, int], learner: Learner, seat: str, t: int) -> Floats:

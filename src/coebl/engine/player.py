@@ -23,7 +23,7 @@ _FORMAT = 1
 class Player:
     """A learner that is asked for actions and told what happened.
 
-    It is the learner of the simulations with a single run, in own view: actions are its own, rewards are to be maximised.
+    It is the learner of the simulations with a single run, in own view: its own actions, its own reward to maximise.
 
     >>> player = Player("exp3", actions=2, opponent_actions=2, seed=1)
     >>> for _ in range(200):
@@ -63,7 +63,7 @@ class Player:
         """Forget everything and begin again, with the same seed."""
         self._history: list[tuple[int, int, float]] = []  # action, opponent's action or -1, reward
         self._action: int | None = None
-        self._policy: NDArray[np.float64] | None = None
+        self._policy: NDArray[np.float64] | None = None  # (actions,)
         self._uniform = BatchRandom([self.seed], "row actions")
         self.learner.start(
             Seat(
@@ -85,8 +85,8 @@ class Player:
     def policy(self) -> NDArray[np.float64]:
         """The mixed strategy of this round: (actions,)."""
         if self._policy is None:
-            self._policy = np.array(self.learner.policy(self.round))
-        return self._policy[0].copy()
+            self._policy = np.array(self.learner.policy(self.round)[0])
+        return np.array(self._policy)
 
     def act(self) -> int:
         """The action to play in this round. Asked twice before `observe`, it answers the same."""
@@ -159,9 +159,13 @@ class Player:
         except FileNotFoundError:
             raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path} is not a saved player ({shorten(str(error))}); use a file of Player.save.") from None
+            raise InputError(
+                f"{path} is not a saved player ({shorten(str(error))}); use a file of Player.save."
+            ) from None
         if settings.pop("format", None) != _FORMAT:
-            raise InputError(f"{path} has another format than {_FORMAT}; load it with the version of coebl that wrote it.")
+            raise InputError(
+                f"{path} has another format than {_FORMAT}; load it with the version of coebl that wrote it."
+            )
         acted = settings.pop("acted")
         settings["payoff_range"] = tuple(settings["payoff_range"])
         player = cls(**settings)

@@ -35,7 +35,7 @@ class Result:
         """A metric after the last round, one number per run."""
         if metric not in self.metrics:
             raise InputError(f"metric {metric!r} was not recorded{nearest(metric, self.metrics)} Name it in metrics=.")
-        return self.metrics[metric][-1]
+        return np.array(self.metrics[metric][-1])
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """A tidy table by columns: seed, round, then the metrics; one row per run and recorded round."""

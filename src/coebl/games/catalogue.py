@@ -71,7 +71,7 @@ def matching_pennies() -> Game:
 
 
 @GAMES.add("diagonal")
-def diagonal(n: Annotated[int, Range(1, 10)] = 3) -> Game:
+def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
     """Diagonal: the bitstring with more ones wins, out of all 2^n of them.
 
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
@@ -82,7 +82,7 @@ def diagonal(n: Annotated[int, Range(1, 10)] = 3) -> Game:
 
 
 @GAMES.add("bigger-number")
-def bigger_number(n: Annotated[int, Range(1, 10)] = 3, original: bool = False) -> Game:
+def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Game:
     """BiggerNumber: the larger of two numbers of n bits wins.
 
     The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024

@@ -29,6 +29,7 @@ class Exp3AsReleased(Learner):
 
     name: ClassVar[str] = "exp3-as-released"
     sees: ClassVar[Sees] = "reward"
+    learns: ClassVar[bool] = False
     needs_horizon: ClassVar[bool] = False
     cites: ClassVar[str] = _CITES
 
@@ -59,6 +60,7 @@ class Exp3IxAsReleased(Learner):
 
     name: ClassVar[str] = "exp3-ix-as-released"
     sees: ClassVar[Sees] = "reward"
+    learns: ClassVar[bool] = False
     needs_horizon: ClassVar[bool] = False
     cites: ClassVar[str] = _CITES
 

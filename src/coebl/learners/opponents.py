@@ -19,6 +19,7 @@ class Uniform(Learner):
 
     name: ClassVar[str] = "uniform"
     sees: ClassVar[Sees] = "reward"
+    learns: ClassVar[bool] = False
 
     def start(self, seat: Seat) -> None:
         """Lay out the one policy."""
@@ -39,6 +40,7 @@ class Fixed(Learner):
 
     name: ClassVar[str] = "fixed"
     sees: ClassVar[Sees] = "reward"
+    learns: ClassVar[bool] = False
 
     strategy: tuple[float, ...]
 
@@ -66,6 +68,7 @@ class Switching(Learner):
 
     name: ClassVar[str] = "switching"
     sees: ClassVar[Sees] = "reward"
+    learns: ClassVar[bool] = False
 
     first: tuple[float, ...]
     second: tuple[float, ...]
@@ -96,6 +99,7 @@ class Nash(Learner):
 
     name: ClassVar[str] = "nash"
     sees: ClassVar[Sees] = "game"
+    learns: ClassVar[bool] = False
 
     def start(self, seat: Seat) -> None:
         """Solve the game, in own view."""
@@ -115,6 +119,7 @@ class BestResponse(Learner):
 
     name: ClassVar[str] = "best-response"
     sees: ClassVar[Sees] = "policy"
+    learns: ClassVar[bool] = False
 
     def start(self, seat: Seat) -> None:
         """Keep the true payoffs."""

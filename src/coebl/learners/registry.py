@@ -74,13 +74,14 @@ class LearnerRegistry:
             entry = self[head]
         return entry.make(**entry.read(text))
 
+    def entry_of(self, learner: Learner) -> Entry[Learner]:
+        """The entry of a learner's class, registered or not."""
+        entry = self._entries.get(type(learner).name)
+        return entry if entry and entry.factory is type(learner) else Entry(type(learner).name, type(learner))
+
     def spec_of(self, learner: Learner) -> str:
         """The canonical spec of a learner."""
-        name = getattr(type(learner), "name", type(learner).__name__)
-        entry = self._entries.get(name)
-        if entry is None or entry.factory is not type(learner):
-            entry = Entry(name, type(learner))
-        return entry.write(learner.hyper_parameters())
+        return self.entry_of(learner).write(learner.hyper_parameters())
 
     def _add(self, name: str, factory: Any) -> Entry[Learner]:
         if not (isinstance(factory, type) and issubclass(factory, Learner)):

@@ -1,0 +1,75 @@
+"""The cell: one match and one block of seeds, the unit of work, storage and resume."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from coebl.engine import Match, Result, simulate
+from coebl.games import SUFFIXES, Game, parse_game, read_game
+
+FORMAT = 1  # of the stored files; a change of what they hold, or of what a run is, changes it
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What to run, in plain values: it travels to workers and into files as it is."""
+
+    game: str  # a spec, or the path of a game's file
+    row: str  # specs of learners, canonical
+    column: str
+    rounds: int
+    seeds: tuple[int, ...]
+    noise: str | None = None  # None: the game's own
+    record: str | int = "log"
+    metrics: tuple[str, ...] = ("regret", "pseudo_regret")
+
+    def match(self) -> Match:
+        """The match that the cell plays."""
+        return Match.of(load_game(self.game), self.row, self.column, self.rounds, self.noise)
+
+    def run(self, progress: Callable[[int], None] | None = None) -> Result:
+        """Play it."""
+        return simulate(self.match(), self.seeds, record=self.record, metrics=self.metrics, progress=progress)  # type: ignore[arg-type]
+
+    def description(self) -> dict[str, Any]:
+        """All that the numbers depend on, with digests of the files it names."""
+        named = (self.game, _file(self.row), _file(self.column))
+        files = {name: _digest(name) for name in named if _is_file(name)}
+        plain = json.loads(json.dumps(asdict(self)))
+        return {**plain, "files": files, "format": FORMAT}
+
+    def digest(self) -> str:
+        """The name under which the cell's results are stored: equal for equal descriptions, anywhere."""
+        text = json.dumps(self.description(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def __str__(self) -> str:
+        seeds = f"seeds {self.seeds[0]}..{self.seeds[-1]}" if len(self.seeds) > 1 else f"seed {self.seeds[0]}"
+        return f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}"
+
+
+def load_game(text: str) -> Game:
+    """A game from a spec, or from a file if the text looks like one."""
+    path = Path(text)
+    if path.suffix.lower() in SUFFIXES or path.exists():
+        return read_game(path)
+    return parse_game(text)
+
+
+def _file(spec: str) -> str:
+    """The file of a learner's spec, path/to/file.py:Class, or nothing."""
+    head = spec.partition(":")[0]
+    return head if head.endswith(".py") else ""
+
+
+def _is_file(name: str) -> bool:
+    return bool(name) and Path(name).is_file()
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(Path(name).read_bytes()).hexdigest()

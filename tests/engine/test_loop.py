@@ -1,0 +1,264 @@
+"""The loop over rounds: what a run depends on, and what it does not."""
+
+import multiprocessing
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coebl.engine import Match, PolicyError, simulate
+from coebl.errors import InputError
+from coebl.games import Game
+from coebl.learners import Learner
+from coebl.metrics import Metric
+
+GAME = Game([[0.5, -1.0, 0.2, 0.0], [-0.3, 0.8, 0.1, -0.6], [0.9, -0.2, -0.7, 0.4]], name="3 x 4")
+PAIRS = [("ucb", "coebl:c=0.5"), ("exp3", "exp3-ix"), ("coebl", "ucb:ties=random"), ("uniform", "best-response")]
+
+
+def bits(result):
+    return {name: values.tobytes() for name, values in result.metrics.items()} | {
+        "row": result.row_policy.tobytes(),
+        "column": result.column_policy.tobytes(),
+        "counts": result.counts.tobytes(),
+    }
+
+
+def run_of(result, seed):
+    """What one seed of a result left, as bits."""
+    k = list(result.seeds).index(seed)
+    parts = [values[:, k].tobytes() for values in result.metrics.values()]
+    return [*parts, result.row_policy[k].tobytes(), result.column_policy[k].tobytes(), result.counts[k].tobytes()]
+
+
+@settings(max_examples=12)
+@given(
+    st.sampled_from(PAIRS),
+    st.lists(st.integers(0, 50), unique=True, max_size=6),
+    st.integers(1, 70),
+    st.sampled_from(["gaussian", "student-t", "bernoulli"]),
+)
+def test_a_seed_is_the_same_in_any_batch_and_any_blocks(pair, others, block_rounds, noise):
+    match = Match.of(GAME, *pair, rounds=60, noise=noise)
+    seeds = [seed for seed in others if seed != 7]
+    seeds.insert(len(seeds) // 2, 7)
+    alone = simulate(match, [7], metrics=["all"])
+    batch = simulate(match, seeds, metrics=["all"], block_rounds=block_rounds)
+    assert run_of(alone, 7) == run_of(batch, 7)
+
+
+def _in_another_process(pipe):
+    pipe.send(bits(simulate(Match.of(GAME, "ucb", "coebl", rounds=40), [3, 7], metrics=["all"])))
+
+
+def test_a_seed_is_the_same_in_another_process():
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_in_another_process, args=(there,))
+    process.start()
+    theirs = here.recv()
+    process.join()
+    assert theirs == bits(simulate(Match.of(GAME, "ucb", "coebl", rounds=40), [3, 7], metrics=["all"]))
+
+
+class Noise(Metric):
+    name = "noise"
+    definition = "the reward minus the payoff"
+
+    def __call__(self, block):
+        return block.reward - block.game.payoff[block.row_action, block.column_action]
+
+
+def test_nature_is_the_same_whoever_plays():
+    noises = [simulate(Match.of(GAME, *pair, rounds=50), 3, metrics=[Noise]).metrics["noise"] for pair in PAIRS]
+    for noise in noises[1:]:
+        np.testing.assert_allclose(noise, noises[0], atol=1e-14)  # r - A is rounded
+
+
+@dataclass
+class Draws(Learner):
+    """Keeps the numbers that it draws."""
+
+    name = "draws"
+
+    def start(self, seat):
+        self.seat = seat
+        self.shape = seat.runs, seat.actions
+        KEPT.clear()
+
+    def policy(self, t):
+        KEPT.append(self.seat.random.normal(3).copy())
+        return np.full(self.shape, 1 / self.shape[1])
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is not None
+
+
+KEPT = []
+
+
+def test_the_row_learner_leaves_the_columns_private_stream_alone():
+    kept = []
+    for row in ("uniform", "coebl", "exp3"):
+        simulate(Match.of(GAME, row, Draws(), rounds=20), 4, metrics=["regret"])
+        kept.append(np.array(KEPT))
+    np.testing.assert_array_equal(kept[0], kept[1])
+    np.testing.assert_array_equal(kept[0], kept[2])
+    simulate(Match.of(GAME, Draws(), "uniform", rounds=20), 4, metrics=["regret"])
+    assert (np.array(KEPT) != kept[0]).all()  # the other seat has streams of its own
+
+
+def test_actions_follow_the_policies_and_rewards_the_payoffs():
+    # 40,000 draws: each frequency within 4 standard errors of its probability
+    match = Match.of(GAME.with_noise("none"), "fixed:0.5/0.2/0.3", "fixed:0.1/0.2/0.3/0.4", rounds=400)
+    result = simulate(match, 100, metrics=["regret", "pseudo_regret"])
+    expected = np.outer([0.5, 0.2, 0.3], [0.1, 0.2, 0.3, 0.4])
+    frequency = result.counts.sum(axis=0) / 40_000
+    assert (np.abs(frequency - expected) < 4 * np.sqrt(expected * (1 - expected) / 40_000)).all()
+    earned = (result.counts * GAME.payoff).sum(axis=(1, 2))
+    np.testing.assert_allclose(result.final("regret"), 400 * GAME.value - earned)
+    np.testing.assert_allclose(result.final("pseudo_regret"), 400 * (GAME.value - (expected * GAME.payoff).sum()))
+
+
+def test_an_action_of_probability_zero_is_never_played():
+    result = simulate(Match.of(GAME, "fixed:0/1/0", "fixed:0/0.5/0.5/0", rounds=500), 20, metrics=["regret"])
+    assert result.counts[:, [0, 2]].sum() == 0
+    assert result.counts[:, :, [0, 3]].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("record", "rounds"),
+    [
+        ("all", list(range(1, 13))),
+        ("last", [12]),
+        (5, [5, 10, 12]),
+        (12, [12]),
+        (100, [12]),
+        ("log", list(range(1, 13))),
+    ],
+)
+def test_recorded_rounds(record, rounds):
+    match = Match.of(GAME, "exp3", "uniform", rounds=12)
+    result = simulate(match, 2, record=record, block_rounds=5)
+    assert result.rounds.tolist() == rounds
+    everything = simulate(match, 2)
+    np.testing.assert_array_equal(result.metrics["regret"], everything.metrics["regret"][np.array(rounds) - 1])
+
+
+def test_tables():
+    result = simulate(Match.of(GAME, "exp3", "uniform", rounds=6), [5, 2], record=3)
+    frame = result.to_pandas()
+    assert list(frame.columns) == ["seed", "round", "regret", "pseudo_regret", "exploitability"]
+    assert frame["seed"].tolist() == [5, 5, 2, 2]
+    assert frame["round"].tolist() == [3, 6, 3, 6]
+    assert frame["regret"].tolist() == result.metrics["regret"].T.ravel().tolist()
+    assert result.to_polars().to_dict(as_series=False) == frame.to_dict(orient="list")
+    assert set(result.seconds) == {"row learner", "column learner", "actions and rewards", "metrics"}
+    assert all(seconds > 0 for seconds in result.seconds.values())
+
+
+@dataclass
+class Bad(Learner):
+    """Returns a bad policy in round 5, in the run of seed 11."""
+
+    name = "bad"
+    fault: str = "nan"
+
+    def start(self, seat):
+        self.seat = seat
+
+    def policy(self, t):
+        policy = np.full((self.seat.runs, self.seat.actions), 1 / self.seat.actions)
+        if t == 5:
+            if self.fault == "shape":
+                return policy[:, :-1]
+            policy[1, 0] = {"nan": np.nan, "negative": -0.1, "sum": 0.9}[self.fault]
+            if self.fault == "negative":
+                policy[1, 1] += 1 / self.seat.actions + 0.1
+        return policy
+
+    def observe(self, t, action, opponent, reward):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("nan", r"bad in the row seat, round 5, seed 11: its policy has NaN"),
+        (
+            "negative",
+            r"bad:fault=negative in the row seat, round 5, seed 11: its policy has the negative probability -0\.1",
+        ),
+        ("sum", r"bad:fault=sum in the row seat, round 5, seed 11: its policy sums to"),
+        ("shape", r"bad:fault=shape in the row seat returned a policy of shape \(3, 2\) in round 5"),
+    ],
+)
+def test_a_bad_policy_stops_the_run(fault, message):
+    with pytest.raises(PolicyError, match=message):
+        simulate(Match.of(GAME, Bad(fault), "exp3", rounds=30), [4, 11, 6])
+
+
+def test_learners_are_left_as_they_were():
+    learner = Bad("sum")
+    with pytest.raises(PolicyError):
+        simulate(Match.of(GAME, learner, learner, rounds=30), 2)
+    assert not hasattr(learner, "seat")
+
+
+@pytest.mark.parametrize("seeds", [0, [], [1, 1], [-1]])
+def test_bad_seeds(seeds):
+    with pytest.raises(InputError, match=r"seeds is .*; accepted"):
+        simulate(Match.of(GAME, "exp3", "uniform", rounds=3), seeds)
+
+
+def test_bad_matches():
+    with pytest.raises(InputError, match="rounds is 0; accepted"):
+        Match.of(GAME, "ucb", "ucb", rounds=0)
+    with pytest.raises(InputError, match="each would have to see the other's policy first"):
+        Match.of(GAME, "best-response", "best-response")
+    with pytest.raises(InputError, match="unknown learner 'exp3ix': did you mean 'exp3-ix'"):
+        Match.of(GAME, "exp3ix", "ucb")
+    with pytest.raises(InputError, match="record is 'often'; accepted"):
+        simulate(Match.of(GAME, "exp3", "uniform", rounds=3), 2, record="often")
+
+
+def test_only_those_who_declare_it_are_shown_the_game():
+    seen = {}
+
+    @dataclass
+    class Peeks(Learner):
+        """Looks for the payoffs."""
+
+        name = "peeks"
+
+        def start(self, seat):
+            seen["payoff"] = seat.payoff
+            self.shape = seat.runs, seat.actions
+
+        def policy(self, t):
+            return np.full(self.shape, 1 / self.shape[1])
+
+        def observe(self, t, action, opponent, reward):
+            seen["opponent"] = opponent
+
+    simulate(Match.of(GAME, Peeks(), "uniform", rounds=2), 2)
+    assert seen["payoff"] is None
+    assert seen["opponent"] is not None
+    Peeks.sees = "reward"
+    simulate(Match.of(GAME, "uniform", Peeks(), rounds=2), 2)
+    assert seen["opponent"] is None
+    Peeks.sees = "game"
+    simulate(Match.of(GAME, "uniform", Peeks(), rounds=2), 2)
+    np.testing.assert_array_equal(seen["payoff"], -GAME.payoff.T)
+
+
+@pytest.mark.slow
+def test_memory_is_bounded():
+    """128 actions, 50 runs, 3000 rounds: under 1 GiB. A cheap pair, since it is the engine that is watched."""
+    import resource
+
+    match = Match.of("diagonal:7", "exp3", "exp3-ix", rounds=3000)
+    simulate(match, 50, record=100, metrics=["all"])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2**20  # in KiB

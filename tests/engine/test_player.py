@@ -1,0 +1,120 @@
+"""Ask and tell."""
+
+import json
+
+import numpy as np
+import pytest
+
+from coebl.engine import Match, Player, simulate
+from coebl.engine.streams import generator
+from coebl.errors import InputError
+from coebl.games import Game
+
+SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
+
+
+def contest(player, rounds, first=0):
+    """Play against a fixed sequence; return the actions."""
+    random = np.random.default_rng(1)
+    payoff = random.uniform(-1, 1, size=(3, 4))
+    opponents, noise = random.integers(4, size=1000), random.normal(size=1000)
+    actions = []
+    for t in range(first, first + rounds):
+        action = player.act()
+        player.observe(opponent=int(opponents[t]), reward=payoff[action, opponents[t]] + noise[t])
+        actions.append(action)
+    return actions
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_reload_continues_to_the_last_bit(spec, tmp_path):
+    player = Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5)
+    contest(player, 40)
+    asked = player.act()
+    player.save(tmp_path / "player.npz")
+    again = Player.load(tmp_path / "player.npz")
+    assert again.round == 41
+    assert again.act() == asked
+    assert contest(again, 50, first=40) == contest(player, 50, first=40)
+    assert again.policy.tobytes() == player.policy.tobytes()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_it_is_the_learner_of_the_simulations(spec):
+    game = Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]])
+    result = simulate(Match.of(game, spec, "uniform", rounds=30), [9])
+    opponents = generator(9, "column actions", "uniform").random(30)
+    noise = game.noise.draw(generator(9, "nature", "noise"), 30)
+    player = Player(spec, actions=2, opponent_actions=3, horizon=30, seed=9, payoff_range=game.payoff_range)
+    counts = np.zeros((2, 3))
+    for t in range(30):
+        action, opponent = player.act(), int(opponents[t] * 3)
+        last = player.policy
+        counts[action, opponent] += 1
+        player.observe(opponent=opponent, reward=game.payoff[action, opponent] + noise[t])
+    np.testing.assert_array_equal(counts, result.counts[0])
+    np.testing.assert_array_equal(last, result.row_policy[0])
+
+
+def test_reset_begins_again():
+    player = Player("coebl", actions=3, opponent_actions=4, horizon=100, seed=2)
+    first = contest(player, 30)
+    player.reset()
+    assert player.round == 1
+    assert contest(player, 30) == first
+
+
+def test_asked_twice_it_answers_the_same_and_the_policy_is_a_copy():
+    player = Player("exp3", actions=5, opponent_actions=2)
+    assert {player.act() for _ in range(20)} == {player.act()}
+    player.policy[:] = 7
+    np.testing.assert_allclose(player.policy, 0.2)
+
+
+def test_mistakes(tmp_path):
+    player = Player("ucb", actions=2, opponent_actions=3, horizon=10)
+    with pytest.raises(InputError, match="observe came before act"):
+        player.observe(reward=1.0, opponent=0)
+    player.act()
+    with pytest.raises(InputError, match=r"opponent is None; accepted: the opponent's action, 0 \.\. 2"):
+        player.observe(reward=1.0)
+    with pytest.raises(InputError, match="opponent is 3"):
+        player.observe(reward=1.0, opponent=3)
+    with pytest.raises(InputError, match="reward is nan"):
+        player.observe(reward=float("nan"), opponent=0)
+    with pytest.raises(InputError, match="ucb needs the horizon"):
+        Player("ucb", actions=2, opponent_actions=2)
+    with pytest.raises(InputError, match="best-response sees the true payoffs and the opponent's current policy"):
+        Player("best-response", actions=2, opponent_actions=2)
+    with pytest.raises(InputError, match="actions is 0; accepted"):
+        Player("exp3", actions=0, opponent_actions=2)
+    with pytest.raises(InputError, match="no file"):
+        Player.load(tmp_path / "none.npz")
+    (tmp_path / "text.npz").write_text("not a player")
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(tmp_path / "text.npz")
+
+
+def test_files_hold_arrays_and_json_and_nothing_that_runs(tmp_path):
+    player = Player("exp3", actions=2, opponent_actions=2)
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz", allow_pickle=False) as stored:
+        assert json.loads(stored["settings"].tobytes())["learner"] == "exp3"
+        assert all(stored[name].dtype != object for name in stored.files)
+    hostile = {"settings": np.array([{"format": 1}], dtype=object)}
+    np.savez(tmp_path / "hostile.npz", **hostile)
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(tmp_path / "hostile.npz")
+
+
+def test_a_file_of_another_behaviour_is_refused(tmp_path):
+    player = Player("exp3", actions=2, opponent_actions=2, seed=3)
+    player.act()
+    player.observe(reward=0.3)
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz") as stored:
+        arrays = dict(stored)
+    arrays["policy"] = arrays["policy"][::-1].copy() + 0.01
+    np.savez(tmp_path / "other.npz", **arrays)
+    with pytest.raises(InputError, match="plays differently"):
+        Player.load(tmp_path / "other.npz")

@@ -1,0 +1,110 @@
+"""What is proven, held against what is simulated. Seeds are fixed; tolerances are standard errors, stated."""
+
+import math
+
+import numpy as np
+import pytest
+
+from coebl.engine import Match, simulate
+from coebl.games import Game
+from coebl.learners import parse_learner
+from coebl.learners.coebl import Coebl
+from coebl.learners.evolution import MUTATIONS
+from coebl.learners.ucb import Ucb
+
+# In [0, 1], as the theorems ask; not square, not symmetric, value not zero; a mixed equilibrium.
+GAME = Game([[0.9, 0.2, 0.6, 0.5], [0.1, 0.8, 0.3, 0.7], [0.4, 0.5, 0.2, 0.9]], payoff_range=(0.0, 1.0))
+
+
+@pytest.mark.parametrize("visits", [0, 1, 2, 10, 100])
+@pytest.mark.parametrize("c", [0.5, 2.0])
+def test_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
+    """Pr(A_ij <= mutated_ij) >= 1 - (1/(2 T² m k))^(c/8).
+
+    100,000 draws; the bound may be missed by 4 standard errors at most. The smaller c, the tighter: at c = 8 a failure
+    is so rare that nothing could be seen.
+    """
+    horizon, m, k, draws = 50, 3, 4, 100_000
+    random = np.random.default_rng([visits, int(10 * c)])
+    log_term = math.log(2 * horizon**2 * m * k)
+    payoff = 0.9
+    mean = payoff + random.standard_normal(draws) / math.sqrt(visits) if visits else np.zeros(draws)
+    count = np.full(draws, float(visits))
+    mutated = MUTATIONS["gaussian"](mean, count, c * log_term, random.standard_normal(draws))
+    optimistic = float((mutated >= payoff).mean())
+    bound = 1 - (1 / (2 * horizon**2 * m * k)) ** (c / 8)
+    assert optimistic >= bound - 4 * math.sqrt(bound * (1 - bound) / draws)
+
+
+def test_the_lemmas_probability_is_declared():
+    learner = Coebl(c=4.0)
+    assert learner.optimism_probability(actions=3, opponent_actions=4, rounds=100) == pytest.approx(
+        1 - (1 / (2 * 100**2 * 12)) ** 0.5
+    )
+
+
+@pytest.mark.parametrize(("spec", "bound"), [("coebl:c=8", Coebl.regret_bound), ("ucb", Ucb.regret_bound)])
+@pytest.mark.parametrize("seat", ["row", "column"])
+def test_regret_against_a_best_response_stays_below_the_bound(spec, bound, seat):
+    """The mean of 20 runs plus 4 standard errors, T = 600 >= 2 m k = 24. The bounds are loose."""
+    rounds = 600
+    pair = (spec, "best-response") if seat == "row" else ("best-response", spec)
+    result = simulate(Match.of(GAME, *pair, rounds=rounds), 20, record="last", metrics=["pseudo_regret"])
+    regret = result.final("pseudo_regret") * (1 if seat == "row" else -1)
+    highest = regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(20)
+    m, k = GAME.shape if seat == "row" else GAME.shape[::-1]
+    assert 0 < highest < bound(m, k, rounds)
+
+
+def test_a_best_response_never_gives_regret_below_zero():
+    """Against a best response every round costs at least nothing: x'Ay <= V whatever x is."""
+    result = simulate(Match.of(GAME, "exp3", "best-response", rounds=200), 5, metrics=["pseudo_regret"])
+    assert (np.diff(result.metrics["pseudo_regret"], axis=0) >= -1e-12).all()
+
+
+def test_regret_against_a_best_response_is_sublinear():
+    """The second half of the rounds costs less than the first, by more than 4 standard errors of the difference."""
+    for spec in ("coebl:c=0.5", "ucb"):
+        result = simulate(Match.of(GAME, spec, "best-response", rounds=2000), 20, metrics=["pseudo_regret"])
+        regret = result.metrics["pseudo_regret"]
+        difference = regret[999] - (regret[-1] - regret[999])
+        assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(20)
+
+
+def test_the_floor_of_the_regrets_magnitude_in_symmetric_self_play():
+    """With unit noise abs(sum of V - r) is at least sqrt(2T/pi) on average, whatever the players do.
+
+    Two players at equilibrium attain it: the sum is then N(0, T (1 + var)), so its mean magnitude is
+    sqrt(2T/pi (1 + var)), with var the variance of the payoff under the equilibrium; 4,000 runs, 4 standard errors.
+    """
+    rounds, runs = 100, 4000
+    for game in ("bigger-number:2", "rps"):  # a pure equilibrium, payoff always 0; a mixed one, variance 2/3
+        variance = {"bigger-number:2": 0.0, "rps": 2 / 3}[game]
+        result = simulate(
+            Match.of(game, "nash", "nash", rounds=rounds), runs, record="last", metrics=["regret_magnitude"]
+        )
+        magnitude = result.final("regret_magnitude")
+        floor = math.sqrt(2 * rounds / math.pi)
+        expected = floor * math.sqrt(1 + variance)
+        assert abs(magnitude.mean() - expected) < 4 * magnitude.std(ddof=1) / math.sqrt(runs)
+        assert expected >= floor
+    assert math.sqrt(2 * 3000 / math.pi) == pytest.approx(43.7, abs=0.05)
+    assert math.sqrt(2 * 3000 / math.pi) > 0.1 * math.sqrt(4**2 * 3000)  # above the paper's reference line at K = 4
+
+
+def test_selection_changes_nothing():
+    """The new policy maximises the very fitness by which it is compared with the old.
+
+    The maximiser is almost surely unique under Gaussian mutation, so elitist selection always takes it.
+    """
+    outcomes = [
+        simulate(Match.of(GAME, f"coebl:c=1,selection={selection}", "exp3", rounds=300), 10, metrics=["pseudo_regret"])
+        for selection in ("elitist", "none")
+    ]
+    np.testing.assert_array_equal(outcomes[0].metrics["pseudo_regret"], outcomes[1].metrics["pseudo_regret"])
+    np.testing.assert_array_equal(outcomes[0].counts, outcomes[1].counts)
+
+
+def test_bounds_outside_their_conditions_are_not_claimed():
+    assert Coebl.regret_bound(3, 4, 10) is None  # T < 2 m k
+    assert parse_learner("exp3-ix").regret_bound(3, 4, 100) is None
