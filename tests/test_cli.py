@@ -100,10 +100,13 @@ def test_the_reader_may_leave_early():
     assert "Traceback" not in run.stderr
 
 
+def match(game, row, column, rounds, *options, cwd=None):
+    named = {"--game": game, "--row": row, "--column": column, "--rounds": str(rounds)}
+    return coebl("match", *(part for pair in named.items() for part in pair), *options, cwd=cwd)
+
+
 def test_match_prints_intervals_and_a_reading():
-    run = coebl(
-        "match", "--game", "matching-pennies", "--row", "fixed:1/0", "--column", "best-response", "--rounds", "50"
-    )
+    run = match("matching-pennies", "fixed:1/0", "best-response", 50)
     assert run.returncode == 0, run.stderr
     assert "pseudo_regret                 50.0000   50.0000 .. 50.0000" in run.stdout
     assert "The column player, best-response, wins 1 a round more than the value of the game gives it." in run.stdout
