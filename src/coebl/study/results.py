@@ -1,0 +1,273 @@
+"""Reading the results of a study: tidy tables, data frames and summaries."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.errors import InputError, nearest
+from coebl.games import parse_game, parse_noise
+from coebl.learners import parse_learner
+from coebl.statistics import mean_interval
+from coebl.study.store import LABELS, NUMBERS, Store, StoreError, arrow, table_schema
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+
+Specs = str | Sequence[str] | None  # one spec, several, or all there are
+
+
+class SummaryRow(TypedDict):
+    """The mean of a metric over the seeds of a match at a round, with Student's 95 % interval."""
+
+    game: str
+    noise: str
+    row: str
+    column: str
+    horizon: int
+    round: int
+    metric: str
+    mean: float
+    low: float
+    high: float
+    sd: float
+    n: int
+
+
+class Results:
+    """What is finished of a study, read from its folder when it is asked for.
+
+    Tables have one row per match, seed and recorded round: game, row, column, noise, horizon (how many rounds the match
+    has), seed, round, then the metrics. Where a cell has not recorded a metric, the table has nulls.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.store = Store.open(folder)
+        self._known: dict[str, dict[str, Any]] = {}  # digest to metadata: a file never changes under its name
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The descriptions of the finished cells."""
+        return [about["description"] for _, about in self._cells()]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that any cell has recorded."""
+        return list(dict.fromkeys(metric for _, about in self._cells() for metric in about["metrics"]))
+
+    def table(
+        self,
+        game: Specs = None,
+        row: Specs = None,
+        column: Specs = None,
+        metrics: Sequence[str] | None = None,
+        rounds: int | Iterable[int] | None = None,
+        noise: Specs = None,
+    ) -> pyarrow.Table:
+        """The tidy table of the cells that fit: filters are specs, in any spelling, one or several.
+
+        Every file that is read is checked in full.
+        """
+        pa, compute = arrow(), arrow("compute")
+        wanted = self._chosen_metrics(metrics)
+        cells = self._matching({"game": game, "row": row, "column": column, "noise": noise})
+        kept = None if rounds is None else _check_rounds(rounds)
+        tables = []
+        for digest, about in cells:
+            if metrics is not None and not set(wanted) & set(about["metrics"]):
+                continue
+            table = self.store.load(digest).replace_schema_metadata(None)
+            table = table.select([*LABELS, *NUMBERS, *(metric for metric in wanted if metric in about["metrics"])])
+            if kept is not None:
+                table = table.filter(compute.is_in(table.column("round"), pa.array(kept, pa.int32())))
+            tables.append(table)
+        schema = table_schema(wanted)
+        if not tables:
+            return schema.empty_table()
+        whole = pa.concat_tables([schema.empty_table(), *tables], promote_options="default").unify_dictionaries()
+        if kept is not None:
+            _check_recorded(kept, set(compute.unique(whole.column("round")).to_pylist()))
+        return whole
+
+    def to_polars(self, *arguments: Any, **options: Any) -> polars.DataFrame:
+        """`table` as a Polars data frame."""
+        polars = _frames("polars")
+        frame: polars.DataFrame = polars.from_arrow(self.table(*arguments, **options))
+        return frame
+
+    def to_pandas(self, *arguments: Any, **options: Any) -> pandas.DataFrame:
+        """`table` as a pandas data frame; nulls become NaN."""
+        _frames("pandas")
+        frame: pandas.DataFrame = self.table(*arguments, **options).to_pandas()
+        return frame
+
+    def lazy(self) -> polars.LazyFrame:
+        """All tables as one lazy Polars frame, which reads from the files only what a query needs, unchecked."""
+        polars = _frames("polars")
+        alike: dict[tuple[str, ...], list[str]] = {}  # the files by their metrics: one scan needs equal columns
+        for digest, about in self._cells():
+            alike.setdefault(tuple(about["metrics"]), []).append(str(self.store.path(digest)))
+        if not alike:
+            empty: polars.LazyFrame = polars.from_arrow(table_schema([]).empty_table()).lazy()
+            return empty
+        # glob off: a folder may be called results[1]
+        scans = [polars.scan_parquet(paths, glob=False) for paths in alike.values()]
+        frame: polars.LazyFrame = polars.concat(scans, how="diagonal")
+        return frame
+
+    def summary(self, metrics: Sequence[str] | None = None, round: int | None = None) -> list[SummaryRow]:
+        """Mean and interval over seeds of each match and metric, at a round or at the last one of each match.
+
+        Where a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN.
+        """
+        wanted = self._chosen_metrics(metrics)
+        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for digest, about in self._cells():
+            at = about["description"]["rounds"] if round is None else round  # the last round is always recorded
+            if not set(wanted) & set(about["metrics"]):
+                continue
+            table = self.store.load(digest)
+            mask = table.column("round").to_numpy() == at
+            if mask.any():
+                columns = {name: table.column(name).to_numpy()[mask] for name in ("seed", *about["metrics"])}
+                labels = [about["labels"][label] for label in ("game", "noise", "row", "column")]
+                groups.setdefault((*labels, about["description"]["rounds"], at), []).append(columns)
+        if round is not None and not groups and self._cells():
+            recorded = self.table(metrics=metrics).column("round").unique().to_pylist()
+            _check_recorded([round], set(recorded))
+        return [row for key in sorted(groups) for row in _summarise(key, groups[key], wanted)]
+
+    def _cells(self) -> list[tuple[str, dict[str, Any]]]:
+        """Digest and metadata of every finished cell, by match and seeds."""
+        for path in self.store.paths():
+            if path.stem not in self._known:
+                self._known[path.stem] = self.store.metadata(path.stem)
+        present = [(path.stem, self._known[path.stem]) for path in self.store.paths() if path.stem in self._known]
+        return sorted(present, key=_order)
+
+    def _matching(self, filters: dict[str, Specs]) -> list[tuple[str, dict[str, Any]]]:
+        cells = self._cells()
+        for label, specs in filters.items():
+            if specs is None:
+                continue
+            present = list(dict.fromkeys(about["labels"][label] for _, about in self._cells()))
+            accepted = {_find(label, spec, present) for spec in ([specs] if isinstance(specs, str) else specs)}
+            cells = [cell for cell in cells if cell[1]["labels"][label] in accepted]
+        return cells
+
+    def _chosen_metrics(self, metrics: Sequence[str] | None) -> list[str]:
+        present = self.metrics
+        if metrics is None:
+            return present
+        if isinstance(metrics, str):
+            raise InputError(f"metrics is {metrics!r}; accepted: a list of names, such as [{metrics!r}].")
+        for metric in metrics:
+            if metric not in present:
+                raise InputError(
+                    f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {_list(present)}."
+                )
+        return list(dict.fromkeys(metrics))
+
+
+def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
+    digest, about = cell
+    labels = about["labels"]
+    description = about["description"]
+    match = (labels["game"], labels["noise"], labels["row"], labels["column"], description["rounds"])
+    return (*match, description["seeds"][0], digest)
+
+
+def _find(label: str, spec: str, present: list[str]) -> str:
+    """The present spec that means the same as this one."""
+    for candidate in (spec, _canonical(label, spec)):
+        if candidate in present:
+            return candidate
+    name = "noise" if label == "noise" else "game" if label == "game" else f"{label} learner"
+    raise InputError(f"no finished cell has the {name} {spec!r}{nearest(spec, present)} Present: {_list(present)}.")
+
+
+def _canonical(label: str, spec: str) -> str:
+    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here."""
+    if spec.partition(":")[0].endswith(".py"):
+        return spec  # to parse it would run the file
+    try:
+        if label == "game":
+            return parse_game(spec).spec or spec
+        return str(parse_noise(spec)) if label == "noise" else str(parse_learner(spec))
+    except InputError:
+        return spec
+
+
+def _list(present: list[str]) -> str:
+    shown = ", ".join(present[:8])
+    return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
+
+
+def _check_rounds(rounds: int | Iterable[int]) -> list[int]:
+    numbers = [rounds] if isinstance(rounds, int) else [int(number) for number in rounds]
+    for number in numbers:
+        if not 1 <= number < 1 << 31:
+            raise InputError(f"rounds has {number}; accepted: rounds that were recorded, counted from 1.")
+    return numbers
+
+
+def _check_recorded(rounds: list[int], recorded: set[int]) -> None:
+    for number in rounds:
+        if number not in recorded:
+            closest = min(recorded, key=lambda other: (abs(other - number), other), default=None)
+            hint = "" if closest is None else f" The nearest is {closest}."
+            raise InputError(f"round {number} was not recorded in any of these cells.{hint}")
+
+
+def _summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[str]) -> Iterator[SummaryRow]:
+    game, noise, row, column, horizon, at = key
+    for metric in metrics:
+        with_metric = [part for part in parts if metric in part]
+        if not with_metric:
+            continue
+        seeds = np.concatenate([part["seed"] for part in with_metric])
+        values = np.concatenate([part[metric] for part in with_metric])
+        # blocks of seeds may overlap; a run counts once, and is the same wherever it was made
+        distinct, first, which = np.unique(seeds, return_index=True, return_inverse=True)
+        once = values[first]
+        differing = np.flatnonzero(once[which].view(np.int64) != values.view(np.int64))
+        if len(differing):
+            raise StoreError(
+                f"{game}, {row} v {column}: seed {seeds[differing[0]]} has two values of {metric} at round {at}, so the "
+                "cells are of two games or two versions; keep them in two folders."
+            )
+        yield {
+            "game": game,
+            "noise": noise,
+            "row": row,
+            "column": column,
+            "horizon": horizon,
+            "round": at,
+            "metric": metric,
+            **_mean(once),  # type: ignore[typeddict-item]
+            "n": len(distinct),
+        }
+
+
+def _mean(values: NDArray[np.float64]) -> dict[str, float]:
+    if np.isfinite(values).all():
+        interval = mean_interval(values)
+        return {"mean": interval.mean, "low": interval.low, "high": interval.high, "sd": interval.sd}
+    signs = {math.copysign(1, value) for value in values[np.isinf(values)]}
+    mean = math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf
+    return {"mean": mean, "low": math.nan, "high": math.nan, "sd": math.nan}
+
+
+def _frames(library: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(library)
+    except ImportError:
+        raise InputError(f"this needs {library}; run: pip install {library}") from None

@@ -1,0 +1,199 @@
+"""Running a study: here in local processes, or on any executor; nothing finished is ever lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from coebl.engine import Result
+from coebl.errors import CoeblError
+from coebl.solver import maximin
+from coebl.study.cell import Cell
+from coebl.study.file import Study
+from coebl.study.progress import Progress
+from coebl.study.store import Store
+
+_RESTARTS = 3  # of the pool of processes, when one of them dies
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of a study ended."""
+
+    finished: int  # cells run now
+    found: int  # cells that were there already
+    failed: tuple[Cell, ...]
+    notes: tuple[str, ...]  # of files that were set aside
+    seconds: float
+
+
+def run(
+    study: Study,
+    out: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    quiet: bool = False,
+) -> Outcome:
+    """Run the cells of a study that are not in the folder yet, and keep each as soon as it is done.
+
+    Args:
+        study: what to run.
+        out: the folder of the results; it is made, or resumed.
+        executor: any `concurrent.futures.Executor`, such as `dask.distributed.Client(address).get_executor()`. By default
+            a pool of local processes.
+        workers: how many local processes; by default one per core.
+        quiet: no progress.
+
+    A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
+    """
+    started = time.perf_counter()
+    store = Store.create(Path(out), study.name, study.text)
+    there = store.finished(study.cells)
+    todo = sorted((cell for cell in study.cells if cell.digest() not in there), key=work, reverse=True)
+    failed: list[Cell] = []
+    progress = Progress(len(study.cells), len(study.cells) - len(todo), sum(map(rounds_of, todo)), quiet)
+    if todo:
+        for cell, future in _completed(todo, executor, workers):
+            error = future.exception()
+            if error is None:
+                store.save(cell, future.result())
+            else:
+                failed.append(cell)
+                store.record_failure(cell, "".join(traceback.format_exception(error)))
+            progress.done(rounds_of(cell), failed=error is not None)
+    progress.close()
+    store.rebuild_manifest()
+    return Outcome(
+        finished=len(todo) - len(failed),
+        found=len(study.cells) - len(todo),
+        failed=tuple(failed),
+        notes=tuple(store.notes),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def rounds_of(cell: Cell) -> int:
+    """Rounds to simulate, over all runs."""
+    return cell.rounds * len(cell.seeds)
+
+
+def work(cell: Cell) -> float:
+    """A rough measure of a cell's cost, to run the longest first: rounds times entries to solve."""
+    m, n = cell.match().game.shape
+    solves = sum(spec.partition(":")[0] in ("coebl", "ucb") for spec in (cell.row, cell.column))
+    return rounds_of(cell) * (m + n + solves * m * n)
+
+
+def play(cell: Cell) -> Result:
+    """What a worker does."""
+    return cell.run()
+
+
+def _completed(
+    cells: Sequence[Cell], executor: Executor | None, workers: int | None
+) -> Iterator[tuple[Cell, Future[Result]]]:
+    """The cells with their futures, as they are done."""
+    if executor is not None:
+        yield from _submitted(executor, cells)
+        return
+    warm_up()
+    left = {cell.digest(): cell for cell in cells}
+    for attempt in range(_RESTARTS + 1):
+        with _local_processes(workers) as pool:
+            for cell, future in _submitted(pool, list(left.values())):
+                died = isinstance(future.exception(), BrokenExecutor)
+                if died and attempt < _RESTARTS:
+                    continue  # a process was killed from outside: its cells go to a new pool
+                del left[cell.digest()]
+                yield cell, future
+        if not left:
+            return
+
+
+def _submitted(executor: Executor, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Future[Result]]]:
+    futures = {executor.submit(play, cell): cell for cell in cells}
+    try:
+        for future in as_completed(list(futures)):
+            yield futures.pop(future), future
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+@contextmanager
+def _local_processes(workers: int | None) -> Iterator[Executor]:
+    """A pool of fresh processes with one BLAS thread each, none of which outlives the block."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    context = multiprocessing.get_context("spawn")
+    count = workers or os.cpu_count() or 1
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_to_the_parent)
+    others = set(multiprocessing.active_children())
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        for process in set(multiprocessing.active_children()) - others:
+            process.join()
+        raise
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def warm_up() -> None:
+    """Compile the kernels into the cache, so that the workers find them there and do not all compile at once."""
+    for n in (2, 24, 64):  # one for each kernel and precision
+        maximin(np.eye(n))
+
+
+def estimate(study: Study, workers: int | None = None) -> float:
+    """Seconds that the study will take, from a few rounds of every cell's match."""
+    total = 0.0
+    rates: dict[tuple[str, ...], float] = {}
+    for cell in study.cells:
+        key = cell.game, cell.row, cell.column, str(len(cell.seeds))
+        if key not in rates:
+            sample = min(cell.rounds, 10)
+            short = Cell(cell.game, cell.row, cell.column, sample, cell.seeds, cell.noise, "last", cell.metrics)
+            started = time.perf_counter()
+            try:
+                short.run()
+            except CoeblError:
+                continue  # the run itself will tell
+            rates[key] = (time.perf_counter() - started) / sample
+        total += rates[key] * cell.rounds
+    return total / (workers or os.cpu_count() or 1)
+
+
+def disk_use(study: Study) -> int:
+    """Bytes that the results will take, about: eight a number, little of which zstd can save."""
+    total = 0
+    for cell in study.cells:
+        recorded = {"all": cell.rounds, "last": 1, "log": min(cell.rounds, 100)}.get(str(cell.record))
+        if recorded is None:
+            recorded = cell.rounds // int(cell.record) + 1
+        total += 4000 + recorded * len(cell.seeds) * (8 * len(cell.metrics) + 2)
+    return total
