@@ -33,7 +33,7 @@ def imported(path: Path) -> set[str]:
             names = [node.module or ""]
             if node.module == "coebl":
                 names = [f"coebl.{alias.name}" for alias in node.names]
-        parts |= {name.split(".")[1] for name in names if name.startswith("coebl.")}
+        parts |= {name.split(".")[1] for name in names if name.startswith("coebl.")} - {"__version__"}
     return parts
 
 

@@ -14,6 +14,7 @@ from coebl.errors import CoeblError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
 
     from coebl.engine import Match
     from coebl.games import Game
@@ -59,7 +60,7 @@ def solve_command(
 
     Examples: coebl solve kuhn-poker; coebl solve diagonal:4 --json; coebl solve my-game.csv
     """
-    loaded = load_game(game)
+    loaded = _load_game(game)
     solution = loaded.solution
     if as_json:
         print(
@@ -125,7 +126,7 @@ def match_command(
     from coebl.engine import Match, simulate
     from coebl.statistics import mean_interval
 
-    match = Match.of(load_game(game), row, column, rounds, noise)
+    match = Match.of(_load_game(game), row, column, rounds, noise)
     if seeds < 1 or first_seed < 0:
         raise InputError(f"--seeds is {seeds} and --first-seed {first_seed}; accepted: >= 1 and >= 0.")
     with _progress_bar(match.rounds, str(match)) as advance:
@@ -264,7 +265,7 @@ def show_command(
         print(f"sees {SEES[kind.sees]}; {'needs' if kind.needs_horizon else 'does not need'} the horizon")
         print(kind.cites)
         return
-    loaded = load_game(subject)
+    loaded = _load_game(subject)
     print(loaded)
     print(f"\nvalue {_tidy(loaded)}; payoffs in {loaded.payoff_range[0]:g} .. {loaded.payoff_range[1]:g}")
     name = (loaded.spec or "").partition(":")[0]
@@ -272,14 +273,141 @@ def show_command(
         print(f"\n{inspect.getdoc(GAMES[name].factory)}")
 
 
-def load_game(text: str) -> Game:
-    """A game from a spec, or from a file if the text looks like one."""
-    from coebl.games import SUFFIXES, parse_game, read_game
+@app.command("run")
+def run_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
+    out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")],
+    workers: Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core.")] = None,
+    dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and stop.")] = False,
+) -> None:
+    """Run a study, or what is left of it; results are kept cell by cell.
 
-    path = Path(text)
-    if path.suffix.lower() in SUFFIXES or path.exists():
-        return read_game(path)
-    return parse_game(text)
+    Examples: coebl run study.toml --out results; coebl run study.toml --out results --dask tcp://scheduler:8786
+    """
+    from coebl.study import read_study, run
+    from coebl.study.progress import duration
+    from coebl.study.store import Store
+
+    study = read_study(file)
+    if dry_run:
+        there = Store.create(out, study.name, study.text).finished(study.cells) if out.exists() else set()
+        todo = [cell for cell in study.cells if cell.digest() not in there]
+        for cell in todo:
+            print(cell)
+        print(f"{len(todo)} of {len(study.cells)} cells to run")
+        return
+    try:
+        with _dask_executor(dask) as executor:
+            outcome = run(study, out, executor=executor, workers=workers)
+    except KeyboardInterrupt:
+        print(f"\ncoebl: stopped; to go on: coebl run {file} --out {out}", file=sys.stderr)
+        sys.exit(130)
+    for note in outcome.notes:
+        print(note, file=sys.stderr)
+    print(f"{outcome.finished} cells run, {outcome.found} found, in {duration(outcome.seconds)}: {out}")
+    if outcome.failed:
+        for cell in outcome.failed:
+            print(f"failed: {cell}", file=sys.stderr)
+        print(f"tracebacks are in {out / 'failed'}; run again to retry", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _dask_executor(address: str | None) -> Iterator[Executor | None]:
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("--dask needs Dask; run: pip install 'coebl[dask]'") from None
+    try:
+        client: Any = Client(address, timeout=10)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise InputError(f"--dask {address}: no cluster answers there ({error}); check the address.") from None
+    with client:
+        yield client.get_executor()
+
+
+study_app = typer.Typer(help="Write or look at a study's file.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(study_app, name="study")
+
+
+@study_app.command("new")
+def study_new_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("study.toml"),
+) -> None:
+    """Write a commented example of a study's file.
+
+    Example: coebl study new my-study.toml
+    """
+    from coebl.study import EXAMPLE
+
+    if file.exists():
+        raise InputError(f"{file} exists; name another file.")
+    try:
+        file.write_text(EXAMPLE)
+    except OSError as error:
+        raise InputError(f"{file} cannot be written ({error.strerror}); name another place.") from None
+    print(f"wrote {file}; next: coebl study show {file}, then coebl run {file} --out results")
+
+
+@study_app.command("show")
+def study_show_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
+    workers: Annotated[int | None, typer.Option(min=1, help="Local processes to estimate for.")] = None,
+) -> None:
+    """Print a study's cells, the time it will take, by a quick calibration, and the disk it will use.
+
+    Example: coebl study show my-study.toml
+    """
+    from coebl.study import read_study
+    from coebl.study.progress import duration
+    from coebl.study.run import disk_use, estimate, rounds_of, warm_up
+
+    study = read_study(file)
+    for cell in study.cells:
+        print(cell)
+    rounds = sum(map(rounds_of, study.cells))
+    warm_up()
+    print(f"{len(study.cells)} cells, {rounds:,} rounds in all")
+    print(f"about {duration(estimate(study, workers))} on this machine, about {disk_use(study) / 1e6:,.1f} MB on disk")
+
+
+@app.command("results")
+def results_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")],
+    metric: Annotated[list[str] | None, typer.Option(help="Only this metric; may be given more than once.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+) -> None:
+    """Print the means after the last round of a study's matches, with 95 % intervals.
+
+    Examples: coebl results results; coebl results results --metric pseudo_regret --csv
+    """
+    import csv
+
+    from coebl.study import Results
+
+    rows: list[dict[str, Any]] = [dict(row) for row in Results(folder).summary(metrics=metric)]
+    columns = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
+    if as_csv:
+        writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+        return
+    widths = {name: max([len(name), *(len(str(row[name])) for row in rows)]) for name in columns[:6] if name != "noise"}
+    header = "  ".join(f"{name:<{width}}" for name, width in widths.items())
+    print(f"{header}  {'mean':>12}  95 % interval (Student)")
+    for row in rows:
+        cells = "  ".join(f"{row[name]!s:<{width}}" for name, width in widths.items())
+        print(f"{cells}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
+
+
+def _load_game(text: str) -> Game:
+    from coebl.games import load_game
+
+    return load_game(text)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.errors import InputError, nearest, shorten
+from coebl.games.catalogue import parse_game
 from coebl.games.game import Game
 from coebl.games.nfg import nfg_text, parse_nfg
 from coebl.payoffs import is_number
@@ -397,3 +398,15 @@ def _format(path: Path) -> _Format:
 
 
 SUFFIXES = frozenset(_FORMATS)
+
+
+def load_game(text: str) -> Game:
+    """A game from a spec, or from a file if the text looks like one.
+
+    >>> load_game("matching-pennies").shape
+    (2, 2)
+    """
+    path = Path(text)
+    if path.suffix.lower() in SUFFIXES or path.is_file():
+        return read_game(path)
+    return parse_game(text)

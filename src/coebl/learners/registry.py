@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -97,21 +98,27 @@ class LearnerRegistry:
         file = Path(path)
         if not file.is_file():
             raise InputError(f"no file {path!r}; accepted: path/to/file.py:Class. Check the path.")
-        module_name = f"_coebl_user_{file.stem}_{abs(hash(file.resolve()))}"
+        # the same name in every process, so that what a worker returns can be read here
+        module_name = f"_coebl_user_{file.stem}_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]}"
         specification = importlib.util.spec_from_file_location(module_name, file)
         assert specification is not None
         assert specification.loader is not None
         module = importlib.util.module_from_spec(specification)
         sys.modules[module_name] = module
-        specification.loader.exec_module(module)
+        try:
+            specification.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[module_name]
+            raise
         factory = getattr(module, class_name, None)
         if factory is None:
             classes = [n for n, v in vars(module).items() if isinstance(v, type) and issubclass(v, Learner)]
             raise InputError(
                 f"{path} has no class {class_name!r}{nearest(class_name, classes)} Name one after the colon."
             )
+        entry = self._add(home, factory)
         factory.name = home
-        return self._add(home, factory)
+        return entry
 
 
 LEARNERS = LearnerRegistry()

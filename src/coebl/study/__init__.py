@@ -1,1 +1,9 @@
 """Studies: many matches over many seeds, described by one file, stored cell by cell, run here or on a cluster."""
+
+from coebl.study.cell import Cell
+from coebl.study.file import EXAMPLE, Study, StudyError, parse_study, read_study
+from coebl.study.results import Results
+from coebl.study.run import Outcome, run
+from coebl.study.store import Store
+
+__all__ = ["EXAMPLE", "Cell", "Outcome", "Results", "Store", "Study", "StudyError", "parse_study", "read_study", "run"]

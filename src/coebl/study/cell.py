@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.engine import Match, Result, simulate
-from coebl.games import SUFFIXES, Game, parse_game, read_game
+from coebl.games import load_game
 
 FORMAT = 1  # of the stored files; a change of what they hold, or of what a run is, changes it
 
@@ -37,10 +37,13 @@ class Cell:
         return simulate(self.match(), self.seeds, record=self.record, metrics=self.metrics, progress=progress)  # type: ignore[arg-type]
 
     def description(self) -> dict[str, Any]:
-        """All that the numbers depend on, with digests of the files it names."""
-        named = (self.game, _file(self.row), _file(self.column))
-        files = {name: _digest(name) for name in named if _is_file(name)}
-        plain = json.loads(json.dumps(asdict(self)))
+        """All that the numbers depend on: files by their content, wherever they lie."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        files = {}
+        for field, name in (("game", self.game), ("row", _file(self.row)), ("column", _file(self.column))):
+            if name and Path(name).is_file():
+                plain[field] = Path(name).name + plain[field].removeprefix(name)
+                files[field] = hashlib.sha256(Path(name).read_bytes()).hexdigest()
         return {**plain, "files": files, "format": FORMAT}
 
     def digest(self) -> str:
@@ -53,23 +56,7 @@ class Cell:
         return f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}"
 
 
-def load_game(text: str) -> Game:
-    """A game from a spec, or from a file if the text looks like one."""
-    path = Path(text)
-    if path.suffix.lower() in SUFFIXES or path.exists():
-        return read_game(path)
-    return parse_game(text)
-
-
 def _file(spec: str) -> str:
     """The file of a learner's spec, path/to/file.py:Class, or nothing."""
     head = spec.partition(":")[0]
     return head if head.endswith(".py") else ""
-
-
-def _is_file(name: str) -> bool:
-    return bool(name) and Path(name).is_file()
-
-
-def _digest(name: str) -> str:
-    return hashlib.sha256(Path(name).read_bytes()).hexdigest()

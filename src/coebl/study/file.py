@@ -7,7 +7,6 @@ would stumble over is looked for as well: games are built, metrics asked whether
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import re
 import tomllib
@@ -108,9 +107,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     try:
         text = path.read_bytes().decode("utf-8-sig")  # some editors put a mark in front
     except UnicodeDecodeError as error:
-        raise StudyError(
-            [f"{path}: byte {error.start} is not UTF-8; accepted: UTF-8. Save the file as such."]
-        ) from None
+        raise StudyError([f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8."]) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise StudyError([f"{path}: {reason}; accepted: a study file. For an example: coebl study new"]) from None
@@ -124,7 +121,7 @@ def parse_study(text: str, where: str = "study.toml") -> Study:
     >>> len(study.cells)
     48
     >>> print(study.cells[0])
-    rps, coebl v coebl, 500 rounds, seeds 0..4
+    rps, coebl:c=2 v coebl:c=2, 500 rounds, seeds 0..4
     """
     try:
         contents = tomllib.loads(text)
@@ -190,14 +187,17 @@ class _Reading:
         self._mistake(place, f"this is {_shown(value)}; accepted: {accepted}.")
 
     def _check_keys(self) -> None:
+        hints = ""
         for key in self.contents:
             if key in _MATCH_UPS:
+                hints += "'match-ups'"
                 self._mistake((key,), f"unknown key {key!r} here: it belongs under [match-ups]. Move it there.")
             elif key not in _ACCEPTED:
                 hint = nearest(key, _ACCEPTED)
+                hints += hint
                 self._mistake((key,), f"unknown key {key!r}{hint} Accepted: {', '.join(_ACCEPTED)}.")
         for key in _REQUIRED:
-            if key not in self.contents:
+            if key not in self.contents and repr(key) not in hints:  # one slip of the keyboard is one mistake
                 self._mistake((), f"there is no key {key!r}; accepted: {_ACCEPTED[key]}. Add it.")
 
     # Plain values. After a mistake they return something harmless: no study comes of it.
@@ -282,9 +282,13 @@ class _Reading:
             return []
         return specs
 
+    def _one_or_more(self, value: Any, place: Place, accepted: str) -> list[tuple[Place, str]]:
+        read = self._specs if isinstance(value, list) else self._expanded
+        return read(value, place, accepted)
+
     def _expanded(self, spec: Any, place: Place, accepted: str) -> list[tuple[Place, str]]:
         if not isinstance(spec, str) or not spec.strip():
-            self._refuse(place, spec, f"a text; here, {accepted}")
+            self._refuse(place, spec, accepted)
             return []
         try:
             return [(place, each) for each in expand(spec.strip())]
@@ -296,11 +300,8 @@ class _Reading:
         if "noise" not in self.contents:
             return [None]
         noise, accepted = self.contents["noise"], _ACCEPTED["noise"]
-        place: Place = ("noise",)
-        listed = isinstance(noise, list)
-        specs = self._specs(noise, place, accepted) if listed else self._expanded(noise, place, accepted)
         noises: dict[str | None, None] = {}
-        for at, spec in specs:
+        for at, spec in self._one_or_more(noise, ("noise",), accepted):
             try:
                 noises[str(parse_noise(spec))] = None
             except InputError as error:
@@ -360,11 +361,11 @@ class _Reading:
             return {}
         pairs: dict[Pair, Place] = {}
         for key, value in table.items():
-            place = ("match-ups", key)
-            for at, pair in itertools.islice(self._match_up(key, value, place, pool), MOST + 1):
+            line: Place = ("match-ups", key)
+            for at, pair in itertools.islice(self._match_up(key, value, line, pool), MOST + 1):
                 pairs.setdefault(pair, at)
             if len(pairs) > MOST:
-                self._mistake(place, f"this gives more than {MOST:,} pairs; accepted: at most {MOST:,}. Sweep less.")
+                self._mistake(line, f"this gives more than {MOST:,} pairs; accepted: at most {MOST:,}. Sweep less.")
                 return {}
         for (row, column), place in pairs.items():
             try:
@@ -391,21 +392,15 @@ class _Reading:
             self._mistake(place, "this needs the key 'learners', which is missing. Add it above [match-ups].")
             return []
         if key == "one-against-all":
-            columns = self._canonical(self._one_or_more(value, place))
+            columns = self._canonical(self._one_or_more(value, place, _MATCH_UPS[key]))
             return ((place, (row, column)) for column in columns for row in pool if row != column)
         chosen = pool if value is True else self._canonical(self._specs(value, place, _MATCH_UPS[key]))
         if key == "self-play":
             return ((place, (learner, learner)) for learner in chosen)
         return ((place, pair) for pair in itertools.permutations(chosen, 2))
 
-    def _one_or_more(self, value: Any, place: Place) -> list[tuple[Place, str]]:
-        accepted = _MATCH_UPS["one-against-all"]
-        return (
-            self._specs(value, place, accepted) if isinstance(value, list) else self._expanded(value, place, accepted)
-        )
-
     def _explicit(self, value: Any, place: Place) -> Iterable[tuple[Place, Pair]]:
-        if not isinstance(value, list) or not value:
+        if not isinstance(value, list) or not any(isinstance(pair, list) for pair in value):
             self._refuse(place, value, _MATCH_UPS["pairs"])
             return
         for index, pair in enumerate(value):
@@ -442,12 +437,13 @@ class _Reading:
             # One game at a time is in memory: there may be many large ones.
             try:
                 key, game = self._game(spec)
+                if key in games:
+                    continue
+                games[key] = self._allowed(metrics, key, game)
             except Exception as error:  # of a file, whatever the system has to say about its name
                 self._mistake(place, _reason(error))
                 continue
-            if key not in games:
-                games[key] = self._allowed(metrics, key, game)
-                self._probe(list(seated), key, game, rounds)
+            self._probe(list(seated), key, game, rounds)
         return games
 
     def _game(self, spec: str) -> tuple[str, Game]:
@@ -513,7 +509,10 @@ def _shown(value: Any) -> str:
     >>> _shown(True), _shown("a"), _shown([])
     ('true', "'a'", '[]')
     """
-    return str(value).lower() if isinstance(value, bool) else shorten(value)
+    try:
+        return str(value).lower() if isinstance(value, bool) else shorten(value)
+    except ValueError:  # Python does not print whole numbers of more than some thousand digits
+        return "a number too long to show"
 
 
 def _reason(error: Exception) -> str:
@@ -528,7 +527,14 @@ def _written(place: Place) -> str:
     >>> _written(("match-ups", "pairs", 0, 1))
     'match-ups.pairs[0][1]'
     """
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
+    first, *rest = place
+    return _key_text(first) + "".join(f"[{part}]" if isinstance(part, int) else f".{_key_text(part)}" for part in rest)
+
+
+def _key_text(part: str | int) -> str:
+    """A key as it is where TOML needs no quotes for it: others may be empty, or hold line breaks."""
+    text = str(part)
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else shorten(text)
 
 
 # Lines of keys, which tomllib does not tell. The text is known to be TOML, so little can go wrong.
@@ -562,12 +568,11 @@ class _KeyLines:
         self.lines: dict[Place, int] = {}
         self._tokens: list[tuple[str, int]] = []  # with their lines
         self._at = 0
-        line, end = 1, 0
+        line = 1
         for match in _TOKEN.finditer(text):
-            line += text.count("\n", end, match.start())
             if not match[0].startswith("#"):
                 self._tokens.append((match[0], line))
-            line, end = line + match[0].count("\n"), match.end()
+            line += match[0].count("\n")  # every line break is a token or inside one
         self._document()
 
     def _document(self) -> None:
@@ -576,9 +581,7 @@ class _KeyLines:
             if self._token() == "\n":
                 self._at += 1
             elif self._token() == "[":
-                table = ()
-                line = self._tokens[self._at][1]
-                table = self._key("\n", table, line)
+                table = self._key("\n", (), self._tokens[self._at][1])
             else:
                 self._assignment(table)
 

@@ -28,7 +28,9 @@ class Progress:
         now = time.monotonic()
         if not self._quiet and (self._terminal or now - self._said >= _EVERY):
             self._said = now
-            print(f"\r\033[K{self}" if self._terminal else str(self), end="" if self._terminal else "\n", file=sys.stderr)
+            print(
+                f"\r\033[K{self}" if self._terminal else str(self), end="" if self._terminal else "\n", file=sys.stderr
+            )
             sys.stderr.flush()
 
     def close(self) -> None:

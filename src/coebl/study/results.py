@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -14,7 +14,7 @@ from coebl.errors import InputError, nearest
 from coebl.games import parse_game, parse_noise
 from coebl.learners import parse_learner
 from coebl.statistics import mean_interval
-from coebl.study.store import LABELS, NUMBERS, Store, StoreError, arrow, table_schema
+from coebl.study.store import LABELS, NUMBERS, Store, StoreError, UnsoundError, arrow, table_schema
 
 if TYPE_CHECKING:
     import pandas
@@ -79,26 +79,26 @@ class Results:
         cells = self._matching({"game": game, "row": row, "column": column, "noise": noise})
         kept = None if rounds is None else _check_rounds(rounds)
         tables = []
+        recorded: set[int] = set()
         for digest, about in cells:
             if metrics is not None and not set(wanted) & set(about["metrics"]):
                 continue
-            table = self.store.load(digest).replace_schema_metadata(None)
+            table = self._sound(self.store.load, digest).replace_schema_metadata(None)
             table = table.select([*LABELS, *NUMBERS, *(metric for metric in wanted if metric in about["metrics"])])
             if kept is not None:
+                recorded |= set(table.column("round").unique().to_pylist())
                 table = table.filter(compute.is_in(table.column("round"), pa.array(kept, pa.int32())))
             tables.append(table)
         schema = table_schema(wanted)
         if not tables:
             return schema.empty_table()
-        whole = pa.concat_tables([schema.empty_table(), *tables], promote_options="default").unify_dictionaries()
         if kept is not None:
-            _check_recorded(kept, set(compute.unique(whole.column("round")).to_pylist()))
-        return whole
+            _check_recorded(kept, recorded)
+        return pa.concat_tables([schema.empty_table(), *tables], promote_options="default").unify_dictionaries()
 
     def to_polars(self, *arguments: Any, **options: Any) -> polars.DataFrame:
         """`table` as a Polars data frame."""
-        polars = _frames("polars")
-        frame: polars.DataFrame = polars.from_arrow(self.table(*arguments, **options))
+        frame: polars.DataFrame = _frames("polars").from_arrow(self.table(*arguments, **options))
         return frame
 
     def to_pandas(self, *arguments: Any, **options: Any) -> pandas.DataFrame:
@@ -109,16 +109,16 @@ class Results:
 
     def lazy(self) -> polars.LazyFrame:
         """All tables as one lazy Polars frame, which reads from the files only what a query needs, unchecked."""
-        polars = _frames("polars")
+        library = _frames("polars")
         alike: dict[tuple[str, ...], list[str]] = {}  # the files by their metrics: one scan needs equal columns
         for digest, about in self._cells():
             alike.setdefault(tuple(about["metrics"]), []).append(str(self.store.path(digest)))
         if not alike:
-            empty: polars.LazyFrame = polars.from_arrow(table_schema([]).empty_table()).lazy()
+            empty: polars.LazyFrame = library.from_arrow(table_schema([]).empty_table()).lazy()
             return empty
         # glob off: a folder may be called results[1]
-        scans = [polars.scan_parquet(paths, glob=False) for paths in alike.values()]
-        frame: polars.LazyFrame = polars.concat(scans, how="diagonal")
+        scans = [library.scan_parquet(paths, glob=False) for paths in alike.values()]
+        frame: polars.LazyFrame = library.concat(scans, how="diagonal")
         return frame
 
     def summary(self, metrics: Sequence[str] | None = None, round: int | None = None) -> list[SummaryRow]:
@@ -132,7 +132,7 @@ class Results:
             at = about["description"]["rounds"] if round is None else round  # the last round is always recorded
             if not set(wanted) & set(about["metrics"]):
                 continue
-            table = self.store.load(digest)
+            table = self._sound(self.store.load, digest)
             mask = table.column("round").to_numpy() == at
             if mask.any():
                 columns = {name: table.column(name).to_numpy()[mask] for name in ("seed", *about["metrics"])}
@@ -147,9 +147,16 @@ class Results:
         """Digest and metadata of every finished cell, by match and seeds."""
         for path in self.store.paths():
             if path.stem not in self._known:
-                self._known[path.stem] = self.store.metadata(path.stem)
+                self._known[path.stem] = self._sound(self.store.metadata, path.stem)
         present = [(path.stem, self._known[path.stem]) for path in self.store.paths() if path.stem in self._known]
         return sorted(present, key=_order)
+
+    def _sound(self, read: Callable[[str], Any], digest: str) -> Any:
+        """What `read` makes of a cell; only a run of the study moves files, so a damaged one is an error here."""
+        try:
+            return read(digest)
+        except UnsoundError as error:
+            raise StoreError(f"{error} Run the study again: it sets the file aside and makes the cell anew.") from None
 
     def _matching(self, filters: dict[str, Specs]) -> list[tuple[str, dict[str, Any]]]:
         cells = self._cells()
@@ -239,8 +246,8 @@ def _summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[
         differing = np.flatnonzero(once[which].view(np.int64) != values.view(np.int64))
         if len(differing):
             raise StoreError(
-                f"{game}, {row} v {column}: seed {seeds[differing[0]]} has two values of {metric} at round {at}, so the "
-                "cells are of two games or two versions; keep them in two folders."
+                f"{game}, {row} v {column}: seed {seeds[differing[0]]} has two values of {metric} at round {at}, so "
+                "the cells are of two games or two versions; keep them in two folders."
             )
         yield {
             "game": game,

@@ -51,8 +51,8 @@ def run(
     Args:
         study: what to run.
         out: the folder of the results; it is made, or resumed.
-        executor: any `concurrent.futures.Executor`, such as `dask.distributed.Client(address).get_executor()`. By default
-            a pool of local processes.
+        executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
+            pool of local processes.
         workers: how many local processes; by default one per core.
         quiet: no progress.
 

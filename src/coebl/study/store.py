@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from coebl import __version__
+import coebl
 from coebl.engine import Result
 from coebl.errors import CoeblError, InputError, shorten
 from coebl.study.cell import FORMAT, Cell
@@ -51,6 +51,10 @@ class StoreError(CoeblError):
 
 class UnsoundError(StoreError):
     """A file among the cells that is damaged or not one of ours."""
+
+
+class MissingError(StoreError):
+    """A cell that is not there."""
 
 
 class Store:
@@ -188,7 +192,7 @@ class Store:
                 sound.add(digest)
             except UnsoundError as error:
                 self._set_aside(path, error)
-            except FileNotFoundError:
+            except MissingError:
                 pass  # another process has set it aside
         return sound & {cell.digest() for cell in cells}
 
@@ -200,7 +204,7 @@ class Store:
         try:
             stream = path.open("rb")
         except FileNotFoundError:
-            raise
+            raise MissingError(f"{path}: there is no such cell; run the study to make it.") from None
         except IsADirectoryError:
             _unsound(path, "it is a folder")
         except OSError as error:
@@ -299,7 +303,7 @@ class Store:
         for path in self.paths():
             try:
                 about = self.metadata(path.stem)
-            except (StoreError, FileNotFoundError):
+            except StoreError:
                 continue  # `finished` deals with it
             description = about["description"]
             cells.append(
@@ -406,7 +410,7 @@ def _parquet(table: Any) -> bytes:
         sink,
         compression="zstd",
         use_dictionary=[*LABELS, *NUMBERS],
-        # a dictionary would make all NaN alike; this keeps each bit, and floats so split compress better
+        # floats hardly repeat, so a dictionary gains nothing; split by the places of their bytes they compress
         column_encoding=dict.fromkeys(metrics, "BYTE_STREAM_SPLIT"),
     )
     data: bytes = sink.getvalue().to_pybytes()
@@ -444,12 +448,15 @@ def _read_about(path: Path, raw: bytes) -> dict[str, Any]:
     if not isinstance(about, dict) or type(about.get("format")) is not int:
         _unsound(path, "its description names no format")
     if about["format"] != FORMAT:
+        inner = about.get("description")
+        if isinstance(inner, dict) and inner.get("format") == FORMAT:  # the two were written as one number
+            _unsound(path, f"its description names two formats, {shorten(about['format'], 20)} and {FORMAT}")
         versions = about.get("versions")
         writer = versions.get("coebl") if isinstance(versions, dict) else None
         by = f" of coebl {shorten(writer, 20)}" if isinstance(writer, str) else ""
         raise StoreError(
-            f"{path}: this is format {shorten(about['format'], 20)}{by}, and coebl {__version__} reads format {FORMAT}; "
-            "use the coebl that wrote it, or another folder."
+            f"{path}: this is format {shorten(about['format'], 20)}{by}, and coebl {coebl.__version__} reads format "
+            f"{FORMAT}; use the coebl that wrote it, or another folder."
         )
     for key, fits in _ABOUT.items():
         if not fits(about.get(key)):
@@ -506,7 +513,7 @@ _DESCRIPTION: dict[str, Any] = {
 
 def _versions() -> dict[str, str]:
     return {
-        "coebl": __version__,
+        "coebl": coebl.__version__,
         "numpy": np.__version__,
         "numba": packages.version("numba"),
         "python": platform.python_version(),

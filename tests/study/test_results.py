@@ -1,0 +1,285 @@
+"""Results: tidy tables, filters that mean what they say, summaries with intervals."""
+
+import dataclasses
+import math
+from functools import cache
+
+import duckdb
+import numpy as np
+import polars
+import pyarrow
+import pytest
+
+from coebl.engine import Result
+from coebl.errors import InputError
+from coebl.statistics import mean_interval
+from coebl.study.cell import Cell
+from coebl.study.results import Results
+from coebl.study.store import Store, StoreError
+
+BASE = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+CELLS = (
+    BASE,
+    dataclasses.replace(BASE, seeds=(3, 4)),
+    dataclasses.replace(BASE, game="diagonal:4", row="coebl:3.0", metrics=("pseudo_regret", "regret")),
+    dataclasses.replace(BASE, noise="bernoulli"),
+)
+COLUMNS = ["game", "row", "column", "noise", "horizon", "seed", "round"]
+
+
+@cache
+def ran(cell: Cell) -> Result:
+    return cell.run()
+
+
+def study(folder, *cells: Cell) -> Results:
+    store = Store.create(folder, "demo", 'name = "demo"\n')
+    for cell in cells:
+        store.save(cell, ran(cell))
+    return Results(folder)
+
+
+@pytest.fixture
+def results(tmp_path):
+    return study(tmp_path / "study", *CELLS)
+
+
+def test_cells_are_the_descriptions(results):
+    key = str
+    assert sorted(results.cells(), key=key) == sorted((cell.description() for cell in CELLS), key=key)
+
+
+def test_the_whole_table(results):
+    table = results.table()
+    assert table.column_names[:7] == COLUMNS
+    assert set(table.column_names[7:]) == {"regret", "pseudo_regret"}
+    assert table.num_rows == 20 * (3 + 2 + 3 + 3)
+    rows = {
+        (row["game"], row["noise"], row["seed"], row["round"]): (row["regret"], row["pseudo_regret"])
+        for row in table.to_pylist()
+    }
+    assert len(rows) == table.num_rows
+    for cell in CELLS:
+        result = ran(cell)
+        game = {"diagonal:4": "diagonal:n=4"}.get(cell.game, cell.game)
+        for run, seed in enumerate(cell.seeds):
+            for at, number in enumerate(result.rounds.tolist()):
+                regret, pseudo = rows[game, str(result.match.game.noise), seed, number]
+                assert regret == result.metrics["regret"][at, run]
+                if "pseudo_regret" in cell.metrics:
+                    assert pseudo == result.metrics["pseudo_regret"][at, run]
+                else:
+                    assert pseudo is None  # a null, not NaN
+
+
+@pytest.mark.parametrize("spec", ["diagonal:4", "diagonal:n=4", ["diagonal:n=4"]])
+def test_games_are_compared_by_meaning(results, spec):
+    table = results.table(game=spec)
+    assert table.num_rows == 60
+    assert table.column("game").unique().to_pylist() == ["diagonal:n=4"]
+
+
+@pytest.mark.parametrize("spec", ["coebl:c=3", "coebl:3", "coebl:c=3.0", " coebl:3"])
+def test_learners_are_compared_by_meaning(results, spec):
+    assert results.table(row=spec).column("row").unique().to_pylist() == ["coebl:c=3"]
+
+
+def test_filters_combine(results):
+    assert results.table(game="matching-pennies").num_rows == 160
+    assert results.table(game="matching-pennies", noise="gaussian:1").num_rows == 100
+    assert results.table(game="matching-pennies", row="coebl:3").num_rows == 0
+    assert results.table(row=["exp3", "coebl:3"]).num_rows == 220
+    assert results.table(game="matching-pennies", noise="bernoulli", rounds=20).column("seed").to_pylist() == [0, 1, 2]
+
+
+def test_the_column_seat_is_not_the_row_seat(tmp_path):
+    swapped = dataclasses.replace(BASE, row="uniform", column="exp3")
+    results = study(tmp_path / "study", BASE, swapped)
+    (rows,) = {tuple(row.items()) for row in results.table(column="exp3").select(["row", "column"]).to_pylist()}
+    assert dict(rows) == {"row": "uniform", "column": "exp3"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "hint"),
+    [
+        ({"game": "matching-penny"}, "'matching-pennies'"),
+        ({"game": "diagonal:n=5"}, "'diagonal:n=4'"),
+        ({"row": "coebl:c=2"}, "'coebl:c=3'"),
+        ({"row": "exp"}, "'exp3'"),
+        ({"column": "exp3"}, "uniform"),
+        ({"noise": "bernouli"}, "'bernoulli'"),
+        ({"metrics": ["regrets"]}, "'regret'"),
+        ({"metrics": "regret"}, "['regret']"),
+        ({"rounds": [3, 25]}, "nearest is 20"),
+        ({"rounds": [1, 0]}, "counted from 1"),
+        ({"row": ["exp3", "ucbb"]}, "'ucbb'"),
+    ],
+)
+def test_unknown_filters_name_the_nearest(results, filters, hint):
+    with pytest.raises(InputError) as caught:
+        results.table(**filters)
+    assert hint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_filter_does_not_run_a_file(results, tmp_path):
+    path = tmp_path / "learner.py"
+    path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    with pytest.raises(InputError, match="no finished cell"):
+        results.table(row=f"{path}:Mine")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_metrics_and_rounds_are_chosen(results):
+    table = results.table(metrics=["pseudo_regret"])
+    assert table.column_names == [*COLUMNS, "pseudo_regret"]
+    assert table.num_rows == 60  # of the one cell that has it
+    assert table.column("pseudo_regret").null_count == 0
+    table = results.table(metrics=["pseudo_regret", "regret"], rounds=(5, 20))
+    assert table.column_names == [*COLUMNS, "pseudo_regret", "regret"]
+    assert set(table.column("round").to_pylist()) == {5, 20}
+
+
+def test_frames_hold_the_table(results):
+    table = results.table()
+    frame = results.to_polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame.columns == table.column_names
+    assert frame["pseudo_regret"].null_count() == 160
+    assert frame["regret"].to_numpy().tobytes() == table.column("regret").to_numpy().tobytes()
+    data = results.to_pandas(game="diagonal:4", metrics=["regret"])
+    assert len(data) == 60
+    assert data["regret"].to_numpy().tobytes() == results.table(game="diagonal:4").column("regret").to_numpy().tobytes()
+
+
+@pytest.mark.parametrize("name", ["study", "results[1] *"])
+def test_lazy_equals_the_table(tmp_path, name):
+    results = study(tmp_path / name, *CELLS)
+    lazy = results.lazy()
+    assert isinstance(lazy, polars.LazyFrame)
+    order = ["game", "noise", "seed", "round"]
+    texts = [polars.col(label).cast(polars.String) for label in ("game", "row", "column", "noise")]
+    ours = results.to_polars().with_columns(texts).sort(order)
+    assert lazy.with_columns(texts).collect().select(ours.columns).sort(order).equals(ours)
+    last = lazy.filter(polars.col("round") == 20, polars.col("game").cast(polars.String) == "diagonal:n=4").collect()
+    assert last["pseudo_regret"].to_list() == ran(CELLS[2]).final("pseudo_regret").tolist()
+
+
+def test_duckdb_gives_the_same_means(results):
+    query = """
+        select game, noise, avg(regret), count(*) from read_parquet(?, union_by_name = true)
+        where round = horizon group by game, noise order by game, noise
+    """
+    theirs = duckdb.execute(query, [str(results.store.folder / "cells" / "*.parquet")]).fetchall()
+    ours = [(row["game"], row["noise"], row["mean"], row["n"]) for row in results.summary(metrics=["regret"])]
+    assert [(*row[:2], row[3]) for row in theirs] == [(*row[:2], row[3]) for row in sorted(ours)]
+    np.testing.assert_allclose([row[2] for row in theirs], [row[2] for row in sorted(ours)], rtol=1e-12)
+
+
+def test_summary_over_all_blocks_of_seeds(results):
+    rows = results.summary()
+    assert [(row["game"], row["noise"], row["metric"], row["n"]) for row in rows] == [
+        ("diagonal:n=4", "gaussian", "pseudo_regret", 3),
+        ("diagonal:n=4", "gaussian", "regret", 3),
+        ("matching-pennies", "bernoulli", "regret", 3),
+        ("matching-pennies", "gaussian", "regret", 5),
+    ]
+    values = np.concatenate([ran(CELLS[0]).final("regret"), ran(CELLS[1]).final("regret")])
+    interval = mean_interval(values)
+    row = rows[-1]
+    assert (row["mean"], row["low"], row["high"], row["sd"]) == (
+        interval.mean,
+        interval.low,
+        interval.high,
+        interval.sd,
+    )
+    assert (row["row"], row["column"], row["round"], row["horizon"]) == ("exp3", "uniform", 20, 20)
+
+
+def test_summary_at_a_round(results):
+    (row,) = results.summary(metrics=["pseudo_regret"], round=7)
+    assert row["round"] == 7
+    assert row["mean"] == mean_interval(ran(CELLS[2]).metrics["pseudo_regret"][6]).mean
+    with pytest.raises(InputError, match="nearest is 20"):
+        results.summary(round=500)
+    with pytest.raises(InputError, match="'regret'"):
+        results.summary(metrics=["regre"])
+
+
+def test_matches_of_different_lengths_are_kept_apart(tmp_path):
+    longer = dataclasses.replace(BASE, rounds=30)
+    rows = study(tmp_path / "study", BASE, longer).summary()
+    assert [(row["horizon"], row["round"], row["n"]) for row in rows] == [(20, 20, 3), (30, 30, 3)]
+
+
+def test_a_run_in_two_cells_counts_once(tmp_path):
+    overlapping = dataclasses.replace(BASE, seeds=(2, 3))
+    (row,) = study(tmp_path / "study", BASE, overlapping).summary()
+    assert row["n"] == 4
+    assert row["mean"] == mean_interval([*ran(BASE).final("regret"), ran(overlapping).final("regret")[1]]).mean
+
+
+def test_a_run_with_two_values_is_refused(tmp_path):
+    results = study(tmp_path / "study", BASE)
+    overlapping = dataclasses.replace(BASE, seeds=(2, 3))
+    result = ran(overlapping)
+    changed = dataclasses.replace(result, metrics={"regret": result.metrics["regret"] + 1})
+    results.store.save(overlapping, changed)
+    with pytest.raises(StoreError, match="seed 2 has two values of regret"):
+        results.summary()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "mean"),
+    [
+        ([1.0, math.inf, 2.0], math.inf),
+        ([1.0, -math.inf, 2.0], -math.inf),
+        ([math.inf, -math.inf, 2.0], math.nan),
+        ([1.0, math.nan, math.inf], math.nan),
+    ],
+)
+def test_infinite_values_have_no_interval(tmp_path, numbers, mean):
+    results = study(tmp_path / "study")
+    result = ran(BASE)
+    values = result.metrics["regret"].copy()
+    values[-1] = numbers
+    results.store.save(BASE, dataclasses.replace(result, metrics={"regret": values}))
+    (row,) = results.summary()
+    np.testing.assert_equal(row["mean"], mean)
+    assert row["n"] == 3
+    assert all(math.isnan(row[key]) for key in ("low", "high", "sd"))
+
+
+def test_nothing_finished_is_an_empty_table(tmp_path):
+    results = study(tmp_path / "study")
+    assert results.cells() == results.summary() == results.summary(round=3) == []
+    assert isinstance(results.table(), pyarrow.Table)
+    assert results.table().num_rows == 0
+    assert results.table().column_names == COLUMNS
+    assert results.lazy().collect().columns == COLUMNS
+    assert len(results.to_polars()) == len(results.to_pandas()) == 0
+    with pytest.raises(InputError, match="Present: none"):
+        results.table(game="matching-pennies")
+
+
+def test_cells_that_finish_later_are_seen(tmp_path):
+    results = study(tmp_path / "study", CELLS[0])
+    assert len(results.cells()) == 1
+    results.store.save(CELLS[1], ran(CELLS[1]))
+    assert len(results.cells()) == 2
+    assert results.table().num_rows == 100
+
+
+def test_damage_is_refused_and_left_to_the_next_run(results):
+    path = results.store.path(CELLS[1].digest())
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-5])
+    with pytest.raises(StoreError, match="Run the study again") as caught:
+        results.table()
+    assert path.name in str(caught.value)
+    assert path.exists()
+
+
+def test_a_folder_without_a_study_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="holds no study"):
+        Results(tmp_path)

@@ -1,0 +1,251 @@
+"""Running studies with real processes: resumed after any interruption, the same to the last bit."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coebl.study import Results, Store, parse_study, run
+
+STUDY = """
+name = "small"
+rounds = 150
+seeds = 6
+seeds_per_cell = 2
+games = ["diagonal:n=[2,3]", "biased-rps"]
+learners = ["coebl:c=2", "ucb", "exp3-ix"]
+record = 50
+metrics = ["regret", "pseudo_regret", "tv"]
+
+[match-ups]
+self-play = true
+one-against-all = "coebl:c=2"
+"""
+CELLS = 3 * 5 * 3
+
+
+def rows(folder):
+    """Everything that was measured, in a fixed order."""
+    frame = Results(folder).to_polars()
+    return frame.sort("game", "row", "column", "seed", "round").rows()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    assert (outcome.finished, outcome.found, outcome.failed) == (CELLS, 0, ())
+    return rows(folder)
+
+
+def command(folder, *options, file="study.toml"):
+    return [sys.executable, "-m", "coebl.cli", "run", file, "--out", "results", *options]
+
+
+@pytest.fixture
+def here(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path
+
+
+@pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
+def test_any_number_of_workers_gives_the_same_bits(here, workers, undisturbed):
+    done = subprocess.run(
+        command(here, "--workers", str(workers)), cwd=here, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"{CELLS} cells run, 0 found" in done.stdout
+    assert rows(here / "results") == undisturbed
+
+
+def children_of(session):
+    """The processes of a session, by /proc."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(entry))
+    return found
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def cells_in(folder):
+    return len(list((folder / "results" / "cells").glob("*.parquet")))
+
+
+def start(here, *options):
+    return subprocess.Popen(
+        command(here, *options),
+        cwd=here,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def kill_and_resume(here, times, undisturbed):
+    """Kill the whole session at random moments, as a pulled plug does, then let it finish."""
+    chance = random.Random(len(undisturbed) + times)
+    for _ in range(times):
+        process = start(here, "--workers", "2")
+        time.sleep(chance.uniform(0.3, 3.0))
+        for victim in children_of(process.pid):
+            os.kill(victim, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert rows(here / "results") == undisturbed
+    leftovers = [path.name for path in (here / "results" / "cells").iterdir() if path.suffix != ".parquet"]
+    assert leftovers == []
+
+
+def test_a_pulled_plug_loses_nothing(here, undisturbed):
+    kill_and_resume(here, 3, undisturbed)
+
+
+@pytest.mark.slow
+def test_twenty_pulled_plugs_lose_nothing(here, undisturbed):
+    kill_and_resume(here, 20, undisturbed)
+
+
+def test_a_killed_worker_is_replaced(here, undisturbed):
+    process = start(here, "--workers", "2")
+    wait_for(lambda: cells_in(here) >= 3)
+    workers = [child for child in children_of(process.pid) if child != process.pid]
+    os.kill(workers[-1], signal.SIGKILL)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert rows(here / "results") == undisturbed
+
+
+def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbed):
+    process = start(here, "--workers", "2")
+    wait_for(lambda: cells_in(here) >= 3)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; to go on: coebl run study.toml --out results" in errors
+    assert "Traceback" not in errors
+    wait_for(lambda: children_of(process.pid) == [])
+    kept = cells_in(here)
+    assert 3 <= kept < CELLS
+    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+    assert f"{CELLS - kept} cells run, {kept} found" in done.stdout
+    assert rows(here / "results") == undisturbed
+
+
+MOODY = """
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from coebl import Learner
+
+@dataclass
+class Moody(Learner):
+    sees = "reward"
+
+    def start(self, seat):
+        self.shape = seat.runs, seat.actions
+
+    def policy(self, t):
+        if t > 20 and not Path("cheered-up").exists():
+            raise RuntimeError("not today")
+        return np.full(self.shape, 1 / self.shape[1])
+"""
+
+
+def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
+    (tmp_path / "moody.py").write_text(MOODY)
+    (tmp_path / "study.toml").write_text(
+        'name = "moody"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3", "uniform"]\n'
+        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    done = subprocess.run(command(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "2 cells run, 0 found" in done.stdout
+    assert "failed: rps, moody.py:Moody v moody.py:Moody" in done.stderr
+    [failure] = Store.open(tmp_path / "results").failures()
+    assert "RuntimeError: not today" in str(failure)
+    (tmp_path / "cheered-up").touch()
+    done = subprocess.run(command(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "1 cells run, 2 found" in done.stdout
+    assert Store.open(tmp_path / "results").failures() == []
+
+
+def test_a_damaged_cell_is_named_set_aside_and_run_again(here, undisturbed):
+    folder = here / "results"
+    run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    victim = sorted((folder / "cells").iterdir())[4]
+    victim.write_bytes(victim.read_bytes()[:200])
+    outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    assert (outcome.finished, outcome.found) == (1, CELLS - 1)
+    assert len(outcome.notes) == 1
+    assert victim.name in outcome.notes[0]
+    assert len(list((folder / "set-aside").iterdir())) == 1
+    assert rows(folder) == undisturbed
+
+
+def test_mistakes_are_one_line_and_exit_code_two(here):
+    (here / "results").mkdir()
+    (here / "results" / "holiday.jpg").touch()
+    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    (here / "results" / "holiday.jpg").unlink()
+    subprocess.run(command(here, "--workers", "2"), cwd=here, capture_output=True, check=True)
+    (here / "study.toml").write_text(STUDY.replace("rounds = 150", "rounds = 151"))
+    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "changed" in done.stderr
+    done = subprocess.run(
+        command(here, "--dask", "tcp://127.0.0.1:1"), cwd=here, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+
+
+def test_dry_run_runs_nothing(here):
+    done = subprocess.run(command(here, "--dry-run"), cwd=here, capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n") == CELLS + 1
+    assert not (here / "results").exists()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, undisturbed, killed):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor()
+        if killed:
+            workers = client.run(os.getpid)
+            with ThreadPoolExecutor(1) as thread:
+                running = thread.submit(run, parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
+                wait_for(lambda: cells_in(tmp_path) >= 2)
+                os.kill(next(iter(workers.values())), signal.SIGKILL)
+                outcome = running.result(timeout=120)
+        else:
+            outcome = run(parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
+    assert outcome.failed == ()
+    assert rows(tmp_path / "results") == undisturbed
