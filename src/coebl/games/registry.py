@@ -21,8 +21,8 @@ def parse_game(spec: str | Game, noise: str | Noise | None = None) -> Game:
     The game carries the shortest spec that makes it again.
 
     >>> import coebl.games.catalogue
-    >>> parse_game("diagonal:3").spec, parse_game("diagonal:4").spec
-    ('diagonal', 'diagonal:n=4')
+    >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
+    ('diagonal:n=4', 'blotto:fields=2')
     >>> parse_game("matching-pennies", noise="bernoulli")
     <Game 'matching-pennies', 2 x 2, bernoulli>
     """

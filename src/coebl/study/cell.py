@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,17 @@ class Cell:
 
     def digest(self) -> str:
         """The name under which the cell's results are stored: equal for equal descriptions, anywhere."""
-        text = json.dumps(self.description(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return digest_of(self.description())
 
     def __str__(self) -> str:
         seeds = f"seeds {self.seeds[0]}..{self.seeds[-1]}" if len(self.seeds) > 1 else f"seed {self.seeds[0]}"
         return f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}"
+
+
+def digest_of(description: Mapping[str, Any]) -> str:
+    """The digest of a cell's description."""
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _file(spec: str) -> str:

@@ -55,7 +55,7 @@ def duration(seconds: float) -> str:
     """Seconds in words.
 
     >>> duration(7.2), duration(130), duration(7300)
-    ('7 s', '2 min 10 s', '2 h 2 min')
+    ('7 s', '2 min 10 s', '2 h 1 min')
     """
     whole = round(seconds)
     if whole < 60:

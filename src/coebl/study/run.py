@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from coebl.engine import Result
-from coebl.errors import CoeblError
+from coebl.errors import CoeblError, InputError
 from coebl.solver import maximin
 from coebl.study.cell import Cell
 from coebl.study.file import Study
@@ -61,12 +61,15 @@ def run(
     started = time.perf_counter()
     store = Store.create(Path(out), study.name, study.text)
     there = store.finished(study.cells)
-    todo = sorted((cell for cell in study.cells if cell.digest() not in there), key=work, reverse=True)
+    digests = {cell: cell.digest() for cell in study.cells}
+    todo = sorted((cell for cell in study.cells if digests[cell] not in there), key=work, reverse=True)
     failed: list[Cell] = []
     progress = Progress(len(study.cells), len(study.cells) - len(todo), sum(map(rounds_of, todo)), quiet)
     if todo:
         for cell, future in _completed(todo, executor, workers):
             error = future.exception()
+            if error is None and cell.digest() != digests[cell]:
+                error = InputError(f"{cell}: a file that it names changed while it ran; run again.")
             if error is None:
                 store.save(cell, future.result())
             else:

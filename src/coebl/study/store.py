@@ -32,7 +32,7 @@ import numpy as np
 import coebl
 from coebl.engine import Result
 from coebl.errors import CoeblError, InputError, shorten
-from coebl.study.cell import FORMAT, Cell
+from coebl.study.cell import FORMAT, Cell, digest_of
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
@@ -355,12 +355,6 @@ def arrow(module: str | None = None) -> Any:
         return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError:
         raise InputError("studies need pyarrow; run: pip install 'coebl[study]'") from None
-
-
-def digest_of(description: Mapping[str, Any]) -> str:
-    """The digest of a cell from its description, as `Cell.digest` makes it."""
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def table_schema(metrics: Iterable[str]) -> pyarrow.Schema:
