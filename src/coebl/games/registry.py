@@ -20,7 +20,7 @@ def parse_game(spec: str | Game, noise: str | Noise | None = None) -> Game:
 
     The game carries the shortest spec that makes it again.
 
-    >>> import coebl.games.catalogue
+    >>> from coebl.games import parse_game
     >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
     ('diagonal:n=4', 'blotto:fields=2')
     >>> parse_game("matching-pennies", noise="bernoulli")
