@@ -18,7 +18,11 @@ _TINY = 1e-9  # what counts as zero in T
 
 @_compiled
 def _load(A, run, weight, lane, T, b, e, c, norm, basic, nonbasic):
-    """Put the first tableau of A[run] into a lane. Return the low end of the payoffs and their width."""
+    """Put the first tableau of A[run] into a lane. Return the low end of the payoffs, their width, and the first column.
+
+    The first column is that of _choose_column, which has already been called in this round: all costs are equal, so the
+    steepest is the one of least norm.
+    """
     _, m, n = A.shape
     low = high = A[run, 0, 0]
     check = 0.0
@@ -43,7 +47,11 @@ def _load(A, run, weight, lane, T, b, e, c, norm, basic, nonbasic):
             entry = 1 + (A[run, i, j] - low) * unit
             T[(i * (n | 1) + j) * LANES + lane] = entry
             norm[j * LANES + lane] += entry * entry
-    return low, span
+    steepest = 0
+    for j in range(1, n):
+        if norm[j * LANES + lane] < norm[steepest * LANES + lane]:
+            steepest = j
+    return low, span, steepest
 
 
 @_compiled
@@ -166,44 +174,45 @@ def maximin_small(A, weight, row_strategy, column_strategy, value, gap, pivots):
     limit = 50 * (m + n) + 100
     upcoming = active = failures = 0
     while True:
-        for k in range(width):
-            if run_of[k] < 0 and upcoming < runs:
-                low[k], span[k] = _load(A, upcoming, weight, k, T, b, e, c, norm, basic, nonbasic)
-                count[k] = 0
-                run_of[k] = upcoming
-                active += 1
-                upcoming += 1
-        if active == 0:
-            return failures
         _choose_column(n, width, c, norm, entering, best)
         for k in range(width):
-            at = entering[k] * LANES + k
-            for i in range(m):
-                factor[i * LANES + k] = T[i * stride * LANES + at]
-        _choose_row(m, width, b, e, factor, leaving, step, tie_step)
-        for k in range(width):
             run = run_of[k]
-            if run >= 0 and best[k] > 0.0 and step[k] < np.inf and count[k] < limit:
-                at_row, at_column = leaving[k] * LANES + k, entering[k] * LANES + k
-                inverse = 1 / factor[at_row]
-                for j in range(n):
-                    row[j * LANES + k] = T[(leaving[k] * stride + j) * LANES + k] * inverse
-                row[at_column] = 1 + inverse  # these two make one formula right for
-                factor[at_row] -= 1  # the pivot row and the pivot column too
-                step[k] = max(step[k], 0.0)
-                price[k] = c[at_column]
-                basic[at_row], nonbasic[at_column] = nonbasic[at_column], basic[at_row]
-                count[k] += 1
-                continue
-            if run >= 0:
-                lower, upper = _unload(A, run, low[k], span[k], k, b, c, basic, nonbasic, row_strategy, column_strategy)
+            if run >= 0 and (best[k] == 0.0 or count[k] == limit):
+                lower, upper = _unload(
+                    A, run, low[k], span[k], k, b, c, basic, nonbasic, row_strategy, column_strategy
+                )
                 value[run] = low[k] + 0.5 * (lower + upper) * span[k]
                 gap[run] = upper - lower
                 pivots[run] = count[k]
                 failures += not abs(gap[run]) <= MOST_GAP  # also when it is not a number
                 run_of[k] = -1
                 active -= 1
-            price[k] = step[k] = tie_step[k] = 0.0  # an idle lane: subtract nothing
+            if run_of[k] < 0 and upcoming < runs:
+                low[k], span[k], entering[k] = _load(A, upcoming, weight, k, T, b, e, c, norm, basic, nonbasic)
+                run_of[k], count[k] = upcoming, 0
+                active += 1
+                upcoming += 1
+            at = entering[k] * LANES + k
             for i in range(m):
-                factor[i * LANES + k] = 0.0
+                factor[i * LANES + k] = T[i * stride * LANES + at]
+        if active == 0:
+            return failures
+        _choose_row(m, width, b, e, factor, leaving, step, tie_step)
+        for k in range(width):
+            at_row, at_column = leaving[k] * LANES + k, entering[k] * LANES + k
+            if run_of[k] < 0 or not step[k] < np.inf:  # idle, or stuck: subtract nothing, and end
+                price[k] = step[k] = tie_step[k] = 0.0
+                count[k] = limit
+                for i in range(m):
+                    factor[i * LANES + k] = 0.0
+                continue
+            inverse = 1 / factor[at_row]
+            for j in range(n):
+                row[j * LANES + k] = T[(leaving[k] * stride + j) * LANES + k] * inverse
+            row[at_column] = 1 + inverse  # these two make one formula right for
+            factor[at_row] -= 1  # the pivot row and the pivot column too
+            step[k] = max(step[k], 0.0)
+            price[k] = c[at_column]
+            basic[at_row], nonbasic[at_column] = nonbasic[at_column], basic[at_row]
+            count[k] += 1
         _eliminate(m, n, width, T, b, e, c, norm, factor, row, step, tie_step, price)

@@ -153,21 +153,21 @@ def _primal(t, w, zero):
 
 
 @_compiled
-def _dual(t, w):
+def _dual(t, w, zero):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as _primal does.
 
     A positive reduced cost counts as zero here; _primal, which comes after, sees to it.
     """
     m = t.b.size
     for pivots in range(w.limit):
-        r, worst = -1, -_EXACT
+        r, worst = -1, -zero
         for i in range(m):
             if t.b[i] < worst:
                 r, worst = i, t.b[i]
         if r < 0:
             worst = -w.tiny
             for i in range(m):
-                if t.b[i] <= _EXACT and w.e[i] < worst:
+                if t.b[i] <= zero and w.e[i] < worst:
                     r, worst = i, w.e[i]
         if r < 0:
             return pivots
@@ -270,7 +270,7 @@ def _refine(t, w, p, q):
                 t.c[s] = -p[k - n]
                 w.over_columns[s] = 1 - w.row_sums[k - n]
                 error = max(error, abs(w.over_columns[s]))
-        if error <= 1e-13 or (error <= 1e-12 and error > 0.1 * before):
+        if error <= 0.1 * _EXACT:
             return True
         if not error < 0.5 * before:  # also when it is not a number
             return False
@@ -346,7 +346,7 @@ def _settle(t, w, weight, p, q):
         if least > _EXACT and most <= _EXACT:
             return pivots
         _tie_parts(t, w, weight)
-        repairs = _dual(t, w)
+        repairs = _dual(t, w, _EXACT)
         improvements = _primal(t, w, _EXACT)
         if repairs < 0 or improvements < 0:
             return -1
@@ -360,8 +360,8 @@ def _settle(t, w, weight, p, q):
 def _change(t, w, i, j, change):
     """Bring T up to date after B[i, j] has grown by change. False if the basis became singular.
 
-    With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. b and c are left
-    to _refine, norm mostly as it was: it only guides the choice of pivots.
+    With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. norm is mostly left as
+    it was: it only guides the choice of pivots.
     """
     m = t.b.size
     n = t.nonbasic.size
@@ -381,17 +381,22 @@ def _change(t, w, i, j, change):
     elif row_of_slack >= 0:
         for s in range(n):
             t.T[row_of_slack, s] -= change * t.T[row_of_q, s]
+        t.b[row_of_slack] -= change * t.b[row_of_q]
     elif column_of_q >= 0:
         for k in range(m):
             t.T[k, column_of_q] += change * t.T[k, column_of_slack]
+        t.c[column_of_q] += change * t.c[column_of_slack]
     else:
         growth = 1 + change * t.T[row_of_q, column_of_slack]
         if abs(growth) < 1e-3:
             return False
+        step, price = t.b[row_of_q] / growth, change * t.c[column_of_slack]
         for k in range(m):
             w.factor[k] = change * t.T[k, column_of_slack]
+            t.b[k] -= w.factor[k] * step
         for s in range(w.width):
             w.row[s] = t.T[row_of_q, s] / growth
+            t.c[s] -= price * w.row[s]
         _eliminate(t.T, w.width, w.factor, w.row, t.norm)
     return True
 
@@ -524,7 +529,10 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
             if attempt == 0:
                 if not warm or not _catch_up(t, w, A, before, k, unit):
                     continue
-                count = 0
+                for i in range(m):
+                    w.e[i] = 0.0  # ties are left to _settle
+                repairs, count = _dual(t, w, w.zero), _primal(t, w, w.zero)
+                count = repairs + count if repairs >= 0 and count >= 0 else -1
             elif count < 0:
                 _begin(t, w, ties)
                 count = _primal(t, w, w.zero)
