@@ -18,10 +18,10 @@ _TINY = 1e-9  # what counts as zero in T
 
 @_compiled
 def _load(A, run, weight, lane, T, b, e, c, norm, basic, nonbasic):
-    """Put the first tableau of A[run] into a lane. Return the low end of the payoffs, their width, and the first column.
+    """Put the first tableau of A[run] into a lane. Return the payoffs' low end, their width, and the first column.
 
-    The first column is that of _choose_column, which has already been called in this round: all costs are equal, so the
-    steepest is the one of least norm.
+    The column is the one _choose_column would take, which has already been called in this round: all costs are
+    equal, so the steepest is that of least norm.
     """
     _, m, n = A.shape
     low = high = A[run, 0, 0]
@@ -178,9 +178,7 @@ def maximin_small(A, weight, row_strategy, column_strategy, value, gap, pivots):
         for k in range(width):
             run = run_of[k]
             if run >= 0 and (best[k] == 0.0 or count[k] == limit):
-                lower, upper = _unload(
-                    A, run, low[k], span[k], k, b, c, basic, nonbasic, row_strategy, column_strategy
-                )
+                lower, upper = _unload(A, run, low[k], span[k], k, b, c, basic, nonbasic, row_strategy, column_strategy)
                 value[run] = low[k] + 0.5 * (lower + upper) * span[k]
                 gap[run] = upper - lower
                 pivots[run] = count[k]

@@ -360,8 +360,8 @@ def _settle(t, w, weight, p, q):
 def _change(t, w, i, j, change):
     """Bring T up to date after B[i, j] has grown by change. False if the basis became singular.
 
-    With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. norm is mostly left as
-    it was: it only guides the choice of pivots.
+    With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. norm is mostly left
+    as it was: it only guides the choice of pivots.
     """
     m = t.b.size
     n = t.nonbasic.size

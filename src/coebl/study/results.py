@@ -14,7 +14,8 @@ from coebl.errors import InputError, nearest
 from coebl.games import parse_game, parse_noise
 from coebl.learners import parse_learner
 from coebl.statistics import mean_interval
-from coebl.study.store import LABELS, NUMBERS, Store, StoreError, UnsoundError, arrow, table_schema
+from coebl.study.store import Store, StoreError, UnsoundError
+from coebl.study.tables import LABELS, NUMBERS, arrow, table_schema
 
 if TYPE_CHECKING:
     import pandas

@@ -13,7 +13,6 @@ write to one folder, and any of them may be killed at any time.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -21,7 +20,7 @@ import platform
 import secrets
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib import metadata as packages
 from pathlib import Path
@@ -33,12 +32,11 @@ import coebl
 from coebl.engine import Result
 from coebl.errors import CoeblError, InputError, shorten
 from coebl.study.cell import FORMAT, Cell, digest_of
+from coebl.study.tables import LABELS, arrow, cell_table, checksum, parquet_bytes, table_schema
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
-LABELS = ("game", "row", "column", "noise")  # text columns that are the same all through a cell
-NUMBERS = {"horizon": "int32", "seed": "int64", "round": "int32"}  # horizon: how many rounds the match has
 _KEY = b"coebl"  # of our description in the metadata of a Parquet file
 _MOST_METADATA = 1 << 26  # bytes; far above what a million seeds need
 _PARTIAL = ".partial"  # ends the names of files that are being written
@@ -136,20 +134,20 @@ class Store:
             "column": str(result.match.column),
             "noise": str(result.match.game.noise),
         }
-        table = _table(labels, result)
+        table = cell_table(labels, result)
         about = {
             "format": FORMAT,
             "description": description,
             "labels": labels,
             "metrics": list(result.metrics),
             "rows": table.num_rows,
-            "checksum": _checksum(table),
+            "checksum": checksum(table),
             "versions": _versions(),
             "seconds": {phase: float(seconds) for phase, seconds in result.seconds.items()},
             "created": _now(),
         }
         path = self.path(digest)
-        _write(path, _parquet(table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True)})))
+        _write(path, parquet_bytes(table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True)})))
         with contextlib.suppress(OSError):  # a record that stays is ignored: the cell is finished
             self._failure_path(digest).unlink()
         return path
@@ -167,7 +165,7 @@ class Store:
         path = self.path(digest)
         with self._parquet_file(digest) as (file, about):
             table = file.read(use_threads=False)
-            if _checksum(table) != about["checksum"]:
+            if checksum(table) != about["checksum"]:
                 _unsound(path, "its numbers do not match their checksum")
             if any(table.column(label)[0].as_py() != about["labels"][label] for label in LABELS):
                 _unsound(path, "its columns do not match its description")
@@ -221,7 +219,7 @@ class Store:
                 about = _read_about(path, raw)
                 if file.metadata.num_rows != about["rows"]:
                     _unsound(path, f"it has {file.metadata.num_rows} rows instead of {about['rows']}")
-                if not file.schema_arrow.equals(_schema(about["metrics"])):
+                if not file.schema_arrow.equals(table_schema(about["metrics"])):
                     _unsound(path, "its columns are not those of a cell")
                 yield file, about
             except CoeblError:
@@ -345,87 +343,6 @@ class Store:
             (self.folder / part).mkdir(parents=True, exist_ok=True)
         _write(self.folder / "study.toml", text.encode())  # last: it makes the folder a study
         self.rebuild_manifest()
-
-
-def arrow(module: str | None = None) -> Any:
-    """pyarrow or one of its modules, imported when it is first needed."""
-    import importlib
-
-    try:
-        return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
-    except ImportError:
-        raise InputError("studies need pyarrow; run: pip install 'coebl[study]'") from None
-
-
-def table_schema(metrics: Iterable[str]) -> pyarrow.Schema:
-    """The columns of stored tables with these metrics."""
-    return _schema(list(metrics))
-
-
-# Tables
-
-
-def _schema(metrics: list[str]) -> Any:
-    pa = arrow()
-    texts = [(label, pa.dictionary(pa.int32(), pa.string())) for label in LABELS]
-    numbers = [(name, getattr(pa, kind)()) for name, kind in NUMBERS.items()]
-    return pa.schema([*texts, *numbers, *((metric, pa.float64()) for metric in metrics)])
-
-
-def _table(labels: Mapping[str, str], result: Result) -> Any:
-    pa = arrow()
-    clash = [metric for metric in result.metrics if metric in (*LABELS, *NUMBERS)]
-    if clash:
-        raise InputError(f"a metric is called {clash[0]!r}, as a column of every table is; give it another name.")
-    columns: dict[str, Any] = {**result.columns()}
-    rows = len(columns["seed"])
-    columns["horizon"] = np.full(rows, result.match.rounds)
-    schema = _schema(list(result.metrics))
-    arrays = []
-    for field in schema:
-        if field.name in LABELS:
-            indices = pa.array(np.zeros(rows, np.int32))
-            arrays.append(pa.DictionaryArray.from_arrays(indices, pa.array([labels[field.name]])))
-            continue
-        try:
-            # from_pandas=False: NaN is a number here, not a missing one
-            arrays.append(pa.array(columns[field.name], type=field.type, from_pandas=False))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            raise InputError(f"a {field.name} is too large to be stored; accepted: {field.type}.") from None
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _parquet(table: Any) -> bytes:
-    """The table as a Parquet file."""
-    sink = arrow().BufferOutputStream()
-    metrics = table.column_names[len(LABELS) + len(NUMBERS) :]
-    arrow("parquet").write_table(
-        table,
-        sink,
-        compression="zstd",
-        use_dictionary=[*LABELS, *NUMBERS],
-        # floats hardly repeat, so a dictionary gains nothing; split by the places of their bytes they compress
-        column_encoding=dict.fromkeys(metrics, "BYTE_STREAM_SPLIT"),
-    )
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
-
-
-def _checksum(table: Any) -> str:
-    """SHA-256 over the names, types and values of the columns, whatever chunks and padding they come in."""
-    hasher = hashlib.sha256()
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.null_count:
-            raise ValueError(f"the column {name} has nulls")
-        if name in LABELS:
-            values = column.unique().to_pylist()
-            data = json.dumps(values).encode()
-        else:
-            numbers = column.to_numpy()
-            data = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<")).tobytes()
-        hasher.update(json.dumps([name, str(column.type), len(column), len(data)]).encode())
-        hasher.update(data)
-    return hasher.hexdigest()
 
 
 # Metadata
