@@ -114,7 +114,7 @@ def test_match_prints_intervals_and_a_reading():
 
 def test_match_that_nobody_wins():
     run = match("rps", "nash", "nash", 20, "--seeds", "5")
-    assert "Neither player is ahead" in run.stdout
+    assert "Neither player wins more than the value of the game gives it." in run.stdout
 
 
 def test_match_json():

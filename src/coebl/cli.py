@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.errors import CoeblError, InputError
+from coebl.errors import CoeblError, InputError, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,16 +39,48 @@ _MOST_ACTIONS = 24  # how many actions of a strategy are printed
 def main() -> None:
     """Run a command; a mistake in its input is one line and exit code 2."""
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except CoeblError as error:
         print(f"coebl: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         print("coebl: stopped", file=sys.stderr)
         sys.exit(130)
+    except Exception as error:
+        usage = getattr(error, "format_message", None)  # only mistakes in the command's words have it
+        if usage is None:
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(usage())
+            sys.exit(2)
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "coebl"
+        print(f"coebl: {' '.join(usage().split())} See: {path} --help", file=sys.stderr)
+        sys.exit(2)
     except BrokenPipeError:  # the reader, head for one, has had enough
         sys.stderr.close()
         sys.exit(141)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from coebl import __version__
+
+        print(f"coebl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Learn to play unknown two-player zero-sum matrix games from noisy payoffs.
+
+    Examples: coebl solve kuhn-poker; coebl match --game rps --row ucb --column coebl:c=2; coebl list learners
+    """
 
 
 @app.command("solve")
@@ -127,8 +159,8 @@ def match_command(
     from coebl.statistics import mean_interval
 
     match = Match.of(_load_game(game), row, column, rounds, noise)
-    if seeds < 1 or first_seed < 0:
-        raise InputError(f"--seeds is {seeds} and --first-seed {first_seed}; accepted: >= 1 and >= 0.")
+    check_whole("--seeds", seeds, 1)
+    check_whole("--first-seed", first_seed, 0)
     with _progress_bar(match.rounds, str(match)) as advance:
         result = simulate(
             match, range(first_seed, first_seed + seeds), record="last", metrics=["all"], progress=advance
@@ -136,9 +168,13 @@ def match_command(
     finals = {name: result.final(name) for name in result.metrics}
     intervals = {name: mean_interval(values) for name, values in finals.items() if _finite(values)}
     if as_json:
-        summary = {name: {"mean": i.mean, "low": i.low, "high": i.high, "sd": i.sd} for name, i in intervals.items()}
+        summary = {
+            name: {key: _number(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
+            for name in finals
+        }
         names = {"game": match.game.spec or match.game.name, "row": str(match.row), "column": str(match.column)}
-        print(json.dumps({**names, "rounds": rounds, "seeds": seeds, "metrics": summary}))
+        more = {"noise": str(match.game.noise), "first_seed": first_seed, "value": match.game.value}
+        print(json.dumps({**names, "rounds": rounds, "seeds": seeds, **more, "metrics": summary}, allow_nan=False))
         return
     print(f"{match}, {seeds} seeds, noise {match.game.noise}")
     print(f"value of the game {_tidy(match.game)}\n")
@@ -159,16 +195,22 @@ def _finite(values: Any) -> bool:
     return bool(np.isfinite(values).all())
 
 
+def _number(value: float | None) -> float | None:
+    """For JSON, which has no infinity and no NaN."""
+    return value if value is not None and abs(value) < float("inf") else None
+
+
 def _reading(match: Match, regret: Interval) -> str:
     """What the regret says, in a sentence."""
     per_round = regret.mean / match.rounds
     low, high = match.game.payoff_range
     rounding = 1e-9 * (high - low)
-    if abs(per_round) <= rounding or not (regret.low > 0 or regret.high < 0):
-        return (
-            f"Neither player is ahead of the value of the game: it is {abs(per_round):.2g} a round, within the noise "
-            f"of {regret.n} runs."
-        )
+    if abs(per_round) <= rounding:
+        return "Neither player wins more than the value of the game gives it."
+    if regret.n == 1:
+        return "One run tells nothing of the noise; use more --seeds."
+    if not (regret.low > 0 or regret.high < 0):
+        return f"Neither player is ahead: the difference, {abs(per_round):.2g} a round, is within the noise."
     seat, learner = ("column", match.column) if per_round > 0 else ("row", match.row)
     return f"The {seat} player, {learner}, wins {abs(per_round):.2g} a round more than the value of the game gives it."
 
@@ -198,10 +240,11 @@ def check_command(
 
     Examples: coebl check ucb; coebl check path/to/mine.py:Mine; coebl check diagonal:4
     """
-    from coebl.games import GAMES
+    from coebl.games import GAMES, SUFFIXES
     from coebl.testing import check_game, check_learner
 
-    report = check_game(subject) if subject.partition(":")[0] in GAMES else check_learner(subject)
+    is_game = subject.partition(":")[0] in GAMES or Path(subject).suffix.lower() in SUFFIXES
+    report = check_game(_load_game(subject)) if is_game else check_learner(subject)
     print(report)
     if not report.passed:
         raise typer.Exit(1)
@@ -291,7 +334,7 @@ def run_command(
 
     study = read_study(file)
     if dry_run:
-        there = Store.create(out, study.name, study.text).finished(study.cells) if out.exists() else set()
+        there = {path.stem for path in Store.open(out).paths()} if (out / "study.toml").exists() else set()
         todo = [cell for cell in study.cells if cell.digest() not in there]
         for cell in todo:
             print(cell)
@@ -389,19 +432,28 @@ def results_command(
 
     from coebl.study import Results
 
-    rows: list[dict[str, Any]] = [dict(row) for row in Results(folder).summary(metrics=metric)]
+    results = Results(folder)
+    rows: list[dict[str, Any]] = [dict(row) for row in results.summary(metrics=metric)]
     columns = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
     if as_csv:
         writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
         return
-    widths = {name: max([len(name), *(len(str(row[name])) for row in rows)]) for name in columns[:6] if name != "noise"}
+    shown = ["game", "row", "column", "round", "metric", "n"]
+    if len({row["noise"] for row in rows}) > 1:
+        shown.insert(1, "noise")
+    widths = {name: max([len(name), *(len(str(row[name])) for row in rows)]) for name in shown}
     header = "  ".join(f"{name:<{width}}" for name, width in widths.items())
     print(f"{header}  {'mean':>12}  95 % interval (Student)")
     for row in rows:
         cells = "  ".join(f"{row[name]!s:<{width}}" for name, width in widths.items())
         print(f"{cells}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
+    failures = len(results.store.failures())
+    print(
+        f"from {len(results.cells())} finished cells"
+        + (f"; {failures} failed, see {folder}/failed" if failures else "")
+    )
 
 
 def _load_game(text: str) -> Game:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterable
+from typing import Any
 
 
 class CoeblError(Exception):
@@ -16,6 +18,23 @@ class InputError(CoeblError, ValueError):
 
 class SolveError(CoeblError, ArithmeticError):
     """No method found an equilibrium that passes its certificate."""
+
+
+def check_whole(argument: str, value: Any, low: int) -> int:
+    """A whole number that is large enough, also one of NumPy's.
+
+    >>> check_whole("rounds", 0, 1)
+    Traceback (most recent call last):
+    ...
+    coebl.errors.InputError: rounds is 0; accepted: a whole number, >= 1.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = low - 1
+    if number < low or isinstance(value, bool):
+        raise InputError(f"{argument} is {value!r}; accepted: a whole number, >= {low}.")
+    return number
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -49,6 +49,16 @@ def test_a_seed_is_the_same_in_any_batch_and_any_blocks(pair, others, block_roun
     assert run_of(alone, 7) == run_of(batch, 7)
 
 
+@pytest.mark.parametrize("shape", [(24, 20), (60, 50)])
+@pytest.mark.parametrize("pair", [("coebl:c=0.5", "ucb"), ("ucb:ties=random", "exp3-ix")])
+def test_a_seed_is_the_same_in_any_batch_with_every_kernel_and_warm_starts(shape, pair):
+    game = Game(np.random.default_rng(shape).uniform(-1, 1, size=shape))
+    match = Match.of(game, *pair, rounds=12)
+    alone = simulate(match, [7], metrics=["regret", "exploitability"])
+    batch = simulate(match, [3, 7, 12], metrics=["regret", "exploitability"], block_rounds=5)
+    assert run_of(alone, 7) == run_of(batch, 7)
+
+
 def _in_another_process(pipe):
     pipe.send(bits(simulate(Match.of(GAME, "ucb", "coebl", rounds=40), [3, 7], metrics=["all"])))
 

@@ -9,6 +9,7 @@ from coebl.engine import Match, Player, simulate
 from coebl.engine.streams import generator
 from coebl.errors import InputError
 from coebl.games import Game
+from coebl.learners import parse_learner
 
 SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
 
@@ -69,6 +70,43 @@ def test_asked_twice_it_answers_the_same_and_the_policy_is_a_copy():
     assert {player.act() for _ in range(20)} == {player.act()}
     player.policy[:] = 7
     np.testing.assert_allclose(player.policy, 0.2)
+
+
+def test_two_players_may_be_made_from_one_learner():
+    learner = parse_learner("coebl:c=0.5")
+    one = Player(learner, actions=3, opponent_actions=4, horizon=100, seed=2)
+    Player(learner, actions=3, opponent_actions=4, horizon=100, seed=3)
+    alone = Player("coebl:c=0.5", actions=3, opponent_actions=4, horizon=100, seed=2)
+    assert contest(one, 30) == contest(alone, 30)
+
+
+def test_nothing_that_a_file_names_is_run(tmp_path):
+    (tmp_path / "evil.py").write_text("raise SystemExit('it ran')")
+    player = Player("exp3", actions=2, opponent_actions=2)
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz") as stored:
+        arrays = dict(stored)
+    settings = json.loads(arrays["settings"].tobytes())
+
+    def altered(**changes):
+        text = json.dumps({**settings, **changes}).encode()
+        np.savez(tmp_path / "altered.npz", **{**arrays, "settings": np.frombuffer(text, np.uint8)})
+        return tmp_path / "altered.npz"
+
+    with pytest.raises(InputError, match="is not built in; pass learner="):
+        Player.load(altered(learner=f"{tmp_path / 'evil.py'}:Evil"))
+    for changes in (
+        {"actions": "two"},
+        {"actions": -1},
+        {"payoff_range": 3},
+        {"payoff_range": [1, -1]},
+        {"seed": None},
+    ):
+        with pytest.raises(InputError):
+            Player.load(altered(**changes))
+    with pytest.raises(InputError, match=r"holds 'exp3', and learner is exp3-ix"):
+        Player.load(tmp_path / "player.npz", learner=parse_learner("exp3-ix"))
+    assert Player.load(tmp_path / "player.npz", learner=parse_learner("exp3")).round == 1
 
 
 def test_mistakes(tmp_path):

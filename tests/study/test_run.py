@@ -29,6 +29,26 @@ one-against-all = "coebl:c=2"
 CELLS = 3 * 5 * 3
 
 
+MOODY = """
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from coebl import Learner
+
+@dataclass
+class Moody(Learner):
+    sees = "reward"
+
+    def start(self, seat):
+        self.shape = seat.runs, seat.actions
+
+    def policy(self, t):
+        if t > 20 and not Path("cheered-up").exists():
+            raise RuntimeError("not today")
+        return np.full(self.shape, 1 / self.shape[1])
+"""
+
+
 def rows(folder):
     """Everything that was measured, in a fixed order."""
     frame = Results(folder).to_polars()
@@ -114,8 +134,11 @@ def kill_and_resume(here, times, undisturbed):
     done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert rows(here / "results") == undisturbed
-    leftovers = [path.name for path in (here / "results" / "cells").iterdir() if path.suffix != ".parquet"]
-    assert leftovers == []
+    strangers = [
+        path.name for path in (here / "results" / "cells").iterdir() if path.suffix not in (".parquet", ".partial")
+    ]
+    assert strangers == []
+    assert not (here / "results" / "set-aside").exists() or not list((here / "results" / "set-aside").iterdir())
 
 
 def test_a_pulled_plug_loses_nothing(here, undisturbed):
@@ -153,26 +176,6 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     assert rows(here / "results") == undisturbed
 
 
-MOODY = """
-from dataclasses import dataclass
-from pathlib import Path
-import numpy as np
-from coebl import Learner
-
-@dataclass
-class Moody(Learner):
-    sees = "reward"
-
-    def start(self, seat):
-        self.shape = seat.runs, seat.actions
-
-    def policy(self, t):
-        if t > 20 and not Path("cheered-up").exists():
-            raise RuntimeError("not today")
-        return np.full(self.shape, 1 / self.shape[1])
-"""
-
-
 def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
     (tmp_path / "moody.py").write_text(MOODY)
     (tmp_path / "study.toml").write_text(
@@ -192,11 +195,64 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
     assert Store.open(tmp_path / "results").failures() == []
 
 
-def test_a_damaged_cell_is_named_set_aside_and_run_again(here, undisturbed):
+def test_a_killed_parent_takes_its_workers_along(here):
+    process = start(here, "--workers", "2")
+    wait_for(lambda: cells_in(here) >= 1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+    wait_for(lambda: children_of(process.pid) == [], seconds=20)
+
+
+def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path):
+    deadly = MOODY.replace('raise RuntimeError("not today")', "import os; os._exit(3)")
+    (tmp_path / "moody.py").write_text(deadly)
+    (tmp_path / "study.toml").write_text(
+        'name = "deadly"\nrounds = 40\nseeds = 4\nseeds_per_cell = 2\ngames = ["rps"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    done = subprocess.run(
+        command(tmp_path, "--workers", "1"), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert "2 cells run, 0 found" in done.stdout
+    assert done.stderr.count("failed: rps, moody.py:Moody") == 2
+
+
+def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_path):
+    folder = tmp_path / "sub"
+    folder.mkdir()
+    (folder / "g.csv").write_text("1,0\n0,2\n")
+    (folder / "study.toml").write_text(
+        'name = "files"\nrounds = 20\nseeds = 2\nseeds_per_cell = 1\ngames = ["g.csv"]\n'
+        'metrics = ["regret"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
+    )
+    out = ["--out", str(tmp_path / "results")]
+    base = [sys.executable, "-m", "coebl.cli", "run"]
+    subprocess.run([*base, "sub/study.toml", *out], cwd=tmp_path, capture_output=True, check=True)
+    again = subprocess.run([*base, "study.toml", *out], cwd=folder, capture_output=True, text=True, check=True)
+    assert "0 cells run, 2 found" in again.stdout
+    [row] = Results(tmp_path / "results").summary()
+    assert (row["game"], row["n"]) == ("g.csv", 2)
+    (folder / "g.csv").write_text("1,0\n0,3\n")
+    changed = subprocess.run([*base, "study.toml", *out], cwd=folder, capture_output=True, text=True, check=True)
+    assert "2 cells run, 0 found" in changed.stdout
+    assert changed.stderr.count("has changed since. Moved to set-aside") == 2
+    assert Results(tmp_path / "results").to_polars().shape[0] == len({*range(20)}) * 2
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped"])
+def test_a_damaged_cell_is_named_set_aside_and_run_again(here, undisturbed, damage):
     folder = here / "results"
     run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
     victim = sorted((folder / "cells").iterdir())[4]
-    victim.write_bytes(victim.read_bytes()[:200])
+    data = bytearray(victim.read_bytes())
+    if damage == "truncated":
+        del data[200:]
+    else:
+        data[120] ^= 1  # in the first column's page
+    victim.write_bytes(data)
     outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
     assert (outcome.finished, outcome.found) == (1, CELLS - 1)
     assert len(outcome.notes) == 1

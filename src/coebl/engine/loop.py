@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from coebl.engine.match import Match
 from coebl.engine.result import Result
 from coebl.engine.streams import AHEAD, BatchRandom, Stream, generator
-from coebl.errors import CoeblError, InputError, shorten
+from coebl.errors import CoeblError, InputError, check_whole, shorten
 from coebl.learners import Learner, Seat
 from coebl.metrics import Block, Metric, parse_metrics
 
@@ -63,6 +64,7 @@ def simulate(
     m, n = game.shape
     if block_rounds is None:
         block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES // (8 * runs * (m + n))))
+    block_rounds = check_whole("block_rounds", block_rounds, 1)
 
     noise_stream = Stream([generator(seed, "nature", "noise") for seed in seed_list], game.noise.draw, ahead=256)
     row_uniform = BatchRandom(seed_list, "row actions", ahead=256)
@@ -92,9 +94,11 @@ def simulate(
                 started = clock()
                 if row.sees == "policy":
                     y[at] = _shaped(column.policy(t), (runs, n), column, "column", t)
+                    between = clock()
                     x[at] = _shaped(row.respond(t, y[at]), (runs, m), row, "row", t)
                     policies_done = clock()
-                    seconds["row learner"] += policies_done - started
+                    seconds["column learner"] += between - started
+                    seconds["row learner"] += policies_done - between
                 else:
                     x[at] = _shaped(row.policy(t), (runs, m), row, "row", t)
                     between = clock()
@@ -116,7 +120,7 @@ def simulate(
                 seconds["actions and rewards"] += acted - policies_done
                 seconds["row learner"] += row_done - acted
                 seconds["column learner"] += clock() - row_done
-        except CoeblError:
+        except PolicyError:
             raise
         except Exception:
             # most likely what a bad policy led to: then say that instead
@@ -198,11 +202,13 @@ def _check_policies(policies: Floats, learner: Learner, seat: str, first: int, s
 
 
 def _check_seeds(seeds: int | Sequence[int]) -> list[int]:
-    if isinstance(seeds, (int, np.integer)):
-        seeds = range(int(seeds))
-    numbers = [int(seed) for seed in seeds]
+    try:
+        listed = range(operator.index(seeds)) if not isinstance(seeds, Iterable) else seeds
+        numbers = [operator.index(seed) for seed in listed]
+    except TypeError:
+        numbers = []
     if not numbers or min(numbers) < 0 or len(set(numbers)) != len(numbers):
-        raise InputError(f"seeds is {shorten(list(seeds))}; accepted: a number of seeds >= 1, or distinct seeds >= 0.")
+        raise InputError(f"seeds is {shorten(seeds)}; accepted: a number of seeds >= 1, or distinct seeds >= 0.")
     return numbers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coebl.errors import InputError
+from coebl.errors import InputError, check_whole
 from coebl.games import Game, Noise, parse_game
 from coebl.learners import Learner, parse_learner
 
@@ -33,8 +33,7 @@ class Match:
         >>> print(match)
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
         """
-        if not isinstance(rounds, int) or rounds < 1:
-            raise InputError(f"rounds is {rounds!r}; accepted: a whole number, >= 1.")
+        rounds = check_whole("rounds", rounds, 1)
         match = cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
         if match.row.sees == "policy" and match.column.sees == "policy":
             raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import tempfile
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from coebl.engine.loop import sample
 from coebl.engine.streams import BatchRandom
-from coebl.errors import InputError, shorten
-from coebl.learners import SEES, Learner, Seat, parse_learner
+from coebl.errors import InputError, check_whole
+from coebl.learners import LEARNERS, SEES, Learner, Seat, parse_learner
 
 _FORMAT = 1
+_OTHER_VERSION = "{} was saved by a version of coebl that plays differently; use that version."
+_SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
 
 
 class Player:
@@ -42,10 +45,14 @@ class Player:
         seed: int = 0,
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
-        self.learner = parse_learner(learner)
-        for name, number in (("actions", actions), ("opponent_actions", opponent_actions)):
-            if not isinstance(number, int) or number < 1:
-                raise InputError(f"{name} is {number!r}; accepted: a whole number, >= 1.")
+        self.learner = copy.deepcopy(parse_learner(learner))  # two players may be made from one learner
+        actions = check_whole("actions", actions, 1)
+        opponent_actions = check_whole("opponent_actions", opponent_actions, 1)
+        horizon = None if horizon is None else check_whole("horizon", horizon, 1)
+        seed = check_whole("seed", seed, 0)
+        low, high = payoff_range
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
         if self.learner.sees in ("game", "policy"):
             raise InputError(
                 f"{self.learner} sees {SEES[self.learner.sees]}, which a player is not told; pick another learner."
@@ -98,7 +105,7 @@ class Player:
         """Tell what the action of this round earned and, to learners that see it, what the opponent did."""
         if self._action is None:
             raise InputError("observe came before act; ask act() for an action, play it, then tell observe().")
-        if not np.isfinite(reward):
+        if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
             raise InputError(f"reward is {reward!r}; accepted: a finite number.")
         if self.learner.sees == "opponent":
             if not isinstance(opponent, (int, np.integer)) or not 0 <= opponent < self.opponent_actions:
@@ -124,12 +131,8 @@ class Player:
         settings = {
             "format": _FORMAT,
             "learner": str(self.learner),
-            "actions": self.actions,
-            "opponent_actions": self.opponent_actions,
-            "horizon": self.horizon,
-            "seed": self.seed,
-            "payoff_range": list(self.payoff_range),
             "acted": self._action is not None,
+            **{name: getattr(self, name) for name in _SETTINGS},
         }
         target = Path(path)
         arrays: dict[str, Any] = {
@@ -139,6 +142,8 @@ class Player:
             "reward": np.array([reward for _, _, reward in self._history], np.float64),
             "policy": self.policy,
         }
+        if not target.parent.is_dir():
+            raise InputError(f"no folder {str(target.parent)!r}; make it first, or name another place.")
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -149,31 +154,41 @@ class Player:
             raise
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Player:
-        """Go on where `save` left off, to the last bit. The history is played through again: a moment per round."""
+    def load(cls, path: str | os.PathLike[str], learner: Learner | None = None) -> Player:
+        """Go on where `save` left off, to the last bit. The history is played through again: a moment per round.
+
+        A learner of one's own is handed in as `learner`: nothing that a file names is imported or run.
+        """
         try:
             with np.load(path, allow_pickle=False) as stored:
                 settings = json.loads(stored["settings"].tobytes())
-                columns = [stored[name].tolist() for name in ("action", "opponent", "reward")]
+                history = [stored[name].tolist() for name in ("action", "opponent", "reward")]
                 policy = stored["policy"]
+            name, acted = settings["learner"], settings["acted"]
+            if settings["format"] != _FORMAT:
+                raise InputError(f"{path} has another format than {_FORMAT}; load it with the coebl that wrote it.")
+            if learner is None and str(name).partition(":")[0] not in LEARNERS:
+                raise InputError(f"{path} holds {name!r}, which is not built in; pass learner=, an equal one.")
+            if learner is not None and str(learner) != name:
+                raise InputError(f"{path} holds {name!r}, and learner is {learner}; pass an equal one.")
+            settings["payoff_range"] = tuple(settings["payoff_range"])
+            settings = {key: settings[key] for key in _SETTINGS}
+            player = cls(learner or name, **settings)
+            for action, opponent, reward in zip(*history, strict=True):
+                if player.act() != action:
+                    raise InputError(_OTHER_VERSION.format(path))
+                player.observe(reward=reward, opponent=None if opponent < 0 else opponent)
         except FileNotFoundError:
             raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(
-                f"{path} is not a saved player ({shorten(str(error))}); use a file of Player.save."
-            ) from None
-        if settings.pop("format", None) != _FORMAT:
-            raise InputError(
-                f"{path} has another format than {_FORMAT}; load it with the version of coebl that wrote it."
-            )
-        acted = settings.pop("acted")
-        settings["payoff_range"] = tuple(settings["payoff_range"])
-        player = cls(**settings)
-        for action, opponent, reward in zip(*columns, strict=True):
-            player.act()
-            player._tell(action, opponent, reward)
+        except InputError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
         if not np.array_equal(player.policy, policy):
-            raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
+            raise InputError(_OTHER_VERSION.format(path))
         if acted:
             player.act()
         return player
+
+    def __repr__(self) -> str:
+        return f"<Player {self.learner}, {self.actions} x {self.opponent_actions}, round {self.round}>"

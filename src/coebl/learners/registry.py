@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
+import traceback
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from coebl.errors import InputError, nearest
-from coebl.learners.base import Learner
+from coebl.errors import InputError, nearest, shorten
+from coebl.learners.base import SEES, Learner
 from coebl.specs import Entry
 
 _BUILT_IN = {
@@ -86,7 +88,12 @@ class LearnerRegistry:
 
     def _add(self, name: str, factory: Any) -> Entry[Learner]:
         if not (isinstance(factory, type) and issubclass(factory, Learner)):
-            raise InputError(f"{name} is {factory!r}; accepted: a class that extends coebl.learners.Learner.")
+            raise InputError(f"{name} is {shorten(factory)}; accepted: a class that extends coebl.Learner.")
+        if factory.sees not in SEES:
+            raise InputError(f"{name}: sees is {factory.sees!r}; accepted: {', '.join(SEES)}.")
+        own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
+        if own and "__dataclass_fields__" not in factory.__dict__:
+            raise InputError(f"{name} has fields and is no dataclass; write @dataclass above the class.")
         entry: Entry[Learner] = Entry(name, factory)
         self._entries[name] = entry
         return entry
@@ -107,9 +114,10 @@ class LearnerRegistry:
         sys.modules[module_name] = module
         try:
             specification.loader.exec_module(module)
-        except BaseException:
+        except Exception as error:
             del sys.modules[module_name]
-            raise
+            line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
+            raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}; repair the file.") from error
         factory = getattr(module, class_name, None)
         if factory is None:
             classes = [n for n, v in vars(module).items() if isinstance(v, type) and issubclass(v, Learner)]

@@ -61,6 +61,16 @@ def digest_of(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def without_folder(spec: str) -> str:
+    """A learner's spec, with the name of its file in the place of its path.
+
+    >>> without_folder("some/where/mine.py:Mine:rate=0.2"), without_folder("coebl:c=2")
+    ('mine.py:Mine:rate=0.2', 'coebl:c=2')
+    """
+    file = _file(spec)
+    return Path(file).name + spec.removeprefix(file) if file else spec
+
+
 def _file(spec: str) -> str:
     """The file of a learner's spec, path/to/file.py:Class, or nothing."""
     head = spec.partition(":")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -16,14 +17,14 @@ from pathlib import Path
 import numpy as np
 
 from coebl.engine import Result
-from coebl.errors import CoeblError, InputError
+from coebl.errors import InputError
 from coebl.solver import maximin
 from coebl.study.cell import Cell
 from coebl.study.file import Study
 from coebl.study.progress import Progress
 from coebl.study.store import Store
 
-_RESTARTS = 3  # of the pool of processes, when one of them dies
+_POOLS = 3  # how many pools of processes may break before cells are run one by one
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -60,7 +61,8 @@ def run(
     """
     started = time.perf_counter()
     store = Store.create(Path(out), study.name, study.text)
-    there = store.finished(study.cells)
+    there = store.finished(study.cells, thorough=True)
+    store.retire(study.cells)
     digests = {cell: cell.digest() for cell in study.cells}
     todo = sorted((cell for cell in study.cells if digests[cell] not in there), key=work, reverse=True)
     failed: list[Cell] = []
@@ -112,17 +114,18 @@ def _completed(
         yield from _submitted(executor, cells)
         return
     warm_up()
-    left = {cell.digest(): cell for cell in cells}
-    for attempt in range(_RESTARTS + 1):
+    left = list(cells)
+    for _ in range(_POOLS):  # when a process dies, all cells of its pool are lost, and go to a new one
         with _local_processes(workers) as pool:
-            for cell, future in _submitted(pool, list(left.values())):
-                died = isinstance(future.exception(), BrokenExecutor)
-                if died and attempt < _RESTARTS:
-                    continue  # a process was killed from outside: its cells go to a new pool
-                del left[cell.digest()]
-                yield cell, future
+            for cell, future in _submitted(pool, list(left)):
+                if not isinstance(future.exception(), BrokenExecutor):
+                    left.remove(cell)
+                    yield cell, future
         if not left:
             return
+    for cell in left:  # some cell kills its process: one by one, so that it alone is blamed
+        with _local_processes(1) as pool:
+            yield from _submitted(pool, [cell])
 
 
 def _submitted(executor: Executor, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Future[Result]]]:
@@ -141,8 +144,7 @@ def _local_processes(workers: int | None) -> Iterator[Executor]:
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     context = multiprocessing.get_context("spawn")
-    count = workers or os.cpu_count() or 1
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(workers or cores(), mp_context=context, initializer=_depend_on_the_parent)
     others = set(multiprocessing.active_children())
     try:
         yield pool
@@ -162,8 +164,22 @@ def _local_processes(workers: int | None) -> Iterator[Executor]:
                 os.environ[name] = value
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _depend_on_the_parent() -> None:
+    """Leave interrupts to the parent, and end when it ends, however that comes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def warm_up() -> None:
@@ -184,11 +200,11 @@ def estimate(study: Study, workers: int | None = None) -> float:
             started = time.perf_counter()
             try:
                 short.run()
-            except CoeblError:
-                continue  # the run itself will tell
+            except Exception:
+                continue  # a learner of one's own, perhaps; the run itself will tell
             rates[key] = (time.perf_counter() - started) / sample
         total += rates[key] * cell.rounds
-    return total / (workers or os.cpu_count() or 1)
+    return total / (workers or cores())
 
 
 def disk_use(study: Study) -> int:

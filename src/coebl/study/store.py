@@ -31,7 +31,7 @@ import numpy as np
 import coebl
 from coebl.engine import Result
 from coebl.errors import CoeblError, InputError, shorten
-from coebl.study.cell import FORMAT, Cell, digest_of
+from coebl.study.cell import FORMAT, Cell, digest_of, without_folder
 from coebl.study.tables import LABELS, arrow, cell_table, checksum, parquet_bytes, table_schema
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ class Store:
         description = cell.description()
         digest = digest_of(description)
         labels = {
-            "game": result.match.game.spec or cell.game,  # the game of a file has no spec: then its path
-            "row": str(result.match.row),
-            "column": str(result.match.column),
+            "game": result.match.game.spec or description["game"],  # the game of a file has no spec: then its name
+            "row": without_folder(str(result.match.row)),
+            "column": without_folder(str(result.match.column)),
             "noise": str(result.match.game.noise),
         }
         table = cell_table(labels, result)
@@ -229,6 +229,14 @@ class Store:
             except (OSError, ValueError, TypeError, KeyError, IndexError, NotImplementedError) as error:
                 # Arrow raises any of these on damaged files, and names its own errors after the built-in ones
                 _unsound(path, f"it is no whole Parquet file ({_one_line(error)})")
+
+    def retire(self, cells: Iterable[Cell]) -> None:
+        """Set aside what is stored and is none of these cells: a file that it was made from has changed since."""
+        wanted = {cell.digest() for cell in cells}
+        for path in self.paths():
+            if path.stem not in wanted:
+                reason = "made from a game's or learner's file that has changed since."
+                self._set_aside(path, UnsoundError(f"{path.relative_to(self.folder)}: {reason}"))
 
     def _set_aside(self, path: Path, error: UnsoundError) -> None:
         folder = self.folder / "set-aside"
