@@ -36,7 +36,7 @@ EVERY_KIND = [
     "uniform",
     "fixed:strategy=0.25/0.5/0.25",
     "nash",
-    "switching:first=0.25/0.5/0.25,second=1/0/0,at=20",
+    "switching:mixtures=0.25/0.5/0.25_1/0/0,at=20",
     "best-response",
 ]
 OWN_MODULES = {f"coebl.learners.{module}" for module in ("coebl", "ucb", "exp3", "exp3_ix", "as_released", "opponents")}
@@ -354,8 +354,8 @@ class TestOpponents:
         assert Fixed([1, 0]) == parse_learner("fixed:1/0")
 
     def test_switching(self):
-        x, _ = play(WIDE, parse_learner("switching:first=0/0/1,second=1/0/0,at=3"), Uniform(), [0], 4)
-        np.testing.assert_array_equal(x[:, 0].argmax(axis=1), [2, 2, 0, 0])
+        x, _ = play(WIDE, parse_learner("switching:mixtures=0/0/1_1/0/0_0/1/0,at=3/5"), Uniform(), [0], 6)
+        np.testing.assert_array_equal(x[:, 0].argmax(axis=1), [2, 2, 0, 0, 1, 1])
 
     def test_thirds_are_made_exact(self):
         learner = Fixed((0.3333333, 0.3333333, 0.3333333))
@@ -369,9 +369,12 @@ class TestOpponents:
             ("fixed:1.5/-0.5", r"strategy is \(1.5, -0.5\)"),
             ("fixed", "fixed needs strategy; accepted: fixed:strategy=..."),
             ("fixed:half/half", "strategy is 'half/half'; accepted: numbers separated by /"),
-            ("switching:first=1/0,second=0/2,at=5", r"switching: second is \(0.0, 2.0\)"),
-            ("switching:first=1/0,second=0/1,at=0", "at is 0; accepted: a whole number, >= 1"),
-            ("switching:first=1/0,second=0/1", "switching needs at"),
+            ("switching:mixtures=1/0_0/2,at=5", r"switching: mixtures\[1\] is \(0.0, 2.0\)"),
+            ("switching:mixtures=1/0_0/1,at=1", r"at is \(1.0,\); accepted: 1 round numbers, >= 2 and increasing"),
+            ("switching:mixtures=1/0_0/1_1/0,at=7/5", "accepted: 2 round numbers"),
+            ("switching:mixtures=1/0_0/1,at=2.5", "accepted: 1 round numbers"),
+            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: such as 0.5/0.5_1/0"),
+            ("switching:mixtures=1/0_0/1", "switching needs at"),
             ("coebl:c=-1", "c is -1.0; accepted: a number, >= 0"),
             ("coebl:mutation=cauchy", "mutation is 'cauchy'; accepted: one of gaussian, gaussian-prose"),
             ("coebl:selection=best", "selection is 'best'; accepted: one of elitist, none"),
@@ -396,14 +399,14 @@ class TestOpponents:
             (lambda: Exp3(rewards="clipped"), "rewards is 'clipped'"),
             (lambda: Fixed((float("nan"), 1.0)), r"strategy is \(nan, 1.0\)"),
             (lambda: Fixed(()), r"strategy is \(\)"),
-            (lambda: Switching((1.0,), (1.0,), 0), "at is 0"),
+            (lambda: Switching("1_1", (0.0,)), "at is"),
         ],
     )
     def test_bad_arguments_say_what_is_wrong(self, make, words):
         with pytest.raises(InputError, match=words):
             make()
 
-    @pytest.mark.parametrize("spec", ["fixed:0.5/0.5", "switching:first=1/0/0,second=0/1,at=2"])
+    @pytest.mark.parametrize("spec", ["fixed:0.5/0.5", "switching:mixtures=1/0/0_0/1,at=2"])
     def test_mixtures_of_another_length_are_refused(self, spec):
         with pytest.raises(InputError, match=r"2 probabilities; accepted: 3, one per action of the seat"):
             parse_learner(spec).start(seat_for(WIDE, [0], None))

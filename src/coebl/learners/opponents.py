@@ -1,16 +1,16 @@
-"""Opponents that do not learn: the uniform mixture, a given one, a switch between two, Nash, the best response."""
+"""Opponents that do not learn: the uniform mixture, a given one, several in turn, Nash, the best response."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
 from coebl.errors import InputError, shorten
 from coebl.learners.base import Floats, Learner, Seat, Sees
 from coebl.solver import solve
-from coebl.specs import Range
 
 
 @dataclass
@@ -58,36 +58,44 @@ class Fixed(Learner):
 
 @dataclass
 class Switching(Learner):
-    """One mixture, then another: switching:first=0.5/0.5,second=1/0,at=100; does not learn.
+    """One mixture after another: switching:mixtures=0.5/0.5_1/0_0/1,at=100/250; does not learn.
 
     Args:
-        first: the probabilities of the actions in rounds 1 to at - 1.
-        second: those from round at on.
-        at: the first round of the second mixture.
+        mixtures: the probabilities of the actions, in order, of each mixture; an underscore between mixtures.
+        at: the rounds from which the second mixture is played, the third, and so on.
     """
 
     name: ClassVar[str] = "switching"
     sees: ClassVar[Sees] = "reward"
     learns: ClassVar[bool] = False
 
-    first: tuple[float, ...]
-    second: tuple[float, ...]
-    at: Annotated[int, Range(1)]
+    mixtures: str
+    at: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        self.first = _mixture(self.name, "first", self.first)
-        self.second = _mixture(self.name, "second", self.second)
-        if self.at < 1:
-            raise InputError(f"switching: at is {self.at}; accepted: a whole number, >= 1.")
+        texts = self.mixtures.split("_")
+        try:
+            given = [tuple(float(part) for part in text.split("/")) for text in texts]
+        except ValueError:
+            raise InputError(
+                f"switching: mixtures is {self.mixtures!r}; accepted: such as 0.5/0.5_1/0, with _ between mixtures."
+            ) from None
+        self._mixtures = [_mixture(self.name, f"mixtures[{k}]", mixture) for k, mixture in enumerate(given)]
+        starts = [1.0, *self.at]
+        rising = all(before < after == int(after) for before, after in pairwise(starts))
+        if not rising or len(starts) != len(given):
+            raise InputError(
+                f"switching: at is {shorten(self.at)}; accepted: {len(given) - 1} round numbers, >= 2 and increasing."
+            )
 
     def start(self, seat: Seat) -> None:
-        """Lay out the two policies."""
-        self.before = _for_seat(self.name, "first", self.first, seat)  # (runs, m)
-        self.after = _for_seat(self.name, "second", self.second, seat)  # (runs, m)
+        """Lay out the policies."""
+        policies = [_for_seat(self.name, f"mixtures[{k}]", one, seat) for k, one in enumerate(self._mixtures)]
+        self.policies = np.stack(policies)  # (mixtures, runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The first mixture before round `at`, the second from then on."""
-        return self.before if t < self.at else self.after
+        """The mixture whose time it is."""
+        return np.array(self.policies[sum(t >= start for start in self.at)])
 
 
 @dataclass
