@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The recorded metrics of a batch of runs, and how they ended."""
 
@@ -30,6 +30,9 @@ class Result:
     column_policy: Floats  # (runs, n)
     counts: NDArray[np.int64]  # (runs, m, n), how often each pair was played
     seconds: dict[str, float]  # time per phase
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.match}, {len(self.seeds)} runs: {', '.join(self.metrics)}>"
 
     def final(self, metric: str) -> Floats:
         """A metric after the last round, one number per run."""

@@ -53,6 +53,9 @@ class Results:
         self.store = Store.open(folder)
         self._known: dict[str, dict[str, Any]] = {}  # digest to metadata: a file never changes under its name
 
+    def __repr__(self) -> str:
+        return f"<Results in {self.store.folder}>"
+
     def cells(self) -> list[dict[str, Any]]:
         """The descriptions of the finished cells."""
         return [about["description"] for _, about in self._cells()]
