@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from coebl.solver import maximin
+from coebl.engine import Match, simulate
+from coebl.solver import fallback_count, maximin
 from oracles.certificate import certify
 from oracles.highs import value_by_highs
 
@@ -82,3 +83,18 @@ def test_an_array_changed_in_place_still_gets_the_right_answer():
         found = maximin(batch, start=found)
         for k in range(len(batch)):
             certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
+
+
+def test_ucb_on_a_large_game_needs_no_fallback():
+    """Self-play on Diagonal: the matrices are tied all over, and single precision once gave up on them."""
+    before = fallback_count()
+    result = simulate(Match.of("diagonal:6", "ucb", "ucb", rounds=150), 6, metrics=["exploitability"])
+    assert fallback_count() == before
+    assert np.isfinite(result.final("exploitability")).all()
+
+
+def test_tied_and_untied_agree_on_the_answer():
+    random = np.random.default_rng(6)
+    count = random.poisson(0.02, size=(4, 64, 64))
+    batch = np.where(count > 0, random.normal(size=count.shape), 0) + 5 / np.sqrt(np.maximum(1, count))
+    np.testing.assert_allclose(maximin(batch, tied=True).strategy, maximin(batch).strategy, atol=1e-7)

@@ -46,7 +46,7 @@ class Ucb(Learner):
         """The maximin strategies of the optimistic matrices."""
         optimistic = self.tally.mean + np.sqrt(self.log_term / np.maximum(1, self.tally.count))
         ties = self.seat.random.uniform(self.seat.actions) if self.ties == "random" else self.ties
-        self.solved = maximin(optimistic, ties=ties, start=self.solved)
+        self.solved = maximin(optimistic, ties=ties, start=self.solved, tied=True)
         return self.solved.strategy
 
     def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:

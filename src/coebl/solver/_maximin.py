@@ -55,6 +55,7 @@ def maximin(
     ties: Literal["first", "random"] | Floats = "first",
     random: np.random.Generator | None = None,
     start: BatchSolution | None = None,
+    tied: bool = False,
 ) -> BatchSolution:
     """Solve a batch of zero-sum games for the row player, who maximises.
 
@@ -68,6 +69,8 @@ def maximin(
         start: an earlier answer, of the same shape. Where only a few entries of a matrix have changed since, the solve
             costs a small fraction; the answer obeys the same rules and certificate as without it. Hand in a new
             array of payoffs, not the old one changed in place. The earlier answer's memory is taken over.
+        tied: say so if many entries are equal, as UCB's unvisited ones are. Large matrices are then solved in double
+            precision from the outset, which such ties need; it changes the time taken, not what is accepted.
 
     Returns:
         A `BatchSolution`, each of whose answers has a relative duality gap of at most 1e-9.
@@ -94,7 +97,7 @@ def maximin(
     if m * n <= _SMALL:
         failures = _lockstep.maximin_small(batch, weight, *answers)
     else:
-        precision = np.float32 if min(m, n) >= _SINGLE else np.float64
+        precision = np.float32 if min(m, n) >= _SINGLE and not tied else np.float64
         state = [_take_state(start, batch, precision)]
         before, state[0].payoffs = state[0].payoffs, batch
         failures = _simplex.maximin_batch(batch, weight, before, state[0].tableaux, state[0].scale, *answers)
@@ -114,6 +117,7 @@ def _rescue(
     """Solve again, in double precision, then by HiGHS, what was not certified. Changes the answers in place."""
     global _fallbacks
     fallbacks = 0
+    m = batch.shape[1]
     for run in np.flatnonzero(~(np.abs(gap) <= MOST_GAP)):
         low, high = batch[run].min(), batch[run].max()
         if not high / 2 - low / 2 <= np.finfo(np.float64).max / 2:
@@ -121,6 +125,8 @@ def _rescue(
         half = (high / 2 - low / 2) or 1.0  # halves: the range itself may be too large for a float
         scaled = (batch[run] / 2 - low / 2) / half
         again = _simplex_once(scaled, weight[run if len(weight) > 1 else 0])
+        if again is None:  # the rule for ties asks for more digits than there are: any optimal strategy, then
+            again = _simplex_once(scaled, np.zeros(m))
         if again is None:
             again = solve_with_highs(scaled)
             fallbacks += 1
@@ -153,7 +159,8 @@ def _simplex_once(scaled: Floats, weight: Floats) -> tuple[Floats, Floats, int] 
 
 def _take_state(start: BatchSolution | None, batch: Floats, precision: type[np.floating]) -> _State:
     if start is not None and start._state and start._state[0].payoffs.shape == batch.shape:
-        return start._state.pop()
+        if start._state[0].tableaux.T.dtype == precision:
+            return start._state.pop()
     return _new_state(batch, precision)
 
 

@@ -29,7 +29,7 @@ from numba import njit
 
 MOST_GAP = 1e-9  # the largest duality gap, relative to the payoff range, of an answer that stands
 _ROUNDS = 12  # how often _settle refines and pivots on before it gives up
-_REFINEMENTS = 5
+_REFINEMENTS = 8
 _ROUNDING = 1e-13  # a probability below this is no probability
 _EXACT = 1e-11  # what counts as zero in b and c once they are refined
 _compiled = njit(nogil=True, cache=True, error_model="numpy")
@@ -64,7 +64,6 @@ class Scratch(NamedTuple):
     width: int  # columns to sweep: n, or n rounded up to whole vectors
     zero: float  # what counts as zero in b and c while they come from T alone
     tiny: float  # what counts as zero in T
-    limit: int  # pivots
 
 
 @_compiled
@@ -116,11 +115,11 @@ def _pivot(t, w, r, s):
 
 
 @_compiled
-def _primal(t, w, zero):
+def _primal(t, w, zero, limit):
     """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot go on."""
     m = t.b.size
     factor, ratio, score = w.factor, w.ratio, w.score
-    for pivots in range(w.limit):
+    for pivots in range(limit):
         for j in range(w.width):
             gain = np.float32(t.c[j] - zero)
             gain = gain if gain > 0 else np.float32(0)  # no branch around a division: it would be taken at random
@@ -143,9 +142,16 @@ def _primal(t, w, zero):
                 r, step = i, ratio[i]
         if step == np.inf:
             return -1
+        largest = 0.0
+        for i in range(m):
+            if t.b[i] - step * factor[i] <= zero and factor[i] > largest:
+                largest = factor[i]
+        least = 0.01 * largest  # a pivot much smaller than need be would ruin the tableau
+        if factor[r] < least:
+            r = -1
         for i in range(m):  # ties in b: the least tie part leaves
-            if t.b[i] - step * factor[i] <= zero and factor[i] > w.tiny:
-                if w.e[i] * factor[r] < w.e[r] * factor[i]:
+            if t.b[i] - step * factor[i] <= zero and factor[i] > w.tiny and factor[i] >= least:
+                if r < 0 or w.e[i] * factor[r] < w.e[r] * factor[i]:
                     r = i
         t.b[r] = max(t.b[r], 0.0)
         _pivot(t, w, r, s)
@@ -153,29 +159,35 @@ def _primal(t, w, zero):
 
 
 @_compiled
-def _dual(t, w, zero):
+def _dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as _primal does.
 
     A positive reduced cost counts as zero here; _primal, which comes after, sees to it.
     """
     m = t.b.size
-    for pivots in range(w.limit):
+    for pivots in range(limit):
         r, worst = -1, -zero
         for i in range(m):
             if t.b[i] < worst:
                 r, worst = i, t.b[i]
         if r < 0:
-            worst = -w.tiny
+            largest = 1.0
+            for i in range(m):
+                largest = max(largest, abs(w.e[i]))
+            worst = -w.tiny * largest
             for i in range(m):
                 if t.b[i] <= zero and w.e[i] < worst:
                     r, worst = i, w.e[i]
         if r < 0:
             return pivots
+        largest = 1.0
+        for j in range(w.width):
+            largest = max(largest, abs(t.T[r, j]))
         s, best, size = -1, np.inf, 0.0
         for j in range(w.width):
             entry = -t.T[r, j]
-            if entry > w.tiny:
-                cost = max(-t.c[j], 0.0) / entry
+            if entry > w.tiny * largest:
+                cost = (-t.c[j] if t.c[j] < -zero else 0.0) / entry
                 if cost < best or (cost == best and entry > size):
                     s, best, size = j, cost, entry
         if s < 0:
@@ -334,6 +346,7 @@ def _tie_parts(t, w, weight):
 def _settle(t, w, weight, p, q):
     """Refine, and pivot on until the basis is optimal in double precision, ties included. Return as _primal does."""
     m, n = w.B.shape
+    limit = m + n
     pivots = 0
     for _ in range(_ROUNDS):
         if not _refine(t, w, p, q):
@@ -346,8 +359,8 @@ def _settle(t, w, weight, p, q):
         if least > _EXACT and most <= _EXACT:
             return pivots
         _tie_parts(t, w, weight)
-        repairs = _dual(t, w, _EXACT)
-        improvements = _primal(t, w, _EXACT)
+        repairs = _dual(t, w, _EXACT, limit)
+        improvements = _primal(t, w, _EXACT, limit) if repairs >= 0 else -1
         if repairs < 0 or improvements < 0:
             return -1
         if repairs + improvements == 0:
@@ -501,7 +514,6 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
         n if n < 16 else (n + 15) // 16 * 16,
         1e-6 if single else 1e-12,
         1e-5 if single else 1e-9,
-        50 * (m + n) + 100,
     )
     failures = 0
     for k in range(runs):
@@ -529,13 +541,13 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
             if attempt == 0:
                 if not warm or not _catch_up(t, w, A, before, k, unit):
                     continue
-                for i in range(m):
-                    w.e[i] = 0.0  # ties are left to _settle
-                repairs, count = _dual(t, w, w.zero), _primal(t, w, w.zero)
-                count = repairs + count if repairs >= 0 and count >= 0 else -1
+                _tie_parts(t, w, ties)
+                repairs = _dual(t, w, w.zero, m + n)
+                count = _primal(t, w, w.zero, m + n) if repairs >= 0 else -1
+                count = repairs + count if count >= 0 else -1
             elif count < 0:
                 _begin(t, w, ties)
-                count = _primal(t, w, w.zero)
+                count = _primal(t, w, w.zero, 10 * (m + n) + 50)
             else:
                 break
             if count >= 0:
