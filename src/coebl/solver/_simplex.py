@@ -115,6 +115,22 @@ def _pivot(t, w, r, s):
 
 
 @_compiled
+def _tie(t, w, step, zero):
+    """Of the rows that tie in b, the one of least tie part leaves; but not by a pivot so small that it ruins T."""
+    m = t.b.size
+    largest = 0.0
+    for i in range(m):
+        if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > largest:
+            largest = w.factor[i]
+    r = -1
+    for i in range(m):
+        if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > w.tiny and w.factor[i] >= 0.01 * largest:
+            if r < 0 or w.e[i] * w.factor[r] < w.e[r] * w.factor[i]:
+                r = i
+    return r
+
+
+@_compiled
 def _primal(t, w, zero, limit):
     """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot go on."""
     m = t.b.size
@@ -142,17 +158,11 @@ def _primal(t, w, zero, limit):
                 r, step = i, ratio[i]
         if step == np.inf:
             return -1
-        largest = 0.0
+        ties = 0
         for i in range(m):
-            if t.b[i] - step * factor[i] <= zero and factor[i] > largest:
-                largest = factor[i]
-        least = 0.01 * largest  # a pivot much smaller than need be would ruin the tableau
-        if factor[r] < least:
-            r = -1
-        for i in range(m):  # ties in b: the least tie part leaves
-            if t.b[i] - step * factor[i] <= zero and factor[i] > w.tiny and factor[i] >= least:
-                if r < 0 or w.e[i] * factor[r] < w.e[r] * factor[i]:
-                    r = i
+            ties += (t.b[i] - step * factor[i] <= zero) & (factor[i] > w.tiny)
+        if ties > 1:
+            r = _tie(t, w, step, zero)
         t.b[r] = max(t.b[r], 0.0)
         _pivot(t, w, r, s)
     return -1
@@ -541,7 +551,11 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
             if attempt == 0:
                 if not warm or not _catch_up(t, w, A, before, k, unit):
                     continue
-                _tie_parts(t, w, ties)
+                if t.T.itemsize == 8:
+                    _tie_parts(t, w, ties)
+                else:  # ties are left to _settle
+                    for i in range(m):
+                        w.e[i] = 0.0
                 repairs = _dual(t, w, w.zero, m + n)
                 count = _primal(t, w, w.zero, m + n) if repairs >= 0 else -1
                 count = repairs + count if count >= 0 else -1
