@@ -1,5 +1,6 @@
 """What each learner must do, and what none may do: sense of direction, shapes, specs, refusals, runs on their own."""
 
+from importlib.metadata import EntryPoint
 from math import log
 from pathlib import Path
 from typing import get_args
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import coebl.learners
 from coebl.engine.streams import BatchRandom
 from coebl.errors import InputError
-from coebl.learners import LEARNERS, Seat, parse_learner
+from coebl.learners import LEARNERS, Seat, parse_learner, registry
 from coebl.learners._template import EpsilonGreedy
 from coebl.learners.as_released import Exp3AsReleased, Exp3IxAsReleased
 from coebl.learners.coebl import Coebl
@@ -410,3 +411,12 @@ class TestOpponents:
     def test_mixtures_of_another_length_are_refused(self, spec):
         with pytest.raises(InputError, match=r"2 probabilities; accepted: 3, one per action of the seat"):
             parse_learner(spec).start(seat_for(WIDE, [0], None))
+
+
+def test_packages_add_learners_through_an_entry_point(monkeypatch):
+    point = EntryPoint("theirs", "coebl.learners._template:EpsilonGreedy", "coebl.learners")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == "coebl.learners" else [])
+    learners = registry.LearnerRegistry()
+    assert "theirs" in learners
+    assert isinstance(learners.parse("theirs"), EpsilonGreedy)
+    assert "ucb" in learners

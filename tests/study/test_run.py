@@ -305,3 +305,12 @@ def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, undi
             outcome = run(parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
     assert outcome.failed == ()
     assert rows(tmp_path / "results") == undisturbed
+
+
+def test_a_full_disk_stops_the_run_with_one_line_and_nothing_half_written(here):
+    limited = f"ulimit -f 6; trap '' XFSZ; {' '.join(command(here, '--workers', '1'))}"
+    done = subprocess.run(["bash", "-c", limited], cwd=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "make room there, or use another folder" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert all(path.suffix == ".parquet" for path in (here / "results" / "cells").iterdir())
