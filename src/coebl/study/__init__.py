@@ -2,8 +2,21 @@
 
 from coebl.study.cell import Cell
 from coebl.study.file import EXAMPLE, Study, StudyError, parse_study, read_study
-from coebl.study.results import Results
+from coebl.study.results import Results, Runs, Source
 from coebl.study.run import Outcome, run
 from coebl.study.store import Store
 
-__all__ = ["EXAMPLE", "Cell", "Outcome", "Results", "Store", "Study", "StudyError", "parse_study", "read_study", "run"]
+__all__ = [
+    "EXAMPLE",
+    "Cell",
+    "Outcome",
+    "Results",
+    "Runs",
+    "Source",
+    "Store",
+    "Study",
+    "StudyError",
+    "parse_study",
+    "read_study",
+    "run",
+]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +44,25 @@ class SummaryRow(TypedDict):
     n: int
 
 
+@dataclass(frozen=True)
+class Runs:
+    """One metric of one match: a number per recorded round and seed."""
+
+    rounds: NDArray[np.int64]  # (recorded,), increasing
+    seeds: NDArray[np.int64]  # (runs,), increasing
+    values: NDArray[np.float64]  # (recorded, runs)
+
+
+class Source(Protocol):
+    """What plots and claims read from: the results of a study, or anything that answers as they do."""
+
+    def matches(self) -> list[tuple[str, str, str]]:
+        """Game, row and column of every match."""
+
+    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
+        """One metric of one match at every recorded round, for all seeds; an InputError if it is not there."""
+
+
 class Results:
     """What is finished of a study, read from its folder when it is asked for.
 
@@ -52,6 +73,7 @@ class Results:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.store = Store.open(folder)
         self._known: dict[str, dict[str, Any]] = {}  # digest to metadata: a file never changes under its name
+        self._columns = lru_cache(maxsize=1024)(self._read_columns)
 
     def __repr__(self) -> str:
         return f"<Results in {self.store.folder}>"
@@ -110,6 +132,44 @@ class Results:
         _frames("pandas")
         frame: pandas.DataFrame = self.table(*arguments, **options).to_pandas()
         return frame
+
+    def matches(self) -> list[tuple[str, str, str]]:
+        """Game, row and column of every match with a finished cell."""
+        named = (tuple(about["labels"][label] for label in ("game", "row", "column")) for _, about in self._cells())
+        return list(dict.fromkeys(named))  # type: ignore[arg-type]
+
+    def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
+        """One metric of one match at every recorded round, for all seeds that are there."""
+        cells = self._matching({"game": game, "row": row, "column": column, "noise": noise})
+        if not cells:
+            raise InputError(f"no finished cell has {row} v {column} on {game}. See: coebl results {self.store.folder}")
+        for label, values in (
+            ("noise", {about["labels"]["noise"] for _, about in cells}),
+            ("horizon", {about["description"]["rounds"] for _, about in cells}),
+            ("record", {about["description"]["record"] for _, about in cells}),
+        ):
+            if len(values) > 1:
+                found = ", ".join(sorted(map(str, values)))
+                raise InputError(
+                    f"{game}, {row} v {column}: there are cells with {label} {found}; ask for one by name."
+                )
+        parts = [self._columns(digest) for digest, about in cells if metric in about["metrics"]]
+        if not parts:
+            self._chosen_metrics([metric])
+            raise InputError(f"metric {metric!r} was not recorded for {row} v {column} on {game}.")
+        seeds = np.concatenate([part["seed"] for part in parts])
+        values = np.concatenate([part[metric] for part in parts], axis=1)
+        distinct, first = np.unique(seeds, return_index=True)
+        return Runs(parts[0]["round"], distinct, values[:, first])
+
+    def _read_columns(self, digest: str) -> dict[str, NDArray[Any]]:
+        """A cell by columns: seeds and rounds once each, metrics as (recorded, runs)."""
+        table = self._sound(self.store.load, digest)
+        seeds, order = np.unique(table.column("seed").to_numpy(), return_index=True)
+        seeds = seeds[np.argsort(order)]  # as they are stored: run after run
+        shape = len(seeds), -1
+        columns = {name: table.column(name).to_numpy().reshape(shape).T for name in self._known[digest]["metrics"]}
+        return {"seed": seeds, "round": table.column("round").to_numpy().reshape(shape)[0].astype(np.int64), **columns}
 
     def lazy(self) -> polars.LazyFrame:
         """All tables as one lazy Polars frame, which reads from the files only what a query needs, unchecked."""
