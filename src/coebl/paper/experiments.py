@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from coebl.learners import parse_learner
@@ -138,7 +139,7 @@ def best_responses(game: str) -> list[Pairing]:
     """COEBL as in each variant, and UCB, against a best response: on games where the theorem speaks, T >= 2 m²."""
     if 2 * actions_of(game) ** 2 > ROUNDS:
         return []
-    return [VARIANTS[variant].against_best_response(role, game) for variant in VARIANTS for role in ("coebl", "ucb")]  # type: ignore[arg-type]
+    return [VARIANTS[variant].against_best_response(role, game) for variant in VARIANTS for role in ("coebl", "ucb")]
 
 
 def frontier(game: str) -> list[Pairing]:
@@ -176,7 +177,7 @@ def study(pairings: Iterable[Pairing], seeds: int = SEEDS) -> Study:
 def _blocks(game: str) -> list[tuple[int, ...]]:
     """Seeds that are run together: few in large games, whose matrices then stay in the processor's cache."""
     ends = [0, QUICK_SEEDS, SEEDS] if actions_of(game) <= 16 else range(0, SEEDS + 1, 10)
-    return [tuple(range(first, last)) for first, last in zip(ends, ends[1:], strict=False)]
+    return [tuple(range(first, last)) for first, last in pairwise(ends)]
 
 
 _TEXT = f"""\

@@ -136,14 +136,14 @@ class Results:
     def matches(self) -> list[tuple[str, str, str]]:
         """Game, row and column of every match with a finished cell."""
         named = (tuple(about["labels"][label] for label in ("game", "row", "column")) for _, about in self._cells())
-        return list(dict.fromkeys(named))  # type: ignore[arg-type]
+        return list(dict.fromkeys(named))
 
     def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
         """One metric of one match at every recorded round, for all seeds that are there."""
         cells = self._matching({"game": game, "row": row, "column": column, "noise": noise})
         if not cells:
             raise InputError(f"no finished cell has {row} v {column} on {game}. See: coebl results {self.store.folder}")
-        for label, values in (
+        for label, found in (
             ("noise", {about["labels"]["noise"] for _, about in cells}),
             ("horizon", {about["description"]["rounds"] for _, about in cells}),
             ("record", {about["description"]["record"] for _, about in cells}),
