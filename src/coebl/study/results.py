@@ -148,11 +148,10 @@ class Results:
             ("horizon", {about["description"]["rounds"] for _, about in cells}),
             ("record", {about["description"]["record"] for _, about in cells}),
         ):
-            if len(values) > 1:
-                found = ", ".join(sorted(map(str, values)))
-                raise InputError(
-                    f"{game}, {row} v {column}: there are cells with {label} {found}; ask for one by name."
-                )
+            if len(found) > 1:
+                several = " and ".join(sorted(map(str, found)))
+                repair = "name one as noise=" if label == "noise" else "keep them in two folders"
+                raise InputError(f"{game}, {row} v {column}: there are cells of {label} {several}; {repair}.")
         parts = [self._columns(digest) for digest, about in cells if metric in about["metrics"]]
         if not parts:
             self._chosen_metrics([metric])
