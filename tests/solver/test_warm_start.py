@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coebl.engine import Match, simulate
+from coebl.errors import InputError
 from coebl.solver import fallback_count, maximin
 from oracles.certificate import certify
 from oracles.highs import value_by_highs
@@ -74,15 +75,55 @@ def test_a_start_of_another_shape_or_another_game_does_no_harm():
     np.testing.assert_array_equal(maximin(batch, start=start).strategy, maximin(batch).strategy)
 
 
-def test_an_array_changed_in_place_still_gets_the_right_answer():
+def test_an_array_changed_in_place_is_as_good_as_a_new_one():
     random = np.random.default_rng(2)
     batch = random.normal(size=(4, 60, 60))
     found = maximin(batch)
+    cold, warm = found.pivots.mean(), []
     for _ in range(20):
         batch[:, random.integers(60), random.integers(60)] += random.normal(size=4)
         found = maximin(batch, start=found)
+        warm.append(found.pivots.mean())
         for k in range(len(batch)):
             certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
+    assert np.mean(warm) < 0.2 * cold
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_gap_is_relative_to_the_range_of_today(sign):
+    """The entry that spans the payoffs goes, or is one of two, or a new one comes: the range moves as it should."""
+    random = np.random.default_rng(7)
+    batch = random.uniform(-1, 1, size=(1, 40, 40))
+    found = maximin(batch)
+    for i, j, payoff in [(3, 5, 2.0), (8, 1, 2.0), (3, 5, 0.1), (8, 1, 0.2), (8, 1, -2.0), (8, 1, 0.0)]:
+        batch[0, i, j] = sign * payoff
+        found = maximin(batch, start=found)
+        x, y = found.strategy[0], found.opponent[0]
+        gap = (batch[0] @ y).max() - (x @ batch[0]).min()
+        assert found.gap[0] == pytest.approx(gap / np.ptp(batch[0]), abs=1e-13)
+        assert found.value[0] == pytest.approx(value_by_highs(batch[0]), abs=1e-8)
+
+
+def test_not_a_number_after_a_start_is_refused_and_does_no_lasting_harm():
+    random = np.random.default_rng(9)
+    batch = random.normal(size=(2, 30, 30))
+    found = maximin(batch)
+    broken = batch.copy()
+    broken[1, 4, 6] = np.nan
+    with pytest.raises(InputError, match=r"payoffs\[1\]\[4, 6\] is nan"):
+        maximin(broken, start=found)
+    np.testing.assert_array_equal(maximin(batch).strategy, maximin(batch.copy()).strategy)
+
+
+def test_memory_that_is_handed_on_carries_nothing_over():
+    random = np.random.default_rng(8)
+    batches = [random.normal(size=(3, 30, 30)) for _ in range(3)]
+    held = [maximin(batch) for batch in batches]  # each with memory of its own
+    for batch, answer in zip(batches, held, strict=True):
+        again = maximin(batch)  # in memory that the loop's last answer left
+        np.testing.assert_array_equal(again.strategy, answer.strategy)
+        np.testing.assert_array_equal(again.pivots, answer.pivots)
+        del again
 
 
 def test_ucb_on_a_large_game_needs_no_fallback():

@@ -66,7 +66,8 @@ def simulate(
         block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES // (8 * runs * (m + n))))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
 
-    noise_stream = Stream([generator(seed, "nature", "noise") for seed in seed_list], game.noise.draw, ahead=256)
+    nature = [generator(seed, "nature", "noise") for seed in seed_list]
+    noise_stream = Stream(nature, lambda random, out: np.copyto(out, game.noise.draw(random, out.size)), ahead=256)
     row_uniform = BatchRandom(seed_list, "row actions", ahead=256)
     column_uniform = BatchRandom(seed_list, "column actions", ahead=256)
     # a match may use one learner object for both seats, and simulate must leave the caller's objects alone

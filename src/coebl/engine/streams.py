@@ -29,7 +29,8 @@ AHEAD = 4096  # numbers per run that are fetched at a time, at least
 
 def generator(seed: int, purpose: Purpose, kind: str) -> np.random.Generator:
     """The generator of one run for one purpose and one kind of numbers."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind])))
+    sequence = np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind]))
+    return np.random.Generator(np.random.SFC64(sequence))  # of NumPy's generators the fastest
 
 
 class Stream:
@@ -38,11 +39,11 @@ class Stream:
     def __init__(
         self,
         generators: Sequence[np.random.Generator],
-        draw: Callable[[np.random.Generator, int], Floats],
+        fill: Callable[[np.random.Generator, Floats], object],  # draws as many numbers as the array holds, into it
         ahead: int = AHEAD,
     ) -> None:
         self._generators = generators
-        self._draw = draw
+        self._fill = fill
         self._ahead = ahead
         self._buffer = np.empty((len(generators), 0))
         self._used = 0
@@ -56,7 +57,7 @@ class Stream:
             buffer = np.empty((len(self._generators), left.shape[1] + fresh))
             buffer[:, : left.shape[1]] = left
             for run, random in enumerate(self._generators):
-                buffer[run, left.shape[1] :] = self._draw(random, fresh)
+                self._fill(random, buffer[run, left.shape[1] :])
             self._buffer, self._used, end = buffer, 0, count
         taken = self._buffer[:, self._used : end]
         self._used = end
@@ -69,11 +70,11 @@ class BatchRandom:
     def __init__(self, seeds: Sequence[int], purpose: Purpose, ahead: int = AHEAD) -> None:
         self._runs = len(seeds)
         self._uniform = Stream(
-            [generator(seed, purpose, "uniform") for seed in seeds], lambda random, size: random.random(size), ahead
+            [generator(seed, purpose, "uniform") for seed in seeds], lambda random, out: random.random(out=out), ahead
         )
         self._normal = Stream(
             [generator(seed, purpose, "normal") for seed in seeds],
-            lambda random, size: random.standard_normal(size),
+            lambda random, out: random.standard_normal(out=out),
             ahead,
         )
 

@@ -110,8 +110,9 @@ class Tally:
         self.mean = np.zeros(shape)  # (runs, m, k), average reward, 0 when unvisited
         self._runs = np.arange(seat.runs)
 
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
-        """Count one visit per run."""
+    def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, Ints, Ints]:
+        """Count one visit per run. Returns the index of what changed, so that only that need be computed anew."""
         at = self._runs, action, opponent
         self.count[at] += 1
         self.mean[at] += (reward - self.mean[at]) / self.count[at]
+        return at

@@ -54,19 +54,24 @@ class Coebl(Learner):
         self.tally = Tally(seat)
         self.scale = self.c * log_of_pairs(seat, self.name)  # c log(2 T² m k)
         self.mutate, self.select = MUTATIONS[self.mutation], SELECTIONS[self.selection]
+        self.centre = self.mutate.centre(self.tally.mean, self.tally.count, self.scale)  # (runs, m, k)
+        self.deviation = self.mutate.deviation(self.tally.count)  # (runs, m, k)
         self.current = np.full((seat.runs, seat.actions), 1 / seat.actions)  # (runs, m), x_{t-1}
 
     def policy(self, t: int) -> Floats:
         """Mutate, solve, select (lines 3 to 11)."""
-        normal = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions)
-        mutated = self.mutate(self.tally.mean, self.tally.count, self.scale, normal)
+        mutated = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions)
+        mutated *= self.deviation  # in place: large games are bound by memory
+        mutated += self.centre  # ~ N(centre, deviation²), the paper's Mutate
         self.current = self.select(self.current, maximin(mutated).strategy, mutated)
         return self.current
 
     def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
         """Count the visit (line 12)."""
         assert opponent is not None  # it declares that it sees the opponent
-        self.tally.add(action, opponent, reward)
+        at = self.tally.add(action, opponent, reward)
+        self.centre[at] = self.mutate.centre(self.tally.mean[at], self.tally.count[at], self.scale)
+        self.deviation[at] = self.mutate.deviation(self.tally.count[at])
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:

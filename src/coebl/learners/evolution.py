@@ -1,11 +1,12 @@
 """The evolutionary parts of COEBL: mutations of the estimated payoffs, and selections between policies.
 
-Each part is a function with a name. To add one: write it, put it into its table, and its name into the Literal above.
+Each part has a name. To add one: write it, put it into its table, and its name into the Literal above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,21 +16,33 @@ from coebl.learners.base import Floats
 MutationName = Literal["gaussian", "gaussian-prose"]
 SelectionName = Literal["elitist", "none"]
 
-# (mean, count, c L, standard normal draws), all but c L of shape (runs, m, k) -> the mutated matrices, (runs, m, k)
-Mutation = Callable[[Floats, Floats, float, Floats], Floats]
 # (previous policies, new policies, both (runs, m), mutated matrices (runs, m, k)) -> the policies to play, (runs, m)
 Selection = Callable[[Floats, Floats, Floats], Floats]
 
 
-def gaussian(mean: Floats, count: Floats, scale: float, normal: Floats) -> Floats:
-    """mean + N(sqrt(c L / (max(1, n) + 1)), 1 / max(1, n)²): the paper's formula of Mutate, which its proof uses."""
-    visits = np.maximum(1, count)
-    return mean + np.sqrt(scale / (visits + 1)) + normal / visits
+@dataclass(frozen=True)
+class Mutation:
+    """mean + N(sqrt(c L / (max(1, n) + 1)), deviation(n)²), for a pair of actions with n visits: the paper's Mutate."""
+
+    deviation: Callable[[Floats], Floats]
+
+    def centre(self, mean: Floats, count: Floats, scale: float) -> Floats:
+        """Where the mutated entries are centred, the mean and the bonus: of the shape of mean and count."""
+        return mean + np.sqrt(scale / (np.maximum(1, count) + 1))
+
+    def __call__(self, mean: Floats, count: Floats, scale: float, normal: Floats) -> Floats:
+        """The mutated entries, from standard normal draws; scale is c L."""
+        return self.centre(mean, count, scale) + self.deviation(count) * normal
 
 
-def gaussian_prose(mean: Floats, count: Floats, scale: float, normal: Floats) -> Floats:
-    """mean + N(sqrt(c L / (max(1, n) + 1)), 1 / (1 + n)): the variance that the paper's prose states."""
-    return mean + np.sqrt(scale / (np.maximum(1, count) + 1)) + normal / np.sqrt(1 + count)
+def formula(count: Floats) -> Floats:
+    """1 / max(1, n): the formula of the paper's Mutate, which its proof uses."""
+    return 1 / np.maximum(1, count)
+
+
+def prose(count: Floats) -> Floats:
+    """1 / sqrt(1 + n): the variance that the paper's prose states."""
+    return 1 / np.sqrt(1 + count)
 
 
 def fitness(policy: Floats, matrix: Floats) -> Floats:
@@ -54,5 +67,5 @@ def newest(previous: Floats, new: Floats, matrix: Floats) -> Floats:
     return new
 
 
-MUTATIONS: dict[MutationName, Mutation] = {"gaussian": gaussian, "gaussian-prose": gaussian_prose}
+MUTATIONS: dict[MutationName, Mutation] = {"gaussian": Mutation(formula), "gaussian-prose": Mutation(prose)}
 SELECTIONS: dict[SelectionName, Selection] = {"elitist": elitist, "none": newest}

@@ -40,19 +40,24 @@ class Ucb(Learner):
         self.seat = seat
         self.tally = Tally(seat)
         self.log_term = 2 * log_of_pairs(seat, self.name)
+        self.optimistic = self._bound(self.tally.mean, self.tally.count)  # (runs, m, k)
         self.solved: BatchSolution | None = None  # last round's, from which the next solve starts
 
     def policy(self, t: int) -> Floats:
         """The maximin strategies of the optimistic matrices."""
-        optimistic = self.tally.mean + np.sqrt(self.log_term / np.maximum(1, self.tally.count))
         ties = self.seat.random.uniform(self.seat.actions) if self.ties == "random" else self.ties
-        self.solved = maximin(optimistic, ties=ties, start=self.solved, tied=True)
+        self.solved = maximin(self.optimistic, ties=ties, start=self.solved, tied=True)
         return self.solved.strategy
 
     def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
         """Count the visit."""
         assert opponent is not None  # it declares that it sees the opponent
-        self.tally.add(action, opponent, reward)
+        at = self.tally.add(action, opponent, reward)
+        self.optimistic[at] = self._bound(self.tally.mean[at], self.tally.count[at])
+
+    def _bound(self, mean: Floats, count: Floats) -> Floats:
+        """The upper confidence bound of pairs with these means and visits."""
+        return mean + np.sqrt(self.log_term / np.maximum(1, count))
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:

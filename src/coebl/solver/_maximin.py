@@ -20,15 +20,19 @@ _SMALL = 400  # entries up to which the lockstep kernel is the faster one
 _SINGLE = 48  # actions of either player from which a single-precision tableau pays
 
 _fallbacks = 0
+_spare: list[_State] = []  # at most one, of an answer that nobody holds any more
 
 
 @dataclass
 class _State:
-    """What a warm start needs: the tableaux, and the payoffs they belong to."""
+    """What a warm start needs: the tableaux, and how the payoffs inside them were scaled."""
 
-    payoffs: Floats
     tableaux: _simplex.Tableau
-    scale: Floats
+    scale: Floats  # all zero: as good as new
+
+    def fits(self, batch: Floats, precision: type[np.floating]) -> bool:
+        """Whether it has the shape and the precision for these payoffs."""
+        return bool(self.tableaux.B.shape == batch.shape and self.tableaux.T.dtype == precision)
 
 
 @dataclass(eq=False)
@@ -42,6 +46,11 @@ class BatchSolution:
     pivots: NDArray[np.int64]  # (runs,)
     fallbacks: int  # how many of the runs HiGHS had to solve
     _state: list[_State] = field(default_factory=list, repr=False, compare=False)  # empty once it has been used
+
+    def __del__(self) -> None:
+        """Leave the memory to the next solve: to fetch it anew from the system costs as much as a small solve."""
+        if self._state and not _spare:
+            _spare.append(self._state.pop())
 
 
 def fallback_count() -> int:
@@ -67,8 +76,8 @@ def maximin(
             shape (runs, m) gives the weights directly: the optimal strategy of least mean weight is returned.
         random: the generator that ``ties="random"`` draws from.
         start: an earlier answer, of the same shape. Where only a few entries of a matrix have changed since, the solve
-            costs a small fraction; the answer obeys the same rules and certificate as without it. Hand in a new
-            array of payoffs, not the old one changed in place. The earlier answer's memory is taken over.
+            costs a small fraction; the answer obeys the same rules and certificate as without it. The earlier answer's
+            memory is taken over.
         tied: say so if many entries are equal, as UCB's unvisited ones are. Large matrices are then solved in double
             precision from the outset, which such ties need; it changes the time taken, not what is accepted.
 
@@ -99,8 +108,7 @@ def maximin(
     else:
         precision = np.float32 if min(m, n) >= _SINGLE and not tied else np.float64
         state = [_take_state(start, batch, precision)]
-        before, state[0].payoffs = state[0].payoffs, batch
-        failures = _simplex.maximin_batch(batch, weight, before, state[0].tableaux, state[0].scale, *answers)
+        failures = _simplex.maximin_batch(batch, weight, state[0].tableaux, state[0].scale, *answers)
     fallbacks = _rescue(batch, weight, *answers) if failures else 0
     return BatchSolution(row, column, value, gap, pivots, fallbacks, state)
 
@@ -152,16 +160,22 @@ def _simplex_once(scaled: Floats, weight: Floats) -> tuple[Floats, Floats, int] 
     value, gap = np.empty(1), np.empty(1)
     pivots = np.empty(1, np.int64)
     answers = row, column, value, gap, pivots
-    if _simplex.maximin_batch(batch, weight[None], batch, state.tableaux, state.scale, *answers):
+    if _simplex.maximin_batch(batch, weight[None], state.tableaux, state.scale, *answers):
         return None
     return row[0], column[0], int(pivots[0])
 
 
 def _take_state(start: BatchSolution | None, batch: Floats, precision: type[np.floating]) -> _State:
-    if start is not None and start._state and start._state[0].payoffs.shape == batch.shape:
-        if start._state[0].tableaux.T.dtype == precision:
-            return start._state.pop()
-    return _new_state(batch, precision)
+    if start is not None and start._state and start._state[0].fits(batch, precision):
+        return start._state.pop()
+    try:
+        spare = _spare.pop()
+    except IndexError:  # there is none, or another thread was quicker
+        return _new_state(batch, precision)
+    if not spare.fits(batch, precision):
+        return _new_state(batch, precision)
+    spare.scale[:] = 0
+    return spare
 
 
 def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
@@ -171,13 +185,14 @@ def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
         stride += 16  # rows that lie a power of two apart would fight for the same cache lines
     tableaux = _simplex.Tableau(
         T=_aligned((runs, m, stride), precision),
-        b=np.empty((runs, m)),
-        c=np.empty((runs, stride)),
+        b=_aligned((runs, m), np.float64),
+        c=_aligned((runs, stride), np.float64),
         norm=_aligned((runs, stride), precision),
         basic=np.empty((runs, m), np.int64),
         nonbasic=np.empty((runs, n), np.int64),
+        B=_aligned((runs, m, n), np.float64),
     )
-    return _State(batch, tableaux, np.zeros((runs, 2)))
+    return _State(tableaux, np.zeros((runs, 4)))
 
 
 def _aligned(shape: tuple[int, ...], precision: type[np.floating]) -> NDArray[np.floating]:

@@ -45,12 +45,12 @@ class Tableau(NamedTuple):
     norm: Any  # (stride,), 1 + squared norm of each column
     basic: Any  # (m,), the variable of each row
     nonbasic: Any  # (n,), the variable of each column
+    B: Any  # (m, n), the scaled payoffs
 
 
 class Scratch(NamedTuple):
     """Working memory, allocated once a call."""
 
-    B: Any  # (m, n), the scaled payoffs
     e: Any  # (m,), the tie part of the right-hand side
     factor: Any  # (m,), the pivot column
     row: Any  # (stride,), the pivot row
@@ -258,7 +258,7 @@ def _refine(t, w, p, q):
     Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis.
     Leaves Bq in w.row_sums and B'p in w.column_sums.
     """
-    m, n = w.B.shape
+    m, n = t.B.shape
     for i in range(m):
         p[i] = 0.0
     for j in range(n):
@@ -271,8 +271,8 @@ def _refine(t, w, p, q):
             p[t.nonbasic[s] - n] = -t.c[s]
     before = np.inf
     for _ in range(_REFINEMENTS):
-        _times(w.B, q, n, w.support, w.row_sums)
-        _transposed_times(w.B, p, n, w.column_sums)
+        _times(t.B, q, n, w.support, w.row_sums)
+        _transposed_times(t.B, p, n, w.column_sums)
         error = 0.0
         for i in range(m):
             k = t.basic[i]
@@ -309,9 +309,9 @@ def _refine(t, w, p, q):
 
 
 @_inlined
-def _bounds(w, p, q):
+def _bounds(t, w, p, q):
     """Make p and q strategies. Return what they guarantee, min p'B and max Bq. Comes after _refine."""
-    m, n = w.B.shape
+    m, n = t.B.shape
     clipped = False
     total_p = total_q = 0.0
     for i in range(m):
@@ -325,8 +325,8 @@ def _bounds(w, p, q):
             clipped = True
         total_q += q[j]
     if clipped:
-        _times(w.B, q, n, w.support, w.row_sums)
-        _transposed_times(w.B, p, n, w.column_sums)
+        _times(t.B, q, n, w.support, w.row_sums)
+        _transposed_times(t.B, p, n, w.column_sums)
     low, high = w.column_sums[0], w.row_sums[0]
     for j in range(1, n):
         low = min(low, w.column_sums[j])
@@ -355,7 +355,7 @@ def _tie_parts(t, w, weight):
 @_inlined
 def _settle(t, w, weight, p, q):
     """Refine, and pivot on until the basis is optimal in double precision, ties included. Return as _primal does."""
-    m, n = w.B.shape
+    m, n = t.B.shape
     limit = m + n
     pivots = 0
     for _ in range(_ROUNDS):
@@ -424,30 +424,67 @@ def _change(t, w, i, j, change):
     return True
 
 
+@_compiled
+def _has(B, number):
+    """Whether an entry of B is this number."""
+    m, n = B.shape
+    for i in range(m):
+        hits = 0
+        for j in range(n):
+            hits += B[i, j] == number
+        if hits > 0:
+            return True
+    return False
+
+
 @_inlined
-def _catch_up(t, w, A, before, k, unit):
-    """Apply to T the changes from before[k] to A[k]. False if they are too many, or the basis became singular."""
-    m, n = w.B.shape
+def _catch_up(t, w, A, k, scale):
+    """Apply to B and T what has changed in A[k]. False if it is too much, too far off, or made the basis singular."""
+    m, n = t.B.shape
+    base, unit, least, most = scale[k, 0], 1 / scale[k, 1], scale[k, 2], scale[k, 3]
     budget = 1 + min(m, n) // 4  # a change costs up to a pivot, and a pivot or two to repair
+    least_left = most_left = False
     for i in range(m):
         differing = 0
         for j in range(n):
-            differing += A[k, i, j] != before[k, i, j]
+            differing += 1 + (A[k, i, j] - base) * unit != t.B[i, j]
+        if differing == 0:
+            continue
         budget -= differing
         if budget < 0:
             return False
-        if differing > 0:
-            for j in range(n):
-                if A[k, i, j] != before[k, i, j]:
-                    if not _change(t, w, i, j, (A[k, i, j] - before[k, i, j]) * unit):
-                        return False
-    return True
+        for j in range(n):
+            old, new = t.B[i, j], 1 + (A[k, i, j] - base) * unit
+            if new != old:
+                if not (new >= 0.5 and new <= 3) or not _change(t, w, i, j, new - old):  # NaN is refused as well
+                    return False
+                t.B[i, j] = new
+                least_left |= old == least
+                most_left |= old == most
+                least, most = min(least, new), max(most, new)
+    if (least_left and not _has(t.B, least)) or (most_left and not _has(t.B, most)):
+        least, most = _extent(t.B, w.score, w.over_columns, w.column_sums)
+    scale[k, 2], scale[k, 3] = least, most
+    return most - least >= 0.25
+
+
+@_inlined
+def _scale(t, w, A, k, scale):
+    """Make B of A[k], with entries in [1, 2]."""
+    m, n = t.B.shape
+    low, high = _extent(A[k], w.score, w.over_columns, w.column_sums)
+    span = high - low if high != low else 1.0
+    unit = 1 / span
+    for i in range(m):
+        for j in range(n):
+            t.B[i, j] = 1 + (A[k, i, j] - low) * unit
+    scale[k, 0], scale[k, 1], scale[k, 2], scale[k, 3] = low, span, 1.0, 1 + (high - low) * unit
 
 
 @_inlined
 def _begin(t, w, weight):
-    """The tableau of w.B with every slack basic."""
-    m, n = w.B.shape
+    """The tableau of t.B with every slack basic."""
+    m, n = t.B.shape
     for j in range(w.width):
         t.norm[j] = 1
         t.c[j] = 1 if j < n else 0
@@ -456,7 +493,7 @@ def _begin(t, w, weight):
         w.e[i] = weight[i]
         t.basic[i] = n + i
         for j in range(n):
-            t.T[i, j] = w.B[i, j]
+            t.T[i, j] = t.B[i, j]
         for j in range(n, w.width):
             t.T[i, j] = 0
         for j in range(w.width):
@@ -466,15 +503,15 @@ def _begin(t, w, weight):
 
 
 @_compiled
-def _extent(A, k, lows, highs, check):
-    """The smallest and the largest entry of A[k], or NaN where one is not finite. The rest is scratch."""
-    _, m, n = A.shape
+def _extent(A, lows, highs, check):
+    """The smallest and the largest entry of A, or NaN where one is not finite. The rest is scratch."""
+    m, n = A.shape
     for j in range(n):
-        lows[j] = highs[j] = A[k, m - 1, j]
-        check[j] = A[k, m - 1, j] * 0.0
+        lows[j] = highs[j] = A[m - 1, j]
+        check[j] = A[m - 1, j] * 0.0
     for i in range(0, m - 1, 2):
         for j in range(n):
-            one, other = A[k, i, j], A[k, i + 1, j]
+            one, other = A[i, j], A[i + 1, j]
             small, large = (one, other) if one < other else (other, one)
             check[j] += (one + other) * 0.0
             lows[j] = small if small < lows[j] else lows[j]
@@ -497,20 +534,20 @@ def _aligned(size, like):
 
 
 @_compiled
-def maximin_batch(A, weight, before, states, scale, row, column, value, gap, pivots):
+def maximin_batch(A, weight, states, scale, row, column, value, gap, pivots):
     """Solve every A[k], from its state where that helps, and leave the state for a later call.
 
     A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. states: a Tableau whose arrays have runs on axis 0.
-    before: the A that the states belong to. scale: (runs, 2), the low end and the width of the payoffs; a width of 0
-    says that there is no state yet. row, column, value, gap, pivots: the answers of each run. Returns how many gaps
-    are not at most MOST_GAP: payoffs that are not finite, or too nearly degenerate for this precision, end there.
+    scale: (runs, 4), what B was made with and is: the payoff that became 1, the width that became 1, the least and the
+    largest entry of B; a width of 0 says that there is no state yet. row, column, value, gap, pivots: the answers of
+    each run. Returns how many gaps are not at most MOST_GAP: payoffs that are not finite, or too nearly degenerate for
+    this precision, end there.
     """
     runs, m, n = A.shape
     T, b = states.T, states.b
     stride = T.shape[2]
     single = T.itemsize == 4
     w = Scratch(
-        _aligned(m * n, b).reshape((m, n)),
         _aligned(m, b),
         _aligned(m, T),
         _aligned(stride, T),
@@ -527,16 +564,6 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
     )
     failures = 0
     for k in range(runs):
-        low, high = _extent(A, k, w.score, w.over_columns, w.column_sums)
-        base, span = scale[k, 0], scale[k, 1]
-        warm = span > 0.0 and low >= base - 0.5 * span and high <= base + 2 * span and high - low >= 0.25 * span
-        if not warm:
-            base = low
-            span = high - low if high != low else 1.0
-        unit = 1 / span
-        for i in range(m):
-            for j in range(n):
-                w.B[i, j] = 1 + (A[k, i, j] - base) * unit
         t = Tableau(
             states.T[k],
             states.b[k],
@@ -544,12 +571,13 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
             states.norm[k],
             states.basic[k],
             states.nonbasic[k],
+            states.B[k],
         )
         ties = weight[k if weight.shape[0] > 1 else 0]
         count = -1
         for attempt in range(2):  # from the state, if there is one; else, or if that fails, from the start
             if attempt == 0:
-                if not warm or not _catch_up(t, w, A, before, k, unit):
+                if scale[k, 1] == 0.0 or not _catch_up(t, w, A, k, scale):
                     continue
                 if t.T.itemsize == 8:
                     _tie_parts(t, w, ties)
@@ -560,6 +588,7 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
                 count = _primal(t, w, w.zero, m + n) if repairs >= 0 else -1
                 count = repairs + count if count >= 0 else -1
             elif count < 0:
+                _scale(t, w, A, k, scale)
                 _begin(t, w, ties)
                 count = _primal(t, w, w.zero, 10 * (m + n) + 50)
             else:
@@ -573,9 +602,8 @@ def maximin_batch(A, weight, before, states, scale, row, column, value, gap, piv
             failures += 1
             continue
         pivots[k] = count
-        scale[k, 0], scale[k, 1] = base, span
-        lower, upper = _bounds(w, row[k], column[k])
-        value[k] = base + (0.5 * (lower + upper) - 1) * span
-        gap[k] = (upper - lower) * span / (high - low if high != low else 1.0)
+        lower, upper = _bounds(t, w, row[k], column[k])
+        value[k] = scale[k, 0] + (0.5 * (lower + upper) - 1) * scale[k, 1]
+        gap[k] = (upper - lower) / (scale[k, 3] - scale[k, 2] or 1.0)
         failures += not abs(gap[k]) <= MOST_GAP  # also when it is not a number
     return failures
