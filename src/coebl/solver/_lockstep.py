@@ -136,11 +136,23 @@ def _eliminate(m, n, width, T, b, e, c, norm, factor, row, step, tie_step, price
         for k in range(width):
             c[j * LANES + k] -= price[k] * row[j * LANES + k]
             norm[j * LANES + k] = 1.0
-    for i in range(m):
+    stride = (n | 1) * LANES
+    for i in range(0, m - 1, 2):  # two rows a pass: row and norm are then read once for two
+        for j in range(n):
+            above, factors, here = np.uint64(i * stride + j * LANES), np.uint64(i * LANES), np.uint64(j * LANES)
+            below, next_factors = above + np.uint64(stride), factors + np.uint64(LANES)
+            for lane in range(width):
+                k = np.uint64(lane)  # unsigned, so that no index may count from the end, which would forbid vectors
+                one = T[above + k] - factor[factors + k] * row[here + k]
+                other = T[below + k] - factor[next_factors + k] * row[here + k]
+                T[above + k] = one
+                T[below + k] = other
+                norm[here + k] += one * one + other * other
+    if m % 2:
         for j in range(n):
             for k in range(width):
-                entry = T[(i * (n | 1) + j) * LANES + k] - factor[i * LANES + k] * row[j * LANES + k]
-                T[(i * (n | 1) + j) * LANES + k] = entry
+                entry = T[(m - 1) * stride + j * LANES + k] - factor[(m - 1) * LANES + k] * row[j * LANES + k]
+                T[(m - 1) * stride + j * LANES + k] = entry
                 norm[j * LANES + k] += entry * entry
 
 
