@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from coebl.errors import InputError, nearest
 if TYPE_CHECKING:
     import pandas
     import polars
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
@@ -61,3 +63,9 @@ class Result:
         except ImportError:
             raise InputError("to_polars needs polars; run: pip install polars") from None
         return polars.DataFrame(self.columns())
+
+    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded."""
+        # by name: plots are made above the engine (docs/design.md), so it does not import them
+        axes: Axes = import_module("coebl.report.plots").plot_result(self, metric, ax)
+        return axes

@@ -9,6 +9,8 @@ from coebl.errors import SolveError
 
 Floats = NDArray[np.float64]
 
+_TOLERANCE = 1e-10  # the least that HiGHS takes
+
 
 def solve_with_highs(scaled: Floats) -> tuple[Floats, Floats, int]:
     """Both players' strategies, and the iterations, of a matrix with entries in [0, 1]."""
@@ -30,6 +32,7 @@ def _one_player(payoff: Floats) -> tuple[Floats, int]:
         b_eq=[1.0],
         bounds=[(0, None)] * m + [(None, None)],
         method="highs-ds",
+        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
     )
     if result.x is None:
         raise SolveError(f"HiGHS found no equilibrium of a {m} x {n} game: {result.message}")

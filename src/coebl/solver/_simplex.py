@@ -32,6 +32,7 @@ _ROUNDS = 12  # how often _settle refines and pivots on before it gives up
 _REFINEMENTS = 8
 _ROUNDING = 1e-13  # a probability below this is no probability
 _EXACT = 1e-11  # what counts as zero in b and c once they are refined
+_LOOSE = 1e-10  # the same where the basis is nearly singular, so that rounding reaches further
 _compiled = njit(nogil=True, cache=True, error_model="numpy")
 _inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")  # a call counts references to each array
 
@@ -175,7 +176,8 @@ def _dual(t, w, zero, limit):
     A positive reduced cost counts as zero here; _primal, which comes after, sees to it.
     """
     m = t.b.size
-    for pivots in range(limit):
+    pivots = 0
+    for _ in range(limit):
         r, worst = -1, -zero
         for i in range(m):
             if t.b[i] < worst:
@@ -201,10 +203,14 @@ def _dual(t, w, zero, limit):
                 if cost < best or (cost == best and entry > size):
                     s, best, size = j, cost, entry
         if s < 0:
-            return -1
+            if t.b[r] < -_LOOSE:
+                return -1
+            t.b[r] = w.e[r] = 0.0  # nothing in the row can make up for it: it is a zero, rounded
+            continue
         for i in range(m):
             w.factor[i] = t.T[i, s]
         _pivot(t, w, r, s)
+        pivots += 1
     return -1
 
 
@@ -353,7 +359,7 @@ def _tie_parts(t, w, weight):
 
 
 @_inlined
-def _settle(t, w, weight, p, q):
+def _settle(t, w, weight, p, q, exact):
     """Refine, and pivot on until the basis is optimal in double precision, ties included. Return as _primal does."""
     m, n = t.B.shape
     limit = m + n
@@ -366,11 +372,11 @@ def _settle(t, w, weight, p, q):
             least = min(least, t.b[i])
         for s in range(1, n):
             most = max(most, t.c[s])
-        if least > _EXACT and most <= _EXACT:
+        if least > exact and most <= exact:
             return pivots
         _tie_parts(t, w, weight)
-        repairs = _dual(t, w, _EXACT, limit)
-        improvements = _primal(t, w, _EXACT, limit) if repairs >= 0 else -1
+        repairs = _dual(t, w, exact, limit)
+        improvements = _primal(t, w, exact, limit) if repairs >= 0 else -1
         if repairs < 0 or improvements < 0:
             return -1
         if repairs + improvements == 0:
@@ -526,6 +532,120 @@ def _extent(A, lows, highs, check):
 
 
 @_compiled
+def _invert(G):
+    """Invert G in place, by Gauss and Jordan with row exchanges. False if it is singular, to working precision."""
+    size = G.shape[0]
+    exchanged = np.empty(size, np.int64)
+    for k in range(size):
+        r = k
+        for i in range(k + 1, size):
+            if abs(G[i, k]) > abs(G[r, k]):
+                r = i
+        exchanged[k] = r
+        if not abs(G[r, k]) > 1e-13:
+            return False
+        for j in range(size):
+            G[k, j], G[r, j] = G[r, j], G[k, j]
+        inverse = 1 / G[k, k]
+        G[k, k] = 1.0
+        for j in range(size):
+            G[k, j] *= inverse
+        for i in range(size):
+            if i != k:
+                factor = G[i, k]
+                G[i, k] = 0.0
+                for j in range(size):
+                    G[i, j] -= factor * G[k, j]
+    for k in range(size - 1, -1, -1):
+        r = exchanged[k]
+        for i in range(size):
+            G[i, k], G[i, r] = G[i, r], G[i, k]
+    return True
+
+
+@_compiled
+def _compute_anew(t, w):
+    """Compute T, b, c and norm of this basis from B alone, without the rounding of pivots. False if it is singular.
+
+    The basic q solve the constraints whose slacks are nonbasic; the inverse of that square part of B gives all.
+    """
+    m, n = t.B.shape
+    q_rows = np.flatnonzero(t.basic < n)
+    slack_columns = np.flatnonzero(t.nonbasic >= n)
+    size = q_rows.size
+    G = np.empty((size, size))
+    for a in range(size):
+        for k in range(size):
+            G[a, k] = t.B[t.nonbasic[slack_columns[a]] - n, t.basic[q_rows[k]]]
+    if not _invert(G):
+        return False
+    solved = np.zeros((size, n))  # inverse of G times the constraints: q as a function of all q
+    for k in range(size):
+        for a in range(size):
+            constraint = t.nonbasic[slack_columns[a]] - n
+            for j in range(n):
+                solved[k, j] += G[k, a] * t.B[constraint, j]
+    rest = np.empty(n)
+    for s in range(w.width):
+        t.c[s] = 1.0 if s < n and t.nonbasic[s] < n else 0.0
+        t.norm[s] = 1
+    for i in range(m):
+        if t.basic[i] < n:
+            continue
+        slack = t.basic[i] - n
+        t.b[i] = 1.0
+        for j in range(n):
+            rest[j] = t.B[slack, j]
+        for a in range(size):
+            w.over_columns[a] = 0.0
+        for k in range(size):
+            share = t.B[slack, t.basic[q_rows[k]]]
+            for j in range(n):
+                rest[j] -= share * solved[k, j]
+            for a in range(size):
+                w.over_columns[a] -= share * G[k, a]
+                t.b[i] -= share * G[k, a]
+        _fill_row(t, i, rest, w.over_columns, slack_columns)
+    for k in range(size):
+        i = q_rows[k]
+        t.b[i] = 0.0
+        for a in range(size):
+            t.b[i] += G[k, a]
+        _fill_row(t, i, solved[k], G[k], slack_columns)
+        for s in range(n):
+            t.c[s] -= t.T[i, s]
+    for i in range(m):
+        for s in range(n):
+            t.norm[s] += t.T[i, s] * t.T[i, s]
+    return True
+
+
+@_inlined
+def _fill_row(t, i, of_q, of_slacks, slack_columns):
+    """Row i of T, from the coefficients of all q and of the nonbasic slacks."""
+    for s in range(t.nonbasic.size):
+        if t.nonbasic[s] < t.nonbasic.size:
+            t.T[i, s] = of_q[t.nonbasic[s]]
+    for a in range(slack_columns.size):
+        t.T[i, slack_columns[a]] = of_slacks[a]
+
+
+@_inlined
+def _go_on(t, w, weight, p, q, zero, exact):
+    """Pivot from this tableau to the optimum, and settle. zero and exact are what counts as zero before and after."""
+    m, n = t.B.shape
+    if t.T.itemsize == 8:
+        _tie_parts(t, w, weight)
+    else:  # ties are left to _settle
+        for i in range(m):
+            w.e[i] = 0.0
+    repairs = _dual(t, w, zero, m + n)
+    improvements = _primal(t, w, zero, m + n) if repairs >= 0 else -1
+    more = _settle(t, w, weight, p, q, exact) if improvements >= 0 else -1
+    return repairs + improvements + more if more >= 0 else -1
+
+
+@_compiled
 def _aligned(size, like):
     """An array of this size and the dtype of like, at an address that suits whole cache lines."""
     buffer = np.empty(size * like.itemsize + 64, np.uint8)
@@ -575,27 +695,19 @@ def maximin_batch(A, weight, states, scale, row, column, value, gap, pivots):
         )
         ties = weight[k if weight.shape[0] > 1 else 0]
         count = -1
-        for attempt in range(2):  # from the state, if there is one; else, or if that fails, from the start
-            if attempt == 0:
-                if scale[k, 1] == 0.0 or not _catch_up(t, w, A, k, scale):
-                    continue
-                if t.T.itemsize == 8:
-                    _tie_parts(t, w, ties)
-                else:  # ties are left to _settle
-                    for i in range(m):
-                        w.e[i] = 0.0
-                repairs = _dual(t, w, w.zero, m + n)
-                count = _primal(t, w, w.zero, m + n) if repairs >= 0 else -1
-                count = repairs + count if count >= 0 else -1
-            elif count < 0:
-                _scale(t, w, A, k, scale)
-                _begin(t, w, ties)
-                count = _primal(t, w, w.zero, 10 * (m + n) + 50)
-            else:
-                break
+        if scale[k, 1] > 0.0 and _catch_up(t, w, A, k, scale):
+            count = _go_on(t, w, ties, row[k], column[k], w.zero, _EXACT)
+            if count < 0 and _compute_anew(t, w):
+                count = _go_on(t, w, ties, row[k], column[k], w.zero, _EXACT)
+        if count < 0:
+            _scale(t, w, A, k, scale)
+            _begin(t, w, ties)
+            count = _primal(t, w, w.zero, 10 * (m + n) + 50)
             if count >= 0:
-                more = _settle(t, w, ties, row[k], column[k])
+                more = _settle(t, w, ties, row[k], column[k], _EXACT)
                 count = count + more if more >= 0 else -1
+            if count < 0 and _compute_anew(t, w):
+                count = _go_on(t, w, ties, row[k], column[k], max(w.zero, _LOOSE), _LOOSE)
         if count < 0:
             scale[k, 1] = 0.0
             gap[k] = np.nan

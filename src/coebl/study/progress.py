@@ -11,20 +11,22 @@ _EVERY = 10.0  # seconds between the lines in a log
 class Progress:
     """Counts cells and rounds, and tells how long it will take."""
 
-    def __init__(self, cells: int, found: int, rounds: int, quiet: bool = False) -> None:
-        self._cells, self._found, self._rounds = cells, found, rounds
+    def __init__(self, cells: int, found: int, work: float, quiet: bool = False) -> None:
+        self._cells, self._found, self._work = cells, found, work
         self._finished = self._failed = self._rounds_done = 0
+        self._work_done = 0.0
         self._started = self._said = time.monotonic()
         self._quiet = quiet
         self._terminal = sys.stderr.isatty()
         if found and not quiet:
             print(f"{found} of {cells} cells are there already", file=sys.stderr)
 
-    def done(self, rounds: int, failed: bool) -> None:
-        """Count a cell."""
+    def done(self, rounds: int, work: float, failed: bool) -> None:
+        """Count a cell, with its rounds and its share of the work."""
         self._finished += 1
         self._failed += failed
         self._rounds_done += rounds
+        self._work_done += work
         now = time.monotonic()
         if not self._quiet and (self._terminal or now - self._said >= _EVERY):
             self._said = now
@@ -41,12 +43,12 @@ class Progress:
     def __str__(self) -> str:
         elapsed = max(time.monotonic() - self._started, 1e-9)
         speed = self._rounds_done / elapsed
-        left = (self._rounds - self._rounds_done) / speed if speed else float("inf")
+        left = max(0.0, self._work - self._work_done) * elapsed / self._work_done if self._work_done else float("inf")
         parts = [
             f"{self._found + self._finished} of {self._cells} cells",
             f"{self._failed} failed" if self._failed else "",
             f"{speed:,.0f} rounds a second",
-            f"{duration(left)} left" if self._rounds_done < self._rounds else f"took {duration(elapsed)}",
+            f"{duration(left)} left" if self._found + self._finished < self._cells else f"took {duration(elapsed)}",
         ]
         return ", ".join(part for part in parts if part)
 

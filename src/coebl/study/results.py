@@ -73,6 +73,8 @@ class Results:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.store = Store.open(folder)
         self._known: dict[str, dict[str, Any]] = {}  # digest to metadata: a file never changes under its name
+        self._listed: list[str] = []  # the digests that were there when it was last asked
+        self._sorted: list[tuple[str, dict[str, Any]]] = []
         self._columns = lru_cache(maxsize=1024)(self._read_columns)
 
     def __repr__(self) -> str:
@@ -208,11 +210,14 @@ class Results:
 
     def _cells(self) -> list[tuple[str, dict[str, Any]]]:
         """Digest and metadata of every finished cell, by match and seeds."""
-        for path in self.store.paths():
-            if path.stem not in self._known:
-                self._known[path.stem] = self._sound(self.store.metadata, path.stem)
-        present = [(path.stem, self._known[path.stem]) for path in self.store.paths() if path.stem in self._known]
-        return sorted(present, key=_order)
+        present = [path.stem for path in self.store.paths()]
+        if present != self._listed:
+            for digest in present:
+                if digest not in self._known:
+                    self._known[digest] = self._sound(self.store.metadata, digest)
+            self._sorted = sorted(((digest, self._known[digest]) for digest in present), key=_order)
+            self._listed = present
+        return self._sorted
 
     def _sound(self, read: Callable[[str], Any], digest: str) -> Any:
         """What `read` makes of a cell; only a run of the study moves files, so a damaged one is an error here."""

@@ -4,6 +4,7 @@
     folder/manifest.json           a list of what is finished; rebuilt from the cells whenever it is lost
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished
+    folder/runs.jsonl              a line for each run that was not interrupted: when, how many cells, how long
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
 The truth is in the cells alone. A file appears under its name only when it is whole, so any number of processes may
@@ -292,6 +293,28 @@ class Store:
     def _failure_path(self, digest: str) -> Path:
         return self.folder / "failed" / f"{digest}.json"
 
+    # Runs
+
+    def record_run(self, cells: int, seconds: float, workers: int | None) -> None:
+        """Add a line on a run that made some cells; a log for people, on which nothing depends."""
+        line = {"ended": _now(), "cells": cells, "seconds": round(seconds, 1), "workers": workers}
+        with contextlib.suppress(OSError), open(self.folder / "runs.jsonl", "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def runs(self) -> list[dict[str, Any]]:
+        """What `record_run` has kept; lines that are damaged are left out."""
+        try:
+            lines = (self.folder / "runs.jsonl").read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+        records = []
+        for line in lines:
+            with contextlib.suppress(ValueError, RecursionError):
+                record = json.loads(line)
+                if isinstance(record, dict) and _is_count(record.get("cells")) and _is_time(record.get("seconds")):
+                    records.append(record)
+        return records
+
     # Manifest
 
     def manifest(self) -> dict[str, Any]:
@@ -396,6 +419,10 @@ def _is_text(value: object) -> bool:
 
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < 1 << 63
+
+
+def _is_time(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value < float("inf")  # type: ignore[operator]
 
 
 def _is_list(value: object, kind: Any) -> bool:

@@ -1,0 +1,136 @@
+"""Commands for the paper and for what people look at: reproduce, claims, figures, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coebl.cli.app import app
+from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
+
+Figures = Annotated[
+    list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
+]
+Claims = Annotated[
+    list[str] | None, typer.Option("--claim", metavar="ID", help="Only this claim; may be given more than once.")
+]
+
+
+@app.command("reproduce")
+def reproduce_command(
+    out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")] = Path("reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="Games of up to 16 actions and 20 seeds: minutes.")] = False,
+    figure: Figures = None,
+    claim: Claims = None,
+    workers: Workers = None,
+    dask: Dask = None,
+) -> None:
+    """Run the paper's experiments, or what is left of them; then its claims, its figures and the page.
+
+    Examples: coebl reproduce --quick; coebl reproduce --workers 8; coebl reproduce --figure diagonal-self-play;
+    coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
+    """
+    from coebl.paper.claims import as_table, judge
+    from coebl.paper.experiments import QUICK_SEEDS, SEEDS, study
+    from coebl.paper.figures import draw
+    from coebl.paper.reproduction import pairings, write_report, write_summary
+    from coebl.study import Results
+    from coebl.study.run import cores
+
+    chosen = [*(f"--figure {name}" for name in figure or ()), *(f"--claim {name}" for name in claim or ())]
+    command = " ".join(["coebl reproduce", *["--quick"] * quick, *chosen])
+    experiments = study(pairings(figure or (), claim or (), quick), QUICK_SEEDS if quick else SEEDS)
+    outcome = run_study(experiments, out, workers, dask, f"{command} --out {out}")
+    results = Results(out)
+    parts = figure or claim  # asked for by name: nothing else is made
+    verdicts = judge(results, claim if parts else None) if claim or not parts else []
+    if figure or not parts:
+        drawn = draw(results, out / "figures", names=figure, workers=workers or cores())
+        print(f"{len(drawn)} files of figures: {out / 'figures'}")
+    if verdicts:
+        print(f"\n{as_table(verdicts, _width())}\n")
+    if not parts:
+        write_summary(results, out / "summary", verdicts, command)
+        print(f"summary: {out / 'summary'}")
+        print(f"page: {write_report(results, out / 'report.html', verdicts, command)}")
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+@app.command("claims")
+def claims_command(
+    folder: StudyFolder,
+    claim: Claims = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown instead of a table.")] = False,
+) -> None:
+    """Print a verdict on each claim of the paper, from the results of coebl reproduce.
+
+    Examples: coebl claims reproduction; coebl claims reproduction --json; coebl claims reproduction --claim C9
+    """
+    from coebl.paper import claims
+    from coebl.study import Results
+
+    verdicts = claims.judge(Results(folder), claim or None)
+    if as_json:
+        print(claims.as_json(verdicts))
+    else:
+        print(claims.as_markdown(verdicts) if as_markdown else claims.as_table(verdicts, _width()))
+
+
+@app.command("figures")
+def figures_command(
+    folder: StudyFolder,
+    out: Annotated[Path | None, typer.Option(help="Where to; by default DIR/figures.")] = None,
+    figure: Figures = None,
+    variant: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only text, c=2 or as-released; may be given more than once.")
+    ] = None,
+    workers: Workers = None,
+) -> None:
+    """Draw the figures of the paper, from the results of coebl reproduce, as PDF, SVG and PNG.
+
+    Examples: coebl figures reproduction; coebl figures reproduction --figure rps-self-play --variant text
+    """
+    from coebl.paper.figures import draw
+    from coebl.study import Results
+    from coebl.study.run import cores
+
+    target = out or folder / "figures"
+    paths = draw(Results(folder), target, names=figure, variants=variant, workers=workers or cores())
+    print(f"{len(paths)} files: {target}")
+
+
+@app.command("report")
+def report_command(
+    folder: StudyFolder,
+    out: Annotated[Path | None, typer.Option(help="The file to write; by default DIR/report.html.")] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Write the page of a study: one file with everything in it, which needs no network.
+
+    Examples: coebl report reproduction --open; coebl report results --out page.html
+    """
+    from coebl.paper.claims import judge
+    from coebl.paper.reproduction import is_reproduction, write_report
+    from coebl.report.page import write_page
+    from coebl.study import Results
+
+    results = Results(folder)
+    path = out or folder / "report.html"
+    if is_reproduction(results):
+        write_report(results, path, judge(results), "coebl reproduce")
+    else:
+        write_page(results, path, title=results.store.name, command=f"coebl run study.toml --out {folder}")
+    print(f"page: {path}")
+    if show:
+        typer.launch(path.resolve().as_uri())
+
+
+def _width() -> int:
+    """How wide a table may be."""
+    from shutil import get_terminal_size
+
+    return max(80, min(120, get_terminal_size((100, 24)).columns))

@@ -1,0 +1,626 @@
+"use strict";
+// The page's program. What comes from files is data: it becomes text nodes, attributes, or labels passed through
+// `plain`, never markup.
+(() => {
+  const { byId, on, element, fill, plain, show, withHalf, withInterval, unique, ascending, range } = TOOLS;
+  const { ink, isDark, colourOf, referenceColour, axis } = TOOLS;
+  const PAGE = JSON.parse(document.getElementById("data").textContent);
+  const REFERENCE = "reference"; // the name of the line 0.1 sqrt(K² t) among the lines
+  const FEW = 8; // lines that are shown at first where no preset says which
+  const MARKS = 9; // symbols along a line
+  const FIGURES = ["growth", "distance"];
+  const PAPER = { width: 640, height: { growth: 300, distance: 300, frontier: 400 } }; // as in the style sheet
+  const CONFIG = {
+    displayModeBar: false,
+    displaylogo: false,
+    showTips: false,
+    responsive: true,
+    doubleClick: "reset",
+    topojsonURL: "",
+    plotlyServerURL: "",
+  };
+  const chartOf = (figure) => byId(`${figure}-chart`);
+
+  // ---- The data
+
+  const blocks = [];
+
+  /** The matches of a game. Blocks are parsed when they are first asked for, so that opening the page stays quick. */
+  function matchesOf(game) {
+    blocks[game] ??= JSON.parse(byId(`game-${game}`).textContent).map(([row, column, rounds, seeds, metrics]) => ({
+      game, row, column, seeds, metrics, rounds: PAGE.rounds[rounds],
+    }));
+    return blocks[game];
+  }
+
+  const isSelfPlay = (match) => match.row === match.column;
+  const find = (game, row, column) => matchesOf(game).find((match) => match.row === row && match.column === column);
+  const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
+  const titleOf = (learner) => PAGE.learners[learner].title;
+  const metricTitle = (metric) => PAGE.metrics[metric].title;
+  const gameTitle = (game) => [PAGE.games[game].familyTitle, PAGE.games[game].sizeTitle].filter(Boolean).join(", ");
+  const lastRound = (match) => match.rounds.at(-1);
+
+  function lastOf(match, metric) {
+    const [means, halves] = match.metrics[metric];
+    return { mean: means.at(-1), half: halves.at(-1) };
+  }
+
+  const opponentsOf = (game) =>
+    ascending(matchesOf(game).filter((match) => !isSelfPlay(match)).map((match) => match.column));
+  const hasSelfPlay = (game) => matchesOf(game).some(isSelfPlay);
+  const presetLearners = (preset, game) =>
+    PAGE.presets[preset].learners[game].map(learnerOf).filter((learner) => learner >= 0);
+
+  // ---- What is chosen
+
+  // Metrics for self-play and for head-to-head: what tells most differs between them.
+  const AT_FIRST = {
+    growth: ["absolute_pseudo_regret", "pseudo_regret"],
+    distance: ["tv", "tv"],
+    frontier: ["absolute_pseudo_regret", "absolute_pseudo_regret"],
+  };
+
+  const state = {
+    game: 0,
+    opponent: null, // the column learner; null is self-play
+    preset: PAGE.presets.length ? 0 : null,
+    shown: new Set(), // learners whose lines are on
+    listed: new Set(), // learners that the list of lines has, before it is asked for all
+    listAll: false,
+    reference: true,
+    metric: structuredClone(AT_FIRST), // the ones last chosen
+    log: { growth: false, distance: false, frontier: true },
+    printing: false,
+  };
+
+  function viewMatches() {
+    const fits = state.opponent === null ? isSelfPlay : (match) => match.column === state.opponent && !isSelfPlay(match);
+    return matchesOf(state.game).filter(fits).sort((a, b) => a.row - b.row);
+  }
+
+  const shownMatches = (metric) =>
+    viewMatches().filter((match) => metric in match.metrics && state.shown.has(match.row));
+  const viewTitle = () =>
+    `${gameTitle(state.game)}, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}`}`;
+  const mode = () => (state.opponent === null ? 0 : 1);
+
+  /** The metrics of a figure that the matches have. */
+  function metricsOf(figure) {
+    const matches = viewMatches();
+    const fits = (metric, place) =>
+      metric.distance === (figure === "distance") && matches.some((match) => place in match.metrics);
+    return PAGE.metrics.flatMap((metric, place) => (fits(metric, place) ? [place] : []));
+  }
+
+  /** The metric last chosen among those that are there, else the one it began with, else any, else null. */
+  function chosenAmong(there, figure) {
+    const called = (name) => there.find((place) => PAGE.metrics[place].name === name);
+    return called(state.metric[figure][mode()]) ?? called(AT_FIRST[figure][mode()]) ?? there[0] ?? null;
+  }
+
+  const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
+
+  /** Turn on the lines of the preset; without one keep what is on, or the first few if that is nothing. */
+  function chooseLines() {
+    const here = viewMatches().map((match) => match.row);
+    if (state.preset !== null) state.shown = new Set(presetLearners(state.preset, state.game));
+    else if (!here.some((row) => state.shown.has(row))) here.slice(0, FEW).forEach((row) => state.shown.add(row));
+    state.listed = new Set(state.shown);
+  }
+
+  /** Whether a learner belongs to presets, but not to the chosen one. */
+  function isForeign(learner) {
+    if (state.preset === null || presetLearners(state.preset, state.game).includes(learner)) return false;
+    return PAGE.presets.some((preset) => preset.learners.flat().map(learnerOf).includes(learner));
+  }
+
+  /** Keep the opponent if the game has it and no other preset claims it; else take the like of it in this one. */
+  function chooseOpponent() {
+    const there = opponentsOf(state.game);
+    const selfPlay = hasSelfPlay(state.game);
+    if (state.opponent === null && selfPlay) return;
+    const isThere = there.includes(state.opponent);
+    if (isThere && !isForeign(state.opponent)) return;
+    const own = state.preset === null ? [] : presetLearners(state.preset, state.game);
+    const like = own.find((learner) => there.includes(learner));
+    state.opponent = like ?? (isThere ? state.opponent : selfPlay ? null : there[0] ?? null);
+  }
+
+  // ---- Looks
+
+  function layoutOf(figure, xaxis, yaxis, revision) {
+    const paper = { autosize: false, width: PAPER.width, height: PAPER.height[figure] };
+    return {
+      xaxis, yaxis, showlegend: false, hovermode: "x unified",
+      uirevision: [...revision, state.printing].join(), // as long as it stays, so does the zoom
+      dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom", // a finger scrolls the page
+      margin: { l: 48, r: 22, t: 12, b: 44 },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: ink("soft") },
+      hoverlabel: {
+        bgcolor: ink("paper"), bordercolor: ink("line"), namelength: -1, font: { color: ink("ink"), size: 12.5 },
+      },
+      ...(state.printing ? paper : { autosize: true }),
+    };
+  }
+
+  // ---- The two figures of curves
+
+  /** What is drawn of a match: on a log axis what is not positive has no place, and a band ends at its foot. */
+  function curve(match, metric, log) {
+    const [means, halves] = match.metrics[metric];
+    const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : -Infinity;
+    const drawn = means.map((mean) => (log && mean <= 0 ? null : mean));
+    const banded = match.rounds.map((_, at) => at).filter((at) => drawn[at] !== null && halves[at] !== null);
+    const high = banded.map((at) => [match.rounds[at], means[at] + halves[at]]);
+    const low = banded.map((at) => [match.rounds[at], Math.max(foot, means[at] - halves[at])]);
+    return { means, halves, drawn, outline: [...high, ...low.reverse()] };
+  }
+
+  /** The band and the line of a match. Neither has `meta`, which would have Plotly read names as templates. */
+  function traceOf(match, metric, log) {
+    const learner = PAGE.learners[match.row];
+    const colour = colourOf(learner);
+    const { means, halves, drawn, outline } = curve(match, metric, log);
+    const band = {
+      type: "scatter", uid: `band-${match.row}`, mode: "lines", line: { width: 0 },
+      fill: "toself", fillcolor: colourOf(learner, 0.16), hoverinfo: "skip", showlegend: false,
+      x: outline.map(([x]) => x), y: outline.map(([, y]) => y),
+    };
+    const line = {
+      type: "scatter", uid: `line-${match.row}`, mode: learner.symbol ? "lines+markers" : "lines",
+      name: plain(learner.title), x: match.rounds, y: drawn,
+      line: { color: colour, dash: learner.dash, width: 2.2 },
+      marker: { symbol: learner.symbol || "circle", size: 7.5, color: colour, maxdisplayed: MARKS },
+      customdata: means.map((mean, at) => plain(withInterval(mean, halves[at]))), hovertemplate: "%{customdata}",
+    };
+    return outline.length ? [band, line] : [line];
+  }
+
+  /** The paper's reference line belongs to what adds up over the rounds, in self-play, on a game of known size. */
+  function referenceOf(metric) {
+    const { actions } = PAGE.games[state.game];
+    if (state.opponent !== null || !actions || metric === null || !PAGE.metrics[metric].cumulative) return null;
+    const [rows, columns] = actions;
+    const label = rows === columns ? `0.1 √(K² t), K = ${rows}` : `0.1 √(m n t), m = ${rows}, n = ${columns}`;
+    return { label, at: (round) => 0.1 * Math.sqrt(rows * columns * round) };
+  }
+
+  function referenceTrace(reference, rounds) {
+    return {
+      type: "scatter", uid: REFERENCE, mode: "lines", name: reference.label, x: rounds, y: rounds.map(reference.at),
+      line: { color: referenceColour(), dash: "2px,4px", width: 1.8 }, hovertemplate: "%{y:.4g}",
+    };
+  }
+
+  function drawCurves(figure) {
+    const metric = metricOf(figure);
+    byId(figure).hidden = metric === null;
+    if (metric === null) return;
+    const log = state.log[figure];
+    const matches = shownMatches(metric);
+    const traces = matches.flatMap((match) => traceOf(match, metric, log));
+    traces.sort((a, b) => b.uid.startsWith("band") - a.uid.startsWith("band")); // no band covers a line
+    const longest = viewMatches().map((match) => match.rounds).reduce((a, b) => (b.at(-1) > a.at(-1) ? b : a));
+    const reference = state.reference ? referenceOf(metric) : null;
+    if (reference) traces.push(referenceTrace(reference, unique([1, ...longest])));
+    const lowest = traces.flatMap((trace) => trace.y).reduce((a, b) => Math.min(a, b), 0);
+    const x = {
+      ...axis("round", false), rangemode: "tozero", unifiedhovertitle: { text: "round %{x}" },
+      autorangeoptions: { minallowed: 0, maxallowed: longest.at(-1) }, // symbols would make room at the ends
+    };
+    const y = { ...axis("", log), ...(log ? {} : { rangemode: "tozero", autorangeoptions: { minallowed: lowest } }) };
+    Plotly.react(chartOf(figure), traces, layoutOf(figure, x, y, [state.game, state.opponent, metric, log]), CONFIG);
+    const where = `${metricTitle(metric)} over rounds, ${viewTitle()}: ${matches.length} lines.`;
+    chartOf(figure).setAttribute("aria-label", `${where} The values at the last round are in the table below.`);
+    byId(`${figure}-caption`).textContent = captionOf(metric, matches, reference, log);
+    watchZoom(figure);
+  }
+
+  function captionOf(metric, matches, reference, log) {
+    if (!matches.length) return "No line is shown.";
+    const seeds = unique(matches.map((match) => match.seeds));
+    const numbers = matches.flatMap((match) => match.metrics[metric][0]);
+    const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
+    return [
+      `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
+      reference ? `Dotted: ${reference.label}.` : "",
+      numbers.includes(null) ? "Where a value is not finite, the line has a gap." : "",
+      log && numbers.some((number) => number !== null && number <= 0) ? "A log axis has no zero, and nothing below." : "",
+    ].filter(Boolean).join(" ");
+  }
+
+  /** Zoomed means that Plotly holds a range of its own; only then is there something to reset. */
+  function watchZoom(figure) {
+    const chart = chartOf(figure);
+    const isWhole = () => [chart.layout.xaxis, chart.layout.yaxis].every((one) => one.autorange !== false);
+    const update = () => { byId(`${figure}-reset`).disabled = isWhole(); };
+    if (!chart.dataset.watched) chart.on("plotly_relayout", update);
+    chart.dataset.watched = "yes";
+    update();
+  }
+
+  const resetZoom = (figure) => Plotly.relayout(chartOf(figure), { "xaxis.autorange": true, "yaxis.autorange": true });
+
+  // ---- The list of lines
+
+  function lineRow(name, label, spec, picture, checked, values) {
+    const box = element("input", { type: "checkbox", "data-line": name });
+    box.checked = checked;
+    box.addEventListener("change", () => toggleLine(name, box.checked));
+    const title = element("span", {}, label);
+    if (spec && spec !== label) title.append(" ", element("span", { class: "spec" }, spec));
+    const head = element("th", { scope: "row" }, element("label", { class: "check" }, box, picture, title));
+    return element("tr", checked ? {} : { class: "off" }, head, ...values.map((value) => element("td", {}, value)));
+  }
+
+  function matchRow(match, metrics) {
+    const learner = PAGE.learners[match.row];
+    const values = metrics.map((metric) => {
+      if (metric === null || !(metric in match.metrics)) return "";
+      const { mean, half } = lastOf(match, metric);
+      return withHalf(mean, half);
+    });
+    const picture = TOOLS.sample(colourOf(learner), learner.dash, learner.symbol);
+    return lineRow(String(match.row), learner.title, learner.spec, picture, state.shown.has(match.row), values);
+  }
+
+  function drawLines() {
+    const focused = document.activeElement?.dataset?.line; // the list is made anew; keep the keyboard's place in it
+    const matches = viewMatches();
+    const metrics = FIGURES.map(metricOf);
+    const rounds = range(matches.map(lastRound));
+    FIGURES.forEach((figure, place) => {
+      const metric = metrics[place];
+      byId(`${figure}-head`).textContent = metric === null ? "" : `${metricTitle(metric)} at round ${rounds}`;
+    });
+    const isFurther = (match) => !state.listed.has(match.row) && !state.shown.has(match.row);
+    const listed = matches.filter((match) => state.listAll || !isFurther(match));
+    const rows = listed.map((match) => matchRow(match, metrics));
+    const reference = referenceOf(metrics[0]);
+    if (reference) {
+      const values = [show(reference.at(Math.max(...matches.map(lastRound)))), ""];
+      const picture = TOOLS.sample(referenceColour(), "2 4", "");
+      rows.push(lineRow(REFERENCE, reference.label, "", picture, state.reference, values));
+    }
+    byId("lines").tBodies[0].replaceChildren(...rows);
+    drawMore(matches.filter(isFurther).length);
+    if (focused) document.querySelector(`[data-line="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  function drawMore(further) {
+    const button = byId("more-lines");
+    button.hidden = !further;
+    button.textContent = state.listAll ? "List fewer" : `List ${further} more`;
+    button.setAttribute("aria-expanded", String(state.listAll));
+  }
+
+  function toggleLine(name, checked) {
+    if (name === REFERENCE) state.reference = checked;
+    else {
+      state.preset = null;
+      state.shown[checked ? "add" : "delete"](Number(name));
+    }
+    drawFigures();
+  }
+
+  function showLines(rows) {
+    state.preset = null;
+    state.shown = new Set(rows);
+    drawFigures();
+  }
+
+  // ---- The controls
+
+  function drawControls() {
+    const { family } = PAGE.games[state.game];
+    const families = new Map(PAGE.games.map((game) => [game.family, game.familyTitle]));
+    fill(byId("family"), [...families], family);
+    const isOfFamily = (place) => PAGE.games[place].family === family;
+    const sizes = [...PAGE.games.keys()].filter(isOfFamily).map((place) => [place, PAGE.games[place].sizeTitle || "–"]);
+    fill(byId("size"), sizes, state.game);
+    byId("size").disabled = sizes.length < 2;
+    byId("size-label").hidden = PAGE.games.every((game) => !game.size);
+    const opponents = opponentsOf(state.game).map((learner) => [learner, `against ${titleOf(learner)}`]);
+    const selfPlay = hasSelfPlay(state.game) ? [["", "self-play"]] : [];
+    fill(byId("opponent"), [...selfPlay, ...opponents], state.opponent ?? "");
+    for (const figure of FIGURES) {
+      const options = metricsOf(figure).map((metric) => [metric, metricTitle(metric)]);
+      fill(byId(`${figure}-metric`), options, metricOf(figure) ?? "");
+    }
+    drawPresets();
+    if (byId("view-title").textContent !== viewTitle()) byId("view-title").textContent = viewTitle(); // read out once
+  }
+
+  function drawPresets() {
+    const buttons = byId("presets").querySelectorAll("button");
+    buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
+    const note = state.preset === null ? "" : PAGE.presets[state.preset].note;
+    byId("preset-note").textContent = note;
+    byId("preset-note").hidden = !note;
+  }
+
+  function drawFigures() {
+    drawControls();
+    FIGURES.forEach(drawCurves);
+    document.querySelector(".charts").classList.toggle("single", FIGURES.some((figure) => byId(figure).hidden));
+    drawLines();
+    drawTable();
+    drawFrontier();
+  }
+
+  /** Redraw after the game, the opponent or the preset has changed. */
+  function choose(change) {
+    Object.assign(state, change);
+    chooseOpponent();
+    chooseLines();
+    drawFigures();
+  }
+
+  /** The game of another family with the same size, or its first. */
+  function gameOfFamily(family) {
+    const { size } = PAGE.games[state.game];
+    const places = PAGE.games.flatMap((game, place) => (game.family === family ? [place] : []));
+    return places.find((place) => PAGE.games[place].size === size) ?? places[0];
+  }
+
+  function connectFigures() {
+    byId("presets").hidden = !PAGE.presets.length;
+    for (const [place, preset] of PAGE.presets.entries()) {
+      const button = element("button", { type: "button" }, preset.name);
+      button.addEventListener("click", () => choose({ preset: place }));
+      byId("presets").append(button);
+    }
+    on("family", "change", (event) => choose({ game: gameOfFamily(event.target.value) }));
+    on("size", "change", (event) => choose({ game: Number(event.target.value) }));
+    on("opponent", "change", ({ target }) => choose({ opponent: target.value === "" ? null : Number(target.value) }));
+    on("more-lines", "click", () => { state.listAll = !state.listAll; drawLines(); });
+    on("all-lines", "click", () => showLines(viewMatches().map((match) => match.row)));
+    on("no-lines", "click", () => showLines([]));
+    for (const figure of FIGURES) {
+      connectChart(figure, drawFigures, () => [viewTitle(), PAGE.metrics[metricOf(figure)].name], () => {
+        const metric = metricOf(figure);
+        return shownMatches(metric).flatMap((match) => match.rounds.map((_, at) => csvRow(match, metric, at)));
+      });
+    }
+  }
+
+  /** What every chart has: a metric, a log axis, and buttons to reset the zoom and to save data and picture. */
+  function connectChart(figure, draw, titles, rows) {
+    on(`${figure}-metric`, "change", (event) => {
+      state.metric[figure][mode()] = PAGE.metrics[event.target.value].name;
+      draw();
+    });
+    on(`${figure}-log`, "change", (event) => { state.log[figure] = event.target.checked; draw(); });
+    on(`${figure}-reset`, "click", () => resetZoom(figure));
+    on(`${figure}-csv`, "click", () => saveCsv(titles(), rows()));
+    on(`${figure}-svg`, "click", () => savePicture(figure, titles()));
+  }
+
+  // ---- The head-to-head table
+
+  /** Those who are in the table on a game: the preset's learners, and opponents that no preset has. */
+  function tableFilter(game) {
+    if (byId("every-learner").checked || !PAGE.presets.length) return () => true;
+    const members = new Set(state.preset === null ? state.listed : presetLearners(state.preset, game));
+    const others = new Set(PAGE.presets.flatMap((preset) => preset.learners[game]).map(learnerOf));
+    return ({ row, column }) => members.has(row) && (members.has(column) || !others.has(column));
+  }
+
+  function tableMatches() {
+    const games = byId("every-game").checked ? PAGE.games.map((_, place) => place) : [state.game];
+    const fits = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.metrics;
+    return games.flatMap((game) => matchesOf(game).filter(fits).filter(tableFilter(game)));
+  }
+
+  /** Colour by sign, deeper with size; grey where the interval contains zero. The words say the same. */
+  function tableCell(match, largest) {
+    if (!match) return element("td", { class: "absent" }, "·");
+    const { mean, half } = lastOf(match, PAGE.tableMetric);
+    const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${match.seeds} seeds`;
+    const cell = element("td", { title }, withHalf(mean, half));
+    if (mean === null || half === null || Math.abs(mean) <= half) {
+      cell.className = "neither";
+      cell.append(element("small", {}, element("i", {}, match.seeds === 1 ? "one seed" : "n.s.")));
+      return cell;
+    }
+    const winner = mean > 0 ? "column" : "row";
+    const depth = Math.round(25 + 75 * Math.sqrt(Math.abs(mean) / largest));
+    cell.style.background = `color-mix(in srgb, var(--${winner}-wins) ${depth}%, var(--paper))`;
+    cell.append(element("small", {}, `${winner} wins`));
+    return cell;
+  }
+
+  /** The table of one game has rows by columns; that of all games has pairs by games. */
+  function tableShape(matches) {
+    if (!byId("every-game").checked) {
+      return {
+        corner: "Row", rows: ascending(matches.map((match) => match.row)), rowTitle: titleOf,
+        columns: ascending(matches.map((match) => match.column)), columnTitle: (column) => `v ${titleOf(column)}`,
+        at: (row, column) => matches.find((match) => match.row === row && match.column === column),
+      };
+    }
+    const pairOf = (match) => `${match.row} ${match.column}`;
+    const sorted = matches.slice().sort((a, b) => a.row - b.row || a.column - b.column);
+    return {
+      corner: "Row v column", rows: unique(sorted.map(pairOf)),
+      rowTitle: (pair) => pair.split(" ").map(titleOf).join(" v "),
+      columns: ascending(matches.map((match) => match.game)), columnTitle: gameTitle,
+      at: (pair, game) => matches.find((match) => pairOf(match) === pair && match.game === game),
+    };
+  }
+
+  function drawTable() {
+    if (!byId("matrix")) return;
+    const matches = tableMatches();
+    const { corner, rows, rowTitle, columns, columnTitle, at } = tableShape(matches);
+    const where = byId("every-game").checked ? "on every game" : `on ${gameTitle(state.game)}`;
+    const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, ${where}`;
+    byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. Positive: the column player wins.`;
+    const largest = Math.max(...matches.map((match) => Math.abs(lastOf(match, PAGE.tableMetric).mean ?? 0)), 1e-300);
+    const heads = columns.map((column) => element("th", { scope: "col" }, columnTitle(column)));
+    const head = element("thead", {}, element("tr", {}, element("th", { scope: "col" }, corner), ...heads));
+    const body = rows.map((row) => element("tr", {}, element("th", { scope: "row" }, rowTitle(row)),
+      ...columns.map((column) => tableCell(at(row, column), largest))));
+    const nobody = element("caption", {}, "No two of these learners have met here.");
+    byId("matrix").replaceChildren(...(matches.length ? [head, element("tbody", {}, ...body)] : [nobody]));
+    byId("matrix").classList.toggle("wide", columns.length > 6);
+  }
+
+  function connectTable() {
+    on("every-game", "change", drawTable);
+    on("every-learner", "change", drawTable);
+    on("table-csv", "click", () => {
+      const where = byId("every-game").checked ? "every game" : gameTitle(state.game);
+      saveCsv(["head to head", where], tableMatches().map((match) => lastCsvRow(match, PAGE.tableMetric)));
+    });
+  }
+
+  // ---- The frontier
+
+  /** COEBL with each c on the chosen game: against itself, and against a best response. */
+  function frontierPoints() {
+    const best = learnerOf("best-response");
+    const points = PAGE.learners.map((learner, place) => ({
+      learner, self: find(state.game, place, place), best: find(state.game, place, best),
+    }));
+    const isWhole = ({ learner, self, best }) =>
+      learner.rate !== null && self && best && PAGE.tableMetric in best.metrics;
+    return points.filter(isWhole).sort((a, b) => a.learner.rate - b.learner.rate);
+  }
+
+  const frontierMetrics = (points) =>
+    PAGE.metrics.map((_, place) => place).filter((place) => points.every((point) => place in point.self.metrics));
+
+  function frontierTrace(points, metric) {
+    const across = points.map((point) => lastOf(point.self, metric));
+    const up = points.map((point) => lastOf(point.best, PAGE.tableMetric));
+    const family = points.at(-1).learner;
+    const bars = (values) =>
+      ({ type: "data", array: values.map(({ half }) => half ?? 0), color: colourOf(family), thickness: 1.3, width: 4 });
+    const text = ({ mean, half }) => plain(withInterval(mean, half));
+    return {
+      type: "scatter", mode: "lines+markers+text", cliponaxis: false,
+      x: across.map(({ mean }) => mean), y: up.map(({ mean }) => mean), error_x: bars(across), error_y: bars(up),
+      text: points.map(({ learner }) => `c = ${learner.rate}`),
+      textposition: "top right", textfont: { color: ink("ink") },
+      line: { color: colourOf(family, 0.35), width: 1.5 },
+      marker: { size: 9, color: points.map(({ learner }) => colourOf(learner)) },
+      customdata: points.map((_, at) => [text(across[at]), text(up[at])]),
+      hovertemplate: "%{text}<br>against itself: %{customdata[0]}<br>best response: %{customdata[1]}<extra></extra>",
+    };
+  }
+
+  function drawFrontier() {
+    if (!byId("frontier")) return;
+    const points = frontierPoints();
+    const caption = byId("frontier-caption");
+    chartOf("frontier").hidden = !points.length;
+    caption.textContent = `No frontier was run on ${gameTitle(state.game)}. Choose another game among the figures.`;
+    if (!points.length) return;
+    const there = frontierMetrics(points);
+    const metric = chosenAmong(there, "frontier");
+    fill(byId("frontier-metric"), there.map((place) => [place, metricTitle(place)]), metric);
+    const log = state.log.frontier;
+    const x = axis(`${metricTitle(metric)} against itself`, log);
+    const y = axis(`${metricTitle(PAGE.tableMetric)} against a best response`, log);
+    const layout = { ...layoutOf("frontier", x, y, [state.game, metric, log]), hovermode: "closest" };
+    Plotly.react(chartOf("frontier"), [frontierTrace(points, metric)], layout, CONFIG);
+    chartOf("frontier").setAttribute("aria-label", `${points.length} values of c on ${gameTitle(state.game)}`);
+    const when = `${gameTitle(state.game)}, at round ${range(points.map((point) => lastRound(point.self)))}`;
+    const seeds = range(points.map((point) => point.self.seeds));
+    caption.textContent = `${when}. Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring c.`;
+    watchZoom("frontier");
+  }
+
+  function connectFrontier() {
+    connectChart("frontier", drawFrontier, () => ["frontier over c", gameTitle(state.game)], () => {
+      const points = frontierPoints();
+      const metric = chosenAmong(frontierMetrics(points), "frontier");
+      return points.flatMap(({ self, best }) => [lastCsvRow(self, metric), lastCsvRow(best, PAGE.tableMetric)]);
+    });
+  }
+
+  // ---- Downloads
+
+  const COLUMNS = ["game", "row", "column", "metric", "round", "mean", "low", "high", "seeds"];
+
+  function csvRow(match, metric, at) {
+    const [means, halves] = match.metrics[metric];
+    const isKnown = means[at] !== null && halves[at] !== null;
+    // The parts have five digits, so a sum has no more than that to say.
+    const [low, high] = [-1, 1].map((sign) => (isKnown ? Number((means[at] + sign * halves[at]).toPrecision(6)) : ""));
+    const parts = [PAGE.games[match.game], PAGE.learners[match.row], PAGE.learners[match.column]];
+    const names = parts.map((part) => part.spec);
+    return [...names, PAGE.metrics[metric].name, match.rounds[at], means[at] ?? "", low, high, match.seeds];
+  }
+
+  const lastCsvRow = (match, metric) => csvRow(match, metric, match.rounds.length - 1);
+  const nameOf = (titles, ending) => `${TOOLS.fileName([PAGE.name, ...titles])}.${ending}`;
+  const saveCsv = (titles, rows) => TOOLS.save(nameOf(titles, "csv"), "text/csv", TOOLS.csv([COLUMNS, ...rows]));
+
+  /** The picture stands alone, so it gets a title and a legend, which the page has outside of the chart. */
+  function savePicture(figure, titles) {
+    const { data, layout } = chartOf(figure);
+    const alone = {
+      ...layout, title: { text: plain(titles.join(": ")), font: { size: 15 } }, showlegend: figure !== "frontier",
+      margin: { l: 60, r: 20, t: 50, b: 50 }, paper_bgcolor: ink("paper"),
+    };
+    const filename = TOOLS.fileName([PAGE.name, ...titles]);
+    Plotly.downloadImage({ data, layout: alone }, { format: "svg", width: 900, height: 560, filename });
+  }
+
+  // ---- Theme and paper
+
+  const drawAll = () => { if (byId("figures")) drawFigures(); };
+
+  function setTheme(dark) {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    byId("theme").setAttribute("aria-checked", String(dark));
+    drawAll();
+  }
+
+  function connectTheme() {
+    const remembered = () => { try { return localStorage.getItem("coebl-theme"); } catch { return null; } };
+    byId("theme").setAttribute("aria-checked", String(isDark()));
+    on("theme", "click", () => {
+      setTheme(!isDark());
+      try { localStorage.setItem("coebl-theme", isDark() ? "dark" : "light"); } catch { /* then it is forgotten */ }
+    });
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    system.addEventListener("change", () => { if (!remembered()) setTheme(system.matches); });
+  }
+
+  let themeOnScreen = "light";
+
+  /** On paper the charts are light and as wide as a page. */
+  function setPrinting(printing) {
+    if (state.printing === printing) return;
+    state.printing = printing;
+    const root = document.documentElement.dataset;
+    if (printing) themeOnScreen = root.theme;
+    root.theme = printing ? "light" : themeOnScreen;
+    drawAll();
+  }
+
+  function connectPaper() {
+    addEventListener("beforeprint", () => setPrinting(true));
+    addEventListener("afterprint", () => setPrinting(false));
+    matchMedia("print").addEventListener("change", (event) => setPrinting(event.matches));
+  }
+
+  TOOLS.connectClaims();
+  on("save-verdicts", "click", () => {
+    TOOLS.save(nameOf(["verdicts"], "json"), "application/json", JSON.stringify(PAGE.verdicts, null, 1) + "\n");
+  });
+  connectTheme();
+  connectPaper();
+  if (byId("figures")) {
+    connectFigures();
+    connectTable();
+    connectFrontier();
+    choose({});
+  }
+  document.documentElement.dataset.drawn = String(Math.round(performance.now())); // milliseconds since it was opened
+})();

@@ -1,0 +1,157 @@
+"use strict";
+// What the page's program is made of that knows nothing of the study: elements, numbers, looks, files.
+const TOOLS = (() => {
+  const byId = (id) => document.getElementById(id);
+  const on = (id, event, action) => byId(id)?.addEventListener(event, action);
+
+  // ---- Elements, texts, numbers
+
+  /** Set the attributes of an element and append children; strings become text, never markup. */
+  function finish(node, attributes, children) {
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.append(...children);
+    return node;
+  }
+
+  const element = (name, attributes = {}, ...children) => finish(document.createElement(name), attributes, children);
+  const svg = (name, attributes, ...children) =>
+    finish(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+
+  /** Fill a select with pairs of a value and a label. */
+  function fill(select, options, chosen) {
+    select.replaceChildren(...options.map(([value, label]) => element("option", { value }, label)));
+    select.value = String(chosen);
+  }
+
+  /** Text for Plotly, which reads a little HTML in its labels. */
+  const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+  const trueMinus = (text) => text.replace(/-/g, "−");
+
+  /** A number for people, with four digits. */
+  function show(number) {
+    if (number === null || number === undefined) return "–";
+    if (Math.abs(number) >= 1000) return trueMinus(Math.round(number).toLocaleString("en-US"));
+    return trueMinus(String(Number(number.toPrecision(4))));
+  }
+
+  /** How to write a mean and its interval: with two digits of half its width, and all to that place. */
+  function writerOf(half) {
+    const places = Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(half))));
+    const options = { minimumFractionDigits: places, maximumFractionDigits: places };
+    return (number) => trueMinus(number.toLocaleString("en-US", options));
+  }
+
+  function withHalf(mean, half) {
+    if (mean === null) return "not finite";
+    if (!half) return half === 0 ? `${show(mean)} ± 0` : show(mean);
+    return `${writerOf(half)(mean)} ± ${writerOf(half)(half)}`;
+  }
+
+  function withInterval(mean, half) {
+    if (!half) return show(mean);
+    const write = writerOf(half);
+    return `${write(mean)} [${write(mean - half)}, ${write(mean + half)}]`;
+  }
+
+  const unique = (items) => [...new Set(items)];
+  const ascending = (items) => unique(items).sort((a, b) => a - b);
+
+  function range(numbers) {
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+    return low === high ? String(low) : `${low} to ${high}`;
+  }
+
+  // ---- Looks
+
+  const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const isDark = () => document.documentElement.dataset.theme === "dark";
+  const referenceColour = () => (isDark() ? "#ffffff" : "#000000");
+
+  /** A learner's colour: its family's, the more towards black (on a dark page white) the further it is down in it. */
+  function colourOf(learner, opacity = 1) {
+    const parts = [1, 3, 5].map((at) => parseInt(learner.colour.slice(at, at + 2), 16));
+    const lighter = (part) => part + (255 - part) * (0.2 + 0.8 * learner.shade);
+    const darker = (part) => part * (1 - learner.shade);
+    return `rgba(${parts.map((part) => Math.round(isDark() ? lighter(part) : darker(part))).join(", ")}, ${opacity})`;
+  }
+
+  function axis(title, log) {
+    return {
+      title: { text: plain(title), standoff: 8 },
+      type: log ? "log" : "linear",
+      gridcolor: ink("line"), linecolor: ink("line"), zerolinecolor: ink("soft"), zerolinewidth: 1,
+      automargin: true, exponentformat: "none", minorloglabels: "complete", separatethousands: true,
+    };
+  }
+
+  // Plotly's symbols, as they look at the size of a sample.
+  const SYMBOLS = {
+    circle: "M4 0A4 4 0 1 1 -4 0A4 4 0 1 1 4 0Z",
+    square: "M-3.5 -3.5H3.5V3.5H-3.5Z",
+    diamond: "M0 -5L5 0L0 5L-5 0Z",
+    "triangle-up": "M0 -4.5L4.5 3.5H-4.5Z",
+    "triangle-down": "M0 4.5L4.5 -3.5H-4.5Z",
+    x: "M-4 -4L4 4M4 -4L-4 4",
+    star: "M0 -5L1.2 -1.6L4.8 -1.5L1.9 0.6L2.9 4L0 2L-2.9 4L-1.9 0.6L-4.8 -1.5L-1.2 -1.6Z",
+    cross: "M-1.3 -4.5H1.3V-1.3H4.5V1.3H1.3V4.5H-1.3V1.3H-4.5V-1.3H-1.3Z",
+    hexagon: "M4.5 0L2.2 4L-2.2 4L-4.5 0L-2.2 -4L2.2 -4Z",
+  };
+
+  /** A sample of a line for the list of lines, drawn as the line is. */
+  function sample(stroke, dash, symbol) {
+    const dashes = dash === "solid" ? "" : dash.replace(/px/g, "");
+    const line = { x1: 1, x2: 45, y1: 7, y2: 7, stroke, "stroke-width": 2.2, "stroke-dasharray": dashes };
+    const mark = { d: SYMBOLS[symbol], fill: stroke, stroke, "stroke-width": symbol === "x" ? 2.6 : 1 };
+    const picture = { class: "sample", width: 46, height: 14, viewBox: "0 0 46 14", "aria-hidden": "true" };
+    const marks = symbol ? [svg("path", { ...mark, transform: "translate(23 7)" })] : [];
+    return svg("svg", picture, svg("line", line), ...marks);
+  }
+
+  // ---- Claims
+
+  function setOpen(button, open) {
+    button.setAttribute("aria-expanded", String(open));
+    byId(button.getAttribute("aria-controls")).hidden = !open;
+  }
+
+  /** Let the claims be opened and closed, one by one or all at once. */
+  function connectClaims() {
+    const buttons = [...document.querySelectorAll(".claim-button")];
+    const isOpen = (button) => button.getAttribute("aria-expanded") === "true";
+    const label = () => { byId("open-claims").textContent = buttons.every(isOpen) ? "Close all" : "Open all"; };
+    for (const button of buttons) {
+      button.addEventListener("click", () => { setOpen(button, !isOpen(button)); label(); });
+    }
+    on("open-claims", "click", () => {
+      const open = !buttons.every(isOpen);
+      buttons.forEach((button) => setOpen(button, open));
+      label();
+    });
+  }
+
+  // ---- Files
+
+  /** A field of a CSV file; text that a spreadsheet would take for a formula is marked as text. */
+  function csvField(value) {
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  }
+
+  const csv = (rows) => rows.map((row) => row.map(csvField).join(",") + "\r\n").join("");
+
+  /** A name that every file system takes. */
+  const fileName = (parts) =>
+    parts.join("-").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 100).replace(/-$/, "") || "data";
+
+  function save(name, type, text) {
+    const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+    element("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  }
+
+  return {
+    byId, on, element, fill, plain, show, withHalf, withInterval, unique, ascending, range,
+    ink, isDark, colourOf, referenceColour, axis, sample, connectClaims, csv, fileName, save,
+  };
+})();

@@ -1,0 +1,333 @@
+"""The figures of the paper: their panels, the data they read, and the files they become."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from coebl.errors import InputError
+from coebl.paper import figures
+from coebl.paper.experiments import BASELINES, QUICK_SIZES, RATES, SIZES, TITLES, VARIANTS, all_pairings, coebl
+from coebl.paper.figures import FIGURES, draw
+from coebl.report.style import STYLES
+from coebl.study.results import Runs
+
+TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]
+ROUNDS = np.array([1, 1500, 3000])
+
+
+class Made:
+    """All experiments with few numbers, and a record of what was read."""
+
+    def __init__(self, pairings):
+        self.pairings = [tuple(pairing) for pairing in pairings]
+        self.read = set()
+
+    def matches(self):
+        return self.pairings
+
+    def runs(self, *key):
+        assert key[:3] in self.pairings
+        self.read.add(key)
+        random = np.random.default_rng(zlib.crc32(repr(key).encode()))
+        values = random.exponential(1.0, (3, 3)).cumsum(axis=0)
+        return Runs(ROUNDS, np.arange(3), 2 - 2 * np.exp(-values) if key[3] in ("tv", "exploitability") else values)
+
+
+@pytest.fixture(autouse=True)
+def without_layout(monkeypatch):
+    """To make room for labels takes most of the time; one test does."""
+    monkeypatch.setattr(figures, "lay_out", lambda figure: None)
+
+
+@pytest.fixture
+def quick():
+    return Made(all_pairings(QUICK_SIZES))
+
+
+@pytest.fixture
+def full():
+    return Made(all_pairings(SIZES))
+
+
+def panels(figure):
+    """The titles, row by row as they lie on the page."""
+    rows = {}
+    for ax in figure.axes:
+        place = ax.get_subplotspec()
+        rows.setdefault(place.rowspan.start, {})[place.colspan.start] = ax.get_title()
+    return [[row[column] for column in sorted(row)] for _, row in sorted(rows.items())]
+
+
+def entries(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def curves(ax):
+    """The lines with data, without the reference and the axis through 0."""
+    return [line for line in ax.lines if len(line.get_xdata()) == len(ROUNDS)]
+
+
+N234, N567 = ["n = 2", "n = 3", "n = 4"], ["n = 5", "n = 6", "n = 7"]
+HEAD_TO_HEAD = ["Exp3 v COEBL", "Exp3-IX v COEBL", "UCB v COEBL"]
+RPS = ["regret", "distance to equilibrium", "the same, zoomed: log scale"]
+FAMILIES = ("diagonal", "bigger-number")
+LAYOUTS = {  # with quick sizes, with all
+    "rps-self-play": ([RPS], [RPS]),
+    "rps-head-to-head": ([HEAD_TO_HEAD], [HEAD_TO_HEAD]),
+    **{f"{family}-self-play": ([N234, N234], [N234, N234]) for family in FAMILIES},
+    **{f"{family}-head-to-head": ([N234], [N234]) for family in FAMILIES},
+    **{f"{family}-self-play-all": ([N234, N234], [N234, N567, N234, N567]) for family in FAMILIES},
+    **{f"{family}-head-to-head-all": ([N234, N234], [N234, N567, N234, N567]) for family in FAMILIES},
+    "frontier": (
+        [
+            ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3", "Diagonal, n = 4"],
+            ["BiggerNumber, n = 2", "BiggerNumber, n = 3", "BiggerNumber, n = 4"],
+        ],
+    )
+    * 2,
+}
+
+
+def test_the_layouts_are_of_all_figures():
+    assert LAYOUTS.keys() | {"heat-map"} == FIGURES.keys()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_panels_are_where_the_paper_has_them(name, quick, full):
+    assert panels(FIGURES[name](quick)) == LAYOUTS[name][0]
+    assert panels(FIGURES[name](full)) == LAYOUTS[name][1]
+
+
+@pytest.mark.parametrize(("variant", "sizes"), [("text", None), ("c=2", [3, 6]), ("as-released", [3, 6])])
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_reads_exactly_what_it_needs(name, variant, sizes, full):
+    figure, variant = FIGURES[name], VARIANTS[variant]
+    needed = figure.needs(variant, sizes)
+    figure(full, variant, iter(sizes) if sizes else None)
+    assert {key[:3] for key in full.read} == set(needed)
+    assert len(needed) == len(set(needed)) > 0
+    if sizes:
+        allowed = {"rps", *(f"{family}:n={n}" for family in FAMILIES for n in sizes)}
+        assert {pairing.game for pairing in needed} <= allowed
+        assert ("n=6" in str(needed)) == (name.endswith("-all") or name == "heat-map")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_what_it_needs_is_enough(name, full):
+    whole = FIGURES[name](full, sizes=[2, 3])
+    alone = FIGURES[name](Made(FIGURES[name].needs(sizes=[2, 3])))
+    assert panels(alone) == panels(whole)
+
+
+@pytest.mark.parametrize(
+    ("name", "measures", "metrics"),
+    [
+        ("rps-self-play", "paper", {"regret_magnitude", "kl"}),
+        ("rps-self-play", "text", {"absolute_regret", "kl"}),
+        ("rps-self-play", "noise-free", {"absolute_pseudo_regret", "exploitability"}),
+        ("diagonal-self-play", "paper", {"regret_magnitude", "tv"}),
+        ("diagonal-head-to-head", "paper", {"regret"}),
+        ("diagonal-head-to-head-all", "paper", {"regret", "tv"}),
+        ("bigger-number-head-to-head-all", "noise-free", {"pseudo_regret", "exploitability"}),
+        ("heat-map", "paper", {"pseudo_regret"}),
+        ("frontier", "paper", {"exploitability", "pseudo_regret"}),
+    ],
+)
+def test_measures_choose_the_metrics(name, measures, metrics, quick):
+    FIGURES[name](quick, measures=measures)
+    assert {metric for *_, metric in quick.read} == metrics
+
+
+def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
+    figure = FIGURES["diagonal-self-play"](quick, RELEASED)
+    panel = figure.axes[5]
+    assert panel.get_title() == "n = 4"
+    by_color = {line.get_color(): line.get_ydata() for line in curves(panel)}
+    assert len(by_color) == 4
+    for role, style in STYLES.items():
+        if role in TITLES:
+            runs = quick.runs(*RELEASED.self_play(role, "diagonal:n=4"), "tv")
+            np.testing.assert_allclose(by_color[style["color"]], [sum(row) / 3 for row in runs.values])
+
+
+def test_baselines_have_the_row_seat_against_coebl(quick):
+    figure = FIGURES["rps-head-to-head"](quick)
+    for ax, role in zip(figure.axes, BASELINES, strict=True):
+        (line,) = curves(ax)
+        runs = quick.runs("rps", {"exp3": "exp3", "exp3-ix": "exp3-ix", "ucb": "ucb"}[role], "coebl:c=2", "regret")
+        np.testing.assert_allclose(line.get_ydata(), [sum(row) / 3 for row in runs.values])
+        assert line.get_color() == STYLES[role]["color"]
+
+
+def test_the_reference_line_is_beside_self_play_regret_alone(quick):
+    def references(ax):
+        return [line for line in ax.lines if line.get_color() == "black"]
+
+    figure = FIGURES["bigger-number-self-play"](quick)
+    for ax, actions in zip(figure.axes[:3], (4, 8, 16), strict=True):
+        (line,) = references(ax)
+        assert (line.get_xdata()[-1], line.get_ydata()[-1]) == (3000, pytest.approx(0.1 * (actions**2 * 3000) ** 0.5))
+    assert not any(references(ax) for ax in figure.axes[3:])
+    assert not any(references(ax) for ax in FIGURES["bigger-number-head-to-head"](quick).axes)
+    assert references(FIGURES["rps-self-play"](quick).axes[0])[0].get_ydata()[-1] == pytest.approx(0.3 * 3000**0.5)
+
+
+def test_one_legend_names_lines_reference_and_band(quick):
+    assert entries(FIGURES["diagonal-self-play"](quick)) == [
+        "COEBL",
+        "UCB",
+        "Exp3",
+        "Exp3-IX",
+        r"$0.1\sqrt{K^2 t}$, $K = 2^n$",
+        "band: 95 % interval of the mean, 3 seeds",
+    ]
+    assert entries(FIGURES["diagonal-head-to-head"](quick))[:3] == HEAD_TO_HEAD
+    assert r"$0.1\sqrt{K^2 t}$, K = 3" in entries(FIGURES["rps-self-play"](quick))
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "ending"),
+    [
+        ("rps-self-play", "text", "(the text, c = 2)"),
+        ("diagonal-self-play", "text", "(the text, c = 8)"),
+        ("diagonal-self-play", "c=2", "(c = 2 everywhere)"),
+        ("diagonal-head-to-head", "as-released", "(as released, c = 2)"),
+        ("heat-map", "text", "(the text, c = 2 or 8)"),
+    ],
+)
+def test_the_heading_says_which_variant(name, variant, ending, quick):
+    heading = FIGURES[name](quick, VARIANTS[variant]).legends[0].get_title().get_text()
+    assert heading.startswith(FIGURES[name].title)
+    assert heading.endswith(ending)
+
+
+def test_everything_that_is_drawn_is_within_the_axes(quick):
+    for name in ("rps-self-play", "diagonal-self-play", "diagonal-head-to-head"):
+        for ax in FIGURES[name](quick).axes:
+            low, high = ax.get_ylim()
+            for line in ax.lines:
+                assert low <= min(line.get_ydata()) <= max(line.get_ydata()) <= high
+
+
+def test_labels_are_not_repeated(quick):
+    figure = FIGURES["diagonal-self-play"](quick)
+    assert [bool(ax.get_ylabel()) for ax in figure.axes] == [True, False, False] * 2
+    assert [bool(ax.get_xlabel()) for ax in figure.axes] == [False] * 3 + [True] * 3
+    assert [bool(ax.get_ylabel()) for ax in FIGURES["rps-self-play"](quick).axes] == [True, True, False]
+
+
+def test_text_fits_on_the_page_and_is_large_enough(full, monkeypatch):
+    monkeypatch.undo()
+    for name in FIGURES:
+        figure = FIGURES[name](full, measures="noise-free")
+        figure.draw_without_rendering()
+        page = figure.bbox
+        texts = [
+            figure.legends[0],
+            *(text for ax in figure.axes for text in (ax.title, ax.xaxis.label, ax.yaxis.label)),
+        ]
+        for text in texts:
+            box = text.get_window_extent()
+            assert box.width == 0 or (box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1), (name, text)
+        assert figure.get_figwidth() <= 7
+        small = [
+            label for ax in figure.axes for label in (*ax.get_xticklabels(), *ax.texts) if label.get_fontsize() < 7
+        ]
+        assert not small
+
+
+def test_the_heat_map_is_games_by_baselines(full):
+    (ax,) = FIGURES["heat-map"](full).axes
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["Exp3", "Exp3-IX", "UCB"]
+    rows = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert len(rows) == 13
+    assert rows[:3] == ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
+    assert len(ax.texts) == 39
+
+
+def test_the_frontier_goes_through_the_rates(quick):
+    ax = FIGURES["frontier"](quick).axes[0]
+    assert [text.get_text() for text in ax.texts] == [f"{rate:g}" for rate in RATES]
+    finals = [quick.runs("rps", coebl(rate), "best-response", "pseudo_regret").values[-1] for rate in RATES]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [sum(final) / 3 for final in finals])
+
+
+def test_what_is_not_there_is_left_out(quick):
+    without = Made(pairing for pairing in quick.pairings if pairing != ("diagonal:n=3", "exp3", "exp3"))
+    assert panels(FIGURES["diagonal-self-play"](without)) == [["n = 2", "n = 4"]] * 2
+    assert panels(FIGURES["diagonal-head-to-head"](without)) == [N234]
+    without = Made(pairing for pairing in quick.pairings if pairing != ("rps", "coebl:c=4", "best-response"))
+    labels = [text.get_text() for text in FIGURES["frontier"](without).axes[0].texts]
+    assert labels == ["0", "0.05", "0.1", "0.25", "0.5", "1", "2", "8"]
+    without = Made(pairing for pairing in quick.pairings if pairing != ("diagonal:n=3", "ucb", "coebl"))
+    (ax,) = FIGURES["heat-map"](without).axes
+    assert "Diagonal, n = 3" not in [tick.get_text() for tick in ax.get_yticklabels()]
+
+
+def test_no_data_is_one_line_that_says_what_to_run():
+    message = r"^there is no data for figure frontier \(the text\); run: coebl reproduce --figure frontier$"
+    with pytest.raises(InputError, match=message):
+        FIGURES["frontier"](Made([]))
+
+
+def test_unknown_measures_are_named(quick):
+    with pytest.raises(InputError, match=r"measures is 'papper'; accepted: paper, text, noise-free\."):
+        FIGURES["rps-self-play"](quick, measures="papper")
+
+
+def test_draw_writes_by_variant_with_twins(quick, tmp_path):
+    names = ["rps-self-play", "frontier", "heat-map"]
+    paths = draw(quick, tmp_path, names, ["text", "as-released"], ["svg", "png"])
+    stems = ["text/rps-self-play", "text/rps-self-play-noise-free", "text/frontier", "text/heat-map"]
+    stems += [f"as-released/{name}" for name in ("rps-self-play", "rps-self-play-noise-free", "heat-map")]
+    assert paths == [tmp_path / f"{stem}.{format}" for stem in stems for format in ("svg", "png")]
+    assert sorted(path for path in tmp_path.rglob("*.*") if path.is_file()) == sorted(paths)
+
+
+def test_draw_takes_all_for_which_there_is_data(tmp_path):
+    source = Made(FIGURES["rps-head-to-head"].needs())
+    paths = draw(source, tmp_path, formats=["png"])
+    expected = ["heat-map.png", "rps-head-to-head-noise-free.png", "rps-head-to-head.png"]
+    # on rock-paper-scissors c is 2 in the text, so that the second variant is the same, and the third has the same UCB
+    assert sorted(str(path.relative_to(tmp_path)) for path in paths) == [
+        *(f"as-released/{name}" for name in expected[1:]),
+        *(f"c=2/{name}" for name in expected),
+        *(f"text/{name}" for name in expected),
+    ]
+
+
+def test_draw_reads_everything_once(quick, tmp_path):
+    calls = []
+    original = quick.runs
+    quick.runs = lambda *key: calls.append(key) or original(*key)
+    draw(quick, tmp_path, ["diagonal-self-play", "diagonal-self-play-all"], ["text"], ["png"])
+    assert len(calls) == len(set(calls)) == 3 * 4 * 4
+
+
+def test_workers_write_the_same_files(quick, tmp_path):
+    one, two = (
+        draw(quick, tmp_path / str(workers), ["rps-head-to-head"], ["text"], workers=workers) for workers in (1, 2)
+    )
+    assert [path.name for path in one] == [path.name for path in two]
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"names": ["rps-selfplay"]}, r"unknown figure 'rps-selfplay': did you mean 'rps-self-play'\? Accepted: .*"),
+        ({"variants": ["released"]}, r"unknown variant 'released': did you mean 'as-released'\? Accepted: text, .*"),
+        ({"names": ["frontier"]}, "there is no data for figure frontier .*"),
+    ],
+)
+def test_draw_explains_itself(arguments, message, tmp_path):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        draw(Made(FIGURES["rps-head-to-head"].needs()), tmp_path, **arguments)
+    with pytest.raises(InputError, match="no data for figure rps-self-play"):
+        draw(Made([]), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_figure_is_a_name_of_the_module():
+    assert {id(value) for value in vars(figures).values()} >= {id(figure) for figure in FIGURES.values()}

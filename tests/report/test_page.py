@@ -1,0 +1,305 @@
+"""The page as a text: right numbers, nothing from a file taken for markup, nothing fetched, whole or not at all."""
+
+import html.parser
+import json
+import math
+import os
+import re
+import statistics
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from coebl.errors import InputError
+from coebl.report.page import Preset, about_results, write_page
+from coebl.statistics import mean_interval
+from coebl.study import Cell, Results, Runs, Store
+from report.browser import METRICS, MadeUp
+
+MATCHES = [
+    ("rps", "ucb", "ucb"),
+    ("rps", "ucb", "coebl"),
+    ("diagonal:n=10", "ucb", "ucb"),
+    ("diagonal:n=2", "ucb", "ucb"),
+    ("diagonal:n=2", "exp3", "coebl"),
+]
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "\"quoted\" and 'quoted' & <b>bold</b>",
+    "line\u2028and\u2029paragraph",
+    "<!--<script>",
+    "{{ 7 * 7 }}{% raw %}",
+]
+
+
+def page_text(folder, source=None, **options) -> str:
+    source = source or MadeUp(MATCHES)
+    options = {"title": "A title", "about": {"name": "demo", "metrics": METRICS}} | options
+    return write_page(source, folder / "page.html", **options).read_text(encoding="utf-8")
+
+
+def embedded(text: str, name: str):
+    [found] = re.findall(rf'<script type="application/json" id="{name}">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found)
+
+
+def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
+    """Every curve of a page by game, row, column and metric: rounds, means, half widths, seeds."""
+    data = embedded(text, "data")
+    found = {}
+    for place, game in enumerate(data["games"]):
+        for row, column, rounds, seeds, metrics in embedded(text, f"game-{place}"):
+            for metric, (means, halves) in metrics.items():
+                row_spec, column_spec = data["learners"][row]["spec"], data["learners"][column]["spec"]
+                key = (game["spec"], row_spec, column_spec, data["metrics"][int(metric)]["name"])
+                found[key] = (data["rounds"][rounds], means, halves, seeds)
+    return found
+
+
+class Elements(html.parser.HTMLParser):
+    """The elements of a page with their attributes, and the texts outside of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self._open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._open = tag
+
+    def handle_endtag(self, tag):
+        self._open = ""
+
+    def handle_data(self, data):
+        if self._open not in ("script", "style"):
+            self.texts.append(data)
+
+
+def test_the_numbers_are_the_means_and_student_intervals(tmp_path):
+    source = MadeUp(MATCHES, seeds=7)
+    found = curves(page_text(tmp_path, source))
+    assert set(found) == {(*match, metric) for match in MATCHES for metric in METRICS}
+    factor = student.ppf(0.975, 6) / math.sqrt(7)
+    for key, (rounds, means, halves, seeds) in found.items():
+        runs = source.runs(*key)
+        assert rounds == runs.rounds.tolist()
+        assert seeds == 7
+        for place, samples in enumerate(runs.values.tolist()):
+            assert means[place] == pytest.approx(statistics.mean(samples), rel=1e-4)
+            assert halves[place] == pytest.approx(factor * statistics.stdev(samples), rel=1e-4)
+
+
+def test_the_last_interval_is_that_of_the_library(tmp_path):
+    source = MadeUp(MATCHES)
+    _, means, halves, _ = curves(page_text(tmp_path, source))["rps", "ucb", "coebl", "regret"]
+    interval = mean_interval(source.runs("rps", "ucb", "coebl", "regret").values[-1])
+    assert means[-1] - halves[-1] == pytest.approx(interval.low, rel=1e-4)
+    assert means[-1] + halves[-1] == pytest.approx(interval.high, rel=1e-4)
+
+
+def test_long_curves_are_thinned_and_keep_both_ends(tmp_path):
+    source = MadeUp(MATCHES, recorded=300)
+    rounds, means, halves, _ = curves(page_text(tmp_path, source))["rps", "ucb", "ucb", "tv"]
+    assert len(rounds) == len(means) == len(halves) == 100
+    assert (rounds[0], rounds[-1]) == (10, 3000)
+    assert max(np.diff(rounds)) <= 40
+    runs = source.runs("rps", "ucb", "ucb", "tv")
+    at = runs.rounds.tolist().index(rounds[50])
+    assert means[50] == pytest.approx(runs.values[at].mean(), rel=1e-4)
+
+
+class Fixed(MadeUp):
+    """One match with given values."""
+
+    def __init__(self, values):
+        super().__init__([("rps", "ucb", "ucb")], ["tv"])
+        self._values = np.array(values, dtype=float)
+
+    def runs(self, game, row, column, metric):
+        if metric != "tv":
+            raise InputError("no")
+        recorded, seeds = self._values.shape
+        return Runs(np.arange(1, recorded + 1), np.arange(seeds), self._values)
+
+
+@pytest.mark.parametrize(
+    ("values", "means", "halves"),
+    [
+        ([[1.0], [2.0]], [1, 2], [None, None]),
+        (
+            [[1.0, 3.0], [math.inf, 1.0], [math.nan, 1.0]],
+            [2, None, None],
+            [pytest.approx(12.706, rel=1e-4), None, None],
+        ),
+        ([[0.1, 0.1, 0.1], [math.inf] * 3], [0.1, None], [0, None]),
+    ],
+    ids=["one seed has no interval", "what is not finite is null", "equal samples have width zero"],
+)
+def test_special_values(tmp_path, values, means, halves):
+    _, found_means, found_halves, _ = curves(page_text(tmp_path, Fixed(values)))["rps", "ucb", "ucb", "tv"]
+    assert (found_means, found_halves) == (means, halves)
+
+
+def test_games_and_sizes_are_in_natural_order(tmp_path):
+    games = embedded(page_text(tmp_path), "data")["games"]
+    assert [game["spec"] for game in games] == ["rps", "diagonal:n=2", "diagonal:n=10"]
+    assert games[1]["actions"] == [4, 4]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_stay_texts(tmp_path, text):
+    clean = page_text(tmp_path)
+    verdict = dict.fromkeys(("id", "variant", "verdict", "text", "note", "metric", "threshold"), text)
+    matches = [(text, text, text), (text, "ucb", text), ("rps", "ucb", "ucb")]
+    about = {"name": text, "text": text, "metrics": [text, "tv"], "notices": [text], "versions": {text: [text]}}
+    hostile = page_text(
+        tmp_path,
+        MadeUp(matches, [text, "tv"]),
+        title=text,
+        question=text,
+        command=text,
+        verdicts=[verdict],
+        presets=[Preset(text, {"*": [text]}, id=text, note=text)],
+        about=about,
+    )
+    assert text in embedded(hostile, "data")["name"]
+    assert (text, text, text, text) in curves(hostile)
+    found = Elements(hostile)
+    kinds = {tag for tag, _ in Elements(clean).elements}
+    verdict_kinds = {"details", "summary", "h4", "table", "tr", "td", "th", "svg", "path", "b", "thead", "tbody"}
+    assert {tag for tag, _ in found.elements} <= kinds | verdict_kinds | {"pre", "code", "h3"}
+    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
+    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    assert len(scripts) == 3 + 1 + len(embedded(hostile, "data")["games"])  # theme, plotly, ours; data, games
+    joined = "".join(found.texts)
+    assert joined.count(text) >= 10, "it is shown as it is"
+    for name in ("data", "game-0", "game-1"):
+        start = hostile.index(f'<script type="application/json" id="{name}">')
+        block = hostile[hostile.index(">", start) + 1 : hostile.index("</script>", start)]
+        assert json.loads(block)
+        assert not re.search("[<>&\u2028\u2029]", block)
+
+
+def test_nothing_is_fetched(tmp_path):
+    verdicts = [{"id": "C1", "variant": "text", "verdict": "holds"}]
+    text = page_text(tmp_path, verdicts=verdicts, question="Why?", command="coebl run")
+    addresses = [
+        value
+        for tag, attributes in Elements(text).elements
+        for name, value in attributes.items()
+        if name in ("src", "href", "srcset", "action", "data", "poster", "formaction", "xlink:href", "background")
+    ]
+    assert "#main" in addresses
+    assert all(address == "data:," or address.startswith("#") for address in addresses)
+    assets = Path(sys.modules["coebl.report.page"].__file__).parent / "assets"
+    own = {name: (assets / name).read_text() for name in ("page.html", "page.css", "tools.js", "page.js")}
+    assert all(part in text for part in (own["page.css"], own["tools.js"], own["page.js"]))
+    for part in own.values():
+        without_namespace = part.replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|@import|url\(|\bfetch\(|XMLHttpRequest|innerHTML|\beval\(", without_namespace)
+    [policy] = [attributes["content"] for tag, attributes in Elements(text).elements if "http-equiv" in attributes]
+    assert policy.startswith("default-src 'none';")
+    assert "http" not in policy
+    assert "connect-src" not in policy
+
+
+def test_the_verdicts_are_all_there(tmp_path):
+    verdicts = [
+        {"id": "C1", "variant": "text", "verdict": "holds", "measured": 12.3456, "low": 11.9, "high": 12.8, "n": 20},
+        {"id": "C1", "variant": "c=2", "verdict": "not testable", "note": "too few rounds"},
+        {"id": "C2", "variant": "text", "verdict": "fails", "measured": np.float64(-3), "text": "the sentence"},
+        {"id": "C2", "variant": "text", "verdict": "holds", "measured": math.nan, "metric": "regret"},
+    ]
+    text = page_text(tmp_path, verdicts=verdicts, presets=[Preset("as written", {}, id="text")])
+    seen = " ".join(" ".join(Elements(text).texts).split())
+    for part in ("12.35 [11.90, 12.80]", "too few rounds", "the sentence", "−3", "as written", "c=2"):
+        assert part in seen, part
+    assert re.search(r"as written 1 holds 1 fails 0 not significant 0 not testable", seen), "the first one counts"
+    data = embedded(text, "data")["verdicts"]
+    assert [verdict["verdict"] for verdict in data] == ["holds", "not testable", "fails", "holds"]
+    assert data[3]["measured"] is None
+
+
+def test_a_match_that_cannot_be_read_is_named(tmp_path):
+    source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in METRICS})
+    text = page_text(tmp_path, source)
+    seen = " ".join(Elements(text).texts)
+    assert "not shown: ucb v coebl on diagonal:n=3: metric 'tv' was not recorded" in seen
+    assert [game["spec"] for game in embedded(text, "data")["games"]] == ["rps"]
+
+
+def test_a_study_without_results_has_a_page(tmp_path):
+    text = page_text(tmp_path, MadeUp([]))
+    assert 'id="figures"' not in text
+    assert 'id="settings"' in text
+
+
+def test_a_folder_tells_what_it_knows(tmp_path):
+    store = Store.create(tmp_path / "study", "<demo>", 'name = "<demo>"  # & so on\n')
+    cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+    store.save(cell, cell.run())
+    store.record_failure(Cell("rps", "exp3", "uniform", 20, (0,)), "Traceback\nValueError: <no>")
+    results = Results(tmp_path / "study")
+    about = about_results(results)
+    assert (about["name"], about["rounds"], about["seeds"], about["cells"]) == ("<demo>", [20], 3, 1)
+    assert about["metrics"] == ["regret"]
+    assert about["seconds"] > 0
+    text = write_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
+    seen = " ".join(Elements(text).texts)
+    for part in ('name = "<demo>"  # & so on', "ValueError: <no>", "coebl run", "numpy"):
+        assert part in seen, part
+    rounds, means, _, seeds = curves(text)["matching-pennies", "exp3", "uniform", "regret"]
+    assert (rounds[-1], seeds) == (20, 3)
+    expected = results.runs("matching-pennies", "exp3", "uniform", "regret").values[-1].mean()
+    assert means[-1] == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
+    page_text(tmp_path)
+    assert os.listdir(tmp_path) == ["page.html"]
+    (tmp_path / "page.html").write_text("as before")
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(InputError, match=r"page\.html: No space left on device; write the page elsewhere"):
+        page_text(tmp_path)
+    assert os.listdir(tmp_path) == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == "as before"
+
+
+@pytest.mark.parametrize("package", ["jinja2", "plotly.offline"])
+def test_missing_packages_are_named(tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError) as caught:
+        page_text(tmp_path)
+    assert str(caught.value) == "this needs plotly and jinja2; run: pip install 'coebl[report]'"
+
+
+def test_half_a_character_does_not_stop_the_page(tmp_path):
+    assert "half ? of" in page_text(tmp_path, title="half \ud800 of")
+
+
+def test_colours_say_the_family_and_looks_differ(tmp_path):
+    specs = ["coebl", "coebl:c=2", "coebl:c=0.5", "exp3", "exp3-as-released", "ucb", "exp3-ix", "mine.py:Mine"]
+    source = MadeUp([("rps", spec, spec) for spec in specs])
+    text = page_text(tmp_path, source, presets=[Preset("one", {"rps": ["coebl:c=2", "ucb"]})])
+    learners = {learner["spec"]: learner for learner in embedded(text, "data")["learners"]}
+    families = [["coebl", "coebl:c=2", "coebl:c=0.5"], ["exp3", "exp3-as-released"], ["ucb"], ["exp3-ix"]]
+    colours = [{learners[spec]["colour"] for spec in family} for family in [*families, ["mine.py:Mine"]]]
+    assert all(len(colour) == 1 for colour in colours)
+    assert len(set.union(*colours)) == 5
+    dashes = {learners[spec]["dash"] for spec in ("coebl", "exp3", "ucb", "exp3-ix", "mine.py:Mine")}
+    assert len(dashes) == 5
+    looks = {(learner["colour"], learner["dash"], learner["symbol"]) for learner in learners.values()}
+    assert len(looks) == len(specs)
+    assert learners["coebl:c=2"]["symbol"] == "", "what a preset shows is plain"
+    assert [learners[spec]["rate"] for spec in specs[:4]] == [8, 2, 0.5, None]
