@@ -6,10 +6,10 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: reproduce test test-slow lint format bench findings clean
 
-demo: .venv/installed  ## solve and print a game
-	@$(BIN)/coebl solve kuhn-poker
+reproduce: .venv/installed  ## the paper's experiments in little, a verdict on its claims, figures and a page: minutes
+	@$(BIN)/coebl reproduce --quick
 
 test: .venv/developing lint  ## everything that must pass: style, types, tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
@@ -30,13 +30,16 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
+findings: .venv/developing  ## docs/findings.md anew, from its template and results/ijcai2025
+	$(BIN)/python docs/findings.py
+
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/installed: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[report]'
 	@touch $@
 
 .venv/developing: pyproject.toml constraints.txt

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 
 class CoeblError(Exception):
@@ -45,6 +47,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f": did you mean {matches[0]!r}?" if matches else "."
+
+
+def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, Item]) -> list[Item]:
+    """What one name or several stand for; without names, all that is known.
+
+    >>> look_up("letter", ["b"], {"a": 1, "b": 2})
+    [2]
+    """
+    names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        if name not in known:
+            raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")
+    return [known[name] for name in names]
 
 
 def shorten(value: object, width: int = 60) -> str:

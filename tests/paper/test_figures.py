@@ -7,7 +7,7 @@ import pytest
 
 from coebl.errors import InputError
 from coebl.paper import figures
-from coebl.paper.experiments import BASELINES, QUICK_SIZES, RATES, SIZES, TITLES, VARIANTS, all_pairings, coebl
+from coebl.paper.experiments import BASELINES, QUICK_SIZES, RATES, ROLES, SIZES, VARIANTS, all_pairings, coebl
 from coebl.paper.figures import FIGURES, draw
 from coebl.report.style import STYLES
 from coebl.study.results import Runs
@@ -146,7 +146,7 @@ def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
     by_color = {line.get_color(): line.get_ydata() for line in curves(panel)}
     assert len(by_color) == 4
     for role, style in STYLES.items():
-        if role in TITLES:
+        if role in ROLES:
             runs = quick.runs(*RELEASED.self_play(role, "diagonal:n=4"), "tv")
             np.testing.assert_allclose(by_color[style["color"]], [sum(row) / 3 for row in runs.values])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from coebl.engine import Match, simulate
 from coebl.errors import SolveError
 from coebl.solver import _highs, _lockstep, _maximin, _simplex, fallback_count, maximin, solve
 
@@ -53,3 +54,44 @@ def test_highs_alone_solves_a_non_square_game():
     row, column, _ = _highs.solve_with_highs(np.array([[2, 0, 3], [0, 1, 3]]) / 3)
     np.testing.assert_allclose(row, [1 / 3, 2 / 3])
     np.testing.assert_allclose(column, [1 / 3, 2 / 3, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("m", "n"), [(30, 24), (24, 30), (41, 41)])
+def test_a_spoiled_tableau_is_computed_anew(m, n):
+    """Noise on a finished tableau goes away: what is computed from the basis is what pivoting had arrived at."""
+    random = np.random.default_rng([m, n])
+    found = maximin(random.normal(size=(1, m, n)), tied=True)
+    tableau = _simplex.Tableau(*(array[0] for array in found._state[0].tableaux))
+    assert tableau.T.dtype == np.float64
+    expected = [np.array(array, dtype=float)[..., :n] for array in tableau]
+    assert 1 < (tableau.basic < n).sum() < min(m, n)
+    for array in (tableau.T, tableau.b, tableau.c, tableau.norm):
+        array += random.normal(size=array.shape)
+    width = -(-n // 16) * 16
+    scratch = _simplex.Scratch(*np.empty((9, 64)), np.empty(64, np.int64), width, 1e-12, 1e-9)
+    assert _simplex._compute_anew(tableau, scratch)
+    for name, array, wanted in zip(tableau._fields, tableau, expected, strict=True):
+        if name != "b":
+            np.testing.assert_allclose(array[..., :n], wanted, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(tableau.b, np.linalg.solve(_basis(tableau), np.ones(m)), atol=1e-9)
+
+
+def _basis(tableau):
+    """The columns of Bq + slack = 1 that are basic."""
+    return np.hstack([tableau.B, np.eye(len(tableau.B))])[:, tableau.basic]
+
+
+def test_inverting():
+    random = np.random.default_rng(5)
+    matrix = random.normal(size=(17, 17))
+    inverse = matrix.copy()
+    assert _simplex._invert(inverse)
+    np.testing.assert_allclose(inverse @ matrix, np.eye(17), atol=1e-10)
+    matrix[3] = 2 * matrix[5] - matrix[8]
+    assert not _simplex._invert(matrix)
+
+
+def test_ucb_plays_on_where_its_matrices_are_nearly_singular():
+    """Once this run met a matrix that no method solved: rounding had spoiled the tableau, and HiGHS was too loose."""
+    result = simulate(Match.of("bigger-number:7", "ucb", "ucb"), [27], record="last", metrics=["exploitability"])
+    assert np.isfinite(result.final("exploitability")).all()

@@ -11,12 +11,12 @@ import json
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from coebl.errors import InputError, nearest
+from coebl.errors import look_up
 from coebl.learners.coebl import Coebl
 from coebl.paper.checks import (
     Check,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from coebl.study.results import Source
 
 Checks = Callable[[Variant], list[Check]]
-Value = TypeVar("Value")
 
 # the metric that decides, which has no reward noise, then those that are reported as well
 LEAD = "pseudo_regret", "regret"  # head to head: positive if the column player, COEBL, wins
@@ -319,8 +318,8 @@ def judge(
 ) -> list[Verdict]:
     """A verdict on each claim, or on those named, in each variant, or in those named."""
     reader = Reader(source)
-    chosen = _chosen("variant", variants, VARIANTS)
-    return [_judge(claim, variant, reader) for claim in _chosen("claim", claims, CLAIMS) for variant in chosen]
+    chosen = look_up("variant", variants, VARIANTS)
+    return [_judge(claim, variant, reader) for claim in look_up("claim", claims, CLAIMS) for variant in chosen]
 
 
 def needed(claim_id: str) -> list[Pairing]:
@@ -329,16 +328,8 @@ def needed(claim_id: str) -> list[Pairing]:
     >>> needed("C1")
     [Pairing(game='rps', row='ucb', column='coebl:c=2')]
     """
-    (claim,) = _chosen("claim", claim_id, CLAIMS)
+    (claim,) = look_up("claim", claim_id, CLAIMS)
     return list(dict.fromkeys(pairing for variant in VARIANTS.values() for pairing in claim.needs(variant)))
-
-
-def _chosen(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, Value]) -> list[Value]:
-    names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in names:
-        if name not in known:
-            raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")
-    return [known[name] for name in names]
 
 
 def _judge(claim: Claim, variant: Variant, reader: Reader) -> Verdict:

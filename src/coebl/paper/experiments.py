@@ -26,7 +26,6 @@ FAMILIES = ("diagonal", "bigger-number")
 ROLES: tuple[Role, ...] = ("coebl", "ucb", "exp3", "exp3-ix")
 BASELINES: tuple[Role, ...] = ("exp3", "exp3-ix", "ucb")
 RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # of the frontier
-TITLES: dict[Role, str] = {"coebl": "COEBL", "ucb": "UCB", "exp3": "Exp3", "exp3-ix": "Exp3-IX"}
 
 NAME = "ijcai2025"
 RECORD = 10

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from coebl.errors import InputError, nearest
+from coebl.errors import InputError, look_up
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.paper.experiments import (
@@ -26,7 +26,6 @@ from coebl.paper.experiments import (
     ROLES,
     ROUNDS,
     SIZES,
-    TITLES,
     VARIANTS,
     Pairing,
     Role,
@@ -36,6 +35,7 @@ from coebl.paper.experiments import (
     games,
 )
 from coebl.report import plots
+from coebl.report.names import GAMES, LEARNERS
 from coebl.report.style import COLUMN, GUIDE, STYLES, WIDTH, lay_out, look, new_figure
 from coebl.study.results import Source
 
@@ -54,7 +54,6 @@ DIVERGENCE: Measure = {"paper": "kl", "text": "kl", "noise-free": "exploitabilit
 DISTANCE: Measure = {"paper": "tv", "text": "tv", "noise-free": "exploitability"}
 
 TEXT = VARIANTS["text"]
-GAMES = {"rps": "Rock-paper-scissors", "diagonal": "Diagonal", "bigger-number": "BiggerNumber"}
 
 Matches = Collection[tuple[str, str, str]]
 
@@ -139,7 +138,7 @@ class HeatMap:
 
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
         cells = {
-            (_game(game), TITLES[role]): pairing for game, row in self.rows.items() for role, pairing in row.items()
+            (_game(game), LEARNERS[role]): pairing for game, row in self.rows.items() for role, pairing in row.items()
         }
         plots.plot_heat_map(source, "pseudo_regret", cells, ax)
 
@@ -349,11 +348,11 @@ def draw(
         formats: of pdf, svg, png.
         workers: how many processes write files; by default this one does.
     """
-    figures = _known("figure", names, FIGURES)
+    figures = look_up("figure", names, FIGURES)
     source = _Remembered(source)
     wanted = dict.fromkeys(
         (figure, variant if figure.varied else TEXT)
-        for variant in _known("variant", variants, VARIANTS)
+        for variant in look_up("variant", variants, VARIANTS)
         for figure in figures
     )
     present = [(figure, variant) for figure, variant in wanted if figure.rows(source, variant)]
@@ -384,18 +383,6 @@ class _Remembered:
         self.runs = cache(source.runs)
 
 
-Item = TypeVar("Item")
-
-
-def _known(kind: str, names: Iterable[str] | None, known: Mapping[Any, Item]) -> list[Item]:
-    """What these names stand for; without names, all."""
-    chosen = list(known) if names is None else list(names)
-    for name in chosen:
-        if name not in known:
-            raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")
-    return [known[name] for name in chosen]
-
-
 def _self_plays(variant: Variant, game: str) -> dict[Role, Pairing]:
     return {role: variant.self_play(role, game) for role in ROLES}
 
@@ -418,7 +405,7 @@ def _by_size(
 
 def _title(role: Role, pairing: Pairing) -> str:
     """A line by what the row player is, and against whom."""
-    return TITLES[role] if pairing.row == pairing.column else f"{TITLES[role]} v {TITLES['coebl']}"
+    return LEARNERS[role] if pairing.row == pairing.column else f"{LEARNERS[role]} v {LEARNERS['coebl']}"
 
 
 def _game(game: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from coebl.errors import InputError, nearest
+from coebl.errors import look_up
 from coebl.paper.claims import Verdict, as_json, as_markdown, needed
 from coebl.paper.experiments import NAME, QUICK_SIZES, ROLES, SIZES, VARIANTS, Pairing, all_pairings, size_of
 from coebl.paper.figures import FIGURES
@@ -35,11 +35,12 @@ def pairings(figures: Iterable[str] = (), claims: Iterable[str] = (), quick: boo
     [Pairing(game='rps', row='ucb', column='coebl:c=2')]
     """
     sizes = QUICK_SIZES if quick else SIZES
-    of_figures = []
-    for name in figures:
-        if name not in FIGURES:
-            raise InputError(f"unknown figure {name!r}{nearest(name, FIGURES)} Accepted: {', '.join(FIGURES)}.")
-        of_figures += [pairing for variant in VARIANTS.values() for pairing in FIGURES[name].needs(variant, sizes)]
+    of_figures = [
+        pairing
+        for figure in look_up("figure", figures, FIGURES)
+        for variant in VARIANTS.values()
+        for pairing in figure.needs(variant, sizes)
+    ]
     of_claims = [pairing for claim in claims for pairing in needed(claim)]
     chosen = [*of_figures, *of_claims] or all_pairings(sizes)
     return list(dict.fromkeys(pairing for pairing in chosen if (size_of(pairing.game) or sizes[0]) in sizes))

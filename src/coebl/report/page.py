@@ -19,16 +19,15 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coebl.errors import InputError
 from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.metrics import METRICS
+from coebl.report import names
+from coebl.report.bands import Band, Floats, thinned
 from coebl.report.style import STYLES
 from coebl.study import Results, Runs, Source
-
-Floats = NDArray[np.float64]
 
 _POINTS = 100  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
@@ -40,31 +39,8 @@ _OTHER_COLOURS = (str(STYLES["fifth"]["color"]), str(STYLES["sixth"]["color"]), 
 _DASHES = ("solid", "8px,4px", "9px,3px,2px,3px", "16px,4px", "16px,4px,3px,4px", "4px,3px")  # dots: the reference
 _SYMBOLS = ("", "circle", "square", "diamond", "triangle-up", "x", "star", "cross", "triangle-down", "hexagon")
 
-_LEARNER_TITLES = {
-    "coebl": "COEBL",
-    "ucb": "UCB",
-    "exp3": "Exp3",
-    "exp3-ix": "Exp3-IX",
-    "exp3-as-released": "Exp3 as released",
-    "exp3-ix-as-released": "Exp3-IX as released",
-    "best-response": "best response",
-}
-_GAME_TITLES = {"rps": "Rock-paper-scissors", "diagonal": "Diagonal", "bigger-number": "BiggerNumber"}
 _VERDICTS = ("holds", "fails", "not significant", "not testable")
 
-_METRIC_TEXTS = {
-    "regret": ("Regret", "What the row player fell short of the game's value, as observed; noise included."),
-    "pseudo_regret": ("Pseudo-regret", "The same expectation as regret, without the noise of rewards and actions."),
-    "absolute_regret": ("Absolute regret", "The first measure of the paper's text. Noise alone makes it grow."),
-    "regret_magnitude": ("Regret magnitude", "The first measure as the paper's program computes it."),
-    "absolute_pseudo_regret": ("Absolute pseudo-regret", "How far play was from the game's value, without noise."),
-    "kl": ("KL divergence", "How far both policies are from the equilibrium; infinite outside its support."),
-    "tv": ("Total variation", "How far both policies are from the equilibrium: 0 is there, 2 is as far as can be."),
-    "exploitability": ("Exploitability", "What best responses would gain against both policies; 0 is an equilibrium."),
-    "average_exploitability": ("Average exploitability", "The same for the policies averaged over the rounds so far."),
-    "external_regret": ("External regret", "What the best fixed row would have earned more, in hindsight."),
-    "column_external_regret": ("Column external regret", "The same for the column player."),
-}
 _DISTANCES = ("tv", "kl", "exploitability", "average_exploitability")  # the second figure; the first has the others
 _TABLE_METRICS = ("pseudo_regret", "regret")  # of the head-to-head table: whose sign says who wins
 
@@ -247,10 +223,10 @@ def _curves(
                 continue
             numbers = {}
             for metric, runs in found.items():
-                kept = _thin(len(runs.rounds), points)
-                mean, half = _mean_and_half_width(runs.values[kept])
+                kept = thinned(len(runs.rounds), points)
+                band = Band.of(runs.values[kept])
                 rounds = curves.shared_rounds(runs.rounds[kept].tolist())
-                numbers[str(metrics.index(metric))] = [_short(mean), _short(half)]
+                numbers[str(metrics.index(metric))] = [_short(band.mean), _short(band.half)]
             entry = [learners.index(row), learners.index(column), rounds, len(runs.seeds), numbers]
             block.append(entry)
         if block:
@@ -269,27 +245,6 @@ def _read(source: Source, match: tuple[str, str, str], metrics: Sequence[str]) -
         except InputError as error:
             refusal = str(error)
     return found, refusal
-
-
-def _thin(length: int, points: int) -> NDArray[np.int64]:
-    """Evenly spread places in a curve, the first and the last among them."""
-    if length <= points:
-        return np.arange(length)
-    return np.unique(np.linspace(0, length - 1, points).round().astype(np.int64))
-
-
-def _mean_and_half_width(values: Floats) -> tuple[Floats, Floats]:
-    """Over the runs on axis 1: what `statistics.mean_interval` gives for each round, at once for all of them."""
-    from scipy.special import stdtrit
-
-    runs = values.shape[1]
-    with np.errstate(invalid="ignore"):  # infinite values have no mean and no interval
-        mean = values.mean(axis=1)
-        if runs == 1:
-            return mean, np.full(len(mean), np.nan)
-        half = float(stdtrit(runs - 1, 0.975)) * values.std(axis=1, ddof=1) / math.sqrt(runs)
-    constant = values.min(axis=1) == values.max(axis=1)
-    return np.where(constant, values[:, 0], mean), np.where(constant & np.isfinite(mean), 0.0, half)
 
 
 def _short(numbers: Floats) -> list[float | int | None]:
@@ -317,7 +272,7 @@ def _game(spec: str) -> dict[str, Any]:
     return {
         "spec": spec,
         "family": name,
-        "familyTitle": _GAME_TITLES.get(name, name),
+        "familyTitle": names.GAMES.get(name, name),
         "size": parameters,
         "sizeTitle": _parameters(parameters),
         "actions": _actions(spec),
@@ -334,7 +289,7 @@ def _actions(game: str) -> list[int] | None:
 
 def _game_order(spec: str) -> tuple[Any, ...]:
     name = spec.partition(":")[0]
-    known = list(_GAME_TITLES)
+    known = list(names.GAMES)
     return (known.index(name) if name in known else len(known), *_natural(spec))
 
 
@@ -391,11 +346,11 @@ def _family(spec: str) -> str:
 
 def _learner_title(spec: str) -> str:
     name, _, parameters = spec.partition(":")
-    if name not in _LEARNER_TITLES:
+    if name not in names.LEARNERS:
         return spec
     if (rate := _rate(spec)) is not None:
         parameters = f"c={rate:g}"  # also where it is the default
-    return ", ".join(filter(None, [_LEARNER_TITLES[name], _parameters(parameters)]))
+    return ", ".join(filter(None, [names.LEARNERS[name], _parameters(parameters)]))
 
 
 def _parameters(text: str) -> str:
@@ -424,13 +379,13 @@ def _has_frontier(matches: Sequence[tuple[str, str, str]], learners: Sequence[Ma
 
 
 def _metric(name: str) -> dict[str, Any]:
-    title, meaning = _METRIC_TEXTS.get(name, (name, ""))
+    words = names.metric_name(name)
     metric = METRICS.get(name)
     return {
         "name": name,
-        "title": title,
+        "title": words.title,
         "definition": metric.definition if metric else "",
-        "meaning": meaning,
+        "meaning": words.meaning,
         "distance": name in _DISTANCES,
         "cumulative": bool(metric and metric.cumulative),
     }

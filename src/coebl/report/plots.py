@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from coebl.engine import Result
 from coebl.errors import InputError
+from coebl.report.bands import Band, thinned
+from coebl.report.names import lower, metric_name
 from coebl.report.style import BAND, COLUMN, NOTE, REFERENCE, STYLES, Style, canvas, look
 from coebl.study.results import Runs, Source
 
@@ -36,18 +38,6 @@ POINTS = 300  # of a curve: more cannot be seen, and make large files
 LAST = 100  # rounds, over which the end of a run is averaged
 FORMATS = ("pdf", "svg", "png")
 
-# What a metric is called, and its formula. V is the value of the game, r_t the observed reward.
-NAMES: dict[str, tuple[str, str]] = {
-    "regret": ("regret", r"$\Sigma\,(V - r_t)$"),
-    "pseudo_regret": ("pseudo-regret", r"$\Sigma\,(V - x_t^\top\! A y_t)$"),
-    "absolute_regret": ("absolute regret", r"$\Sigma\,|V - r_t|$"),
-    "regret_magnitude": ("regret magnitude", r"$|\Sigma\,(V - r_t)|$"),
-    "absolute_pseudo_regret": ("absolute pseudo-regret", r"$\Sigma\,|V - x_t^\top\! A y_t|$"),
-    "kl": ("KL divergence", r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"),
-    "tv": ("TV distance", r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"),
-    "exploitability": ("exploitability", r"of $(x_t, y_t)$"),
-}
-
 
 def axis_label(metric: str) -> str:
     """A metric as a label: its name, and its formula on a second line where there is one.
@@ -55,42 +45,11 @@ def axis_label(metric: str) -> str:
     >>> axis_label("average_exploitability")
     'average exploitability'
     """
-    return "\n".join((_name(metric), *NAMES.get(metric, ())[1:]))
+    return "\n".join(filter(None, (_name(metric), metric_name(metric).formula)))
 
 
 def _name(metric: str) -> str:
-    return NAMES.get(metric, (metric.replace("_", " "),))[0]
-
-
-@dataclass(frozen=True)
-class Band:
-    """Means over seeds with Student's 95 % interval, an entry per row of the values."""
-
-    mean: Floats  # NaN where a value is not finite
-    low: Floats  # NaN there too, and everywhere if there is one seed: it says nothing about spread
-    high: Floats
-    seeds: int
-
-    @classmethod
-    def of(cls, values: Floats) -> Band:
-        """The band of values of shape (rows, seeds)."""
-        from scipy.special import stdtrit
-
-        rows, seeds = values.shape
-        mean, half = np.full((2, rows), math.nan)
-        finite = np.isfinite(values).all(axis=1)
-        kept = values[finite]
-        mean[finite] = kept.mean(axis=1)
-        if seeds > 1:
-            # of equal numbers exactly 0, where a sum is off by rounding
-            deviation = np.where(np.ptp(kept, axis=1) == 0, 0, kept.std(axis=1, ddof=1))
-            half[finite] = stdtrit(seeds - 1, 0.975) * deviation / math.sqrt(seeds)
-        return cls(mean, mean - half, mean + half, seeds)
-
-    @property
-    def half(self) -> Floats:
-        """Half the width of the intervals."""
-        return (self.high - self.low) / 2
+    return lower(metric_name(metric).title)
 
 
 def plot_curves(
@@ -121,7 +80,7 @@ def plot_curves(
         seeds = set()
         for label, match in lines.items():
             runs = source.runs(*match, metric)
-            shown = _thinned(len(runs.rounds), points)
+            shown = thinned(len(runs.rounds), points)
             rounds, band = runs.rounds[shown], Band.of(runs.values[shown])
             unseen = "" if np.isfinite(band.mean).any() else " (infinite)"
             (line,) = ax.plot(rounds, band.mean, label=label + unseen, **styles.get(label, {}))
@@ -305,11 +264,6 @@ def _default_styles(lines: Mapping[str, Matched]) -> dict[str, Style]:
     if len(set(names)) < len(names) or not set(names) <= STYLES.keys():
         names = [list(STYLES)[position % len(STYLES)] for position in range(len(lines))]
     return {label: STYLES[name] for label, name in zip(lines, names, strict=True)}
-
-
-def _thinned(recorded: int, points: int) -> NDArray[np.int64]:
-    """At most so many positions, evenly spread, the first and the last among them."""
-    return np.unique(np.linspace(0, recorded - 1, min(points, recorded)).round().astype(np.int64))
 
 
 def _at_the_end(runs: Runs, last: int) -> Floats:

@@ -1,0 +1,111 @@
+"""coebl reproduce, claims, figures and report, as a user calls them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def coebl(*arguments, cwd):
+    command = [sys.executable, "-m", "coebl.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A part of the paper's study: what C1 and C2 need in little."""
+    place = tmp_path_factory.mktemp("paper")
+    done = coebl("reproduce", "--quick", "--claim", "C1", "--claim", "C2", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "C1" in done.stdout
+    assert "C3" not in done.stdout
+    return place / "reproduction"
+
+
+def test_a_claim_alone_runs_just_what_it_needs(folder):
+    assert len(list((folder / "cells").glob("*.parquet"))) == 5  # three pairings of the text, two more as released
+    again = coebl("reproduce", "--quick", "--claim", "C1", cwd=folder.parent)
+    assert again.returncode == 0
+    assert "0 cells run, 1 found" in again.stdout
+
+
+def test_a_figure_alone_is_drawn_for_every_variant(folder):
+    done = coebl("reproduce", "--quick", "--figure", "rps-head-to-head", "--workers", 1, cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    assert "0 cells run, 5 found" in done.stdout  # C1 and C2 are about the same matches
+    written = {str(path.relative_to(folder / "figures")) for path in (folder / "figures").rglob("*.*")}
+    names = {f"{name}.{ending}" for name in ("rps-head-to-head", "rps-head-to-head-noise-free") for ending in ENDINGS}
+    assert written == {f"{variant}/{name}" for variant in ("text", "c=2", "as-released") for name in names}
+    assert not (folder / "report.html").exists()
+
+
+ENDINGS = ("pdf", "svg", "png")
+
+
+def test_claims_as_json(folder):
+    done = coebl("claims", folder, "--json", cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    verdicts = json.loads(done.stdout)
+    assert len(verdicts) == 16 * 3
+    for verdict in verdicts:
+        assert {"id", "variant", "verdict", "measured", "low", "high", "threshold", "text"} <= set(verdict)
+    by_id = {(verdict["id"], verdict["variant"]): verdict for verdict in verdicts}
+    assert by_id["C1", "text"]["n"] == 20
+    assert by_id["C1", "text"]["low"] <= by_id["C1", "text"]["measured"] <= by_id["C1", "text"]["high"]
+    assert by_id["C9", "text"]["verdict"] == "not testable"
+
+
+def test_claims_as_a_table_and_as_markdown(folder):
+    table = coebl("claims", folder, "--claim", "C2", cwd=folder.parent).stdout
+    assert "as-released" in table
+    assert max(map(len, table.splitlines())) <= 100
+    markdown = coebl("claims", folder, "--markdown", cwd=folder.parent).stdout
+    assert markdown.count("\n") == 2 + 16
+
+
+def test_report_of_the_paper_has_the_verdicts(folder):
+    done = coebl("report", folder, cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == f"page: {folder / 'report.html'}"
+    page = (folder / "report.html").read_text()
+    assert "not testable" in page
+    assert "C16" in page
+
+
+def test_report_of_any_study(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        'name = "mine"\nrounds = 20\nseeds = 3\ngames = ["rps"]\nlearners = ["ucb", "exp3"]\n'
+        "[match-ups]\nself-play = true\nall-pairs = true\n"
+    )
+    assert coebl("run", "study.toml", "--out", "results", cwd=tmp_path).returncode == 0
+    done = coebl("report", "results", "--out", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "<title>mine" in page
+    assert "C16" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["reproduce", "--figure", "rps-selfplay"], "unknown figure 'rps-selfplay': did you mean 'rps-self-play'?"),
+        (["reproduce", "--claim", "C17"], "unknown claim 'C17'"),
+        (["claims", "nowhere"], "nowhere: this is no folder"),
+        (["report", "nowhere"], "nowhere: this is no folder"),
+        (["figures", "nowhere"], "nowhere: this is no folder"),
+    ],
+)
+def test_mistakes_are_one_line_and_leave_nothing(arguments, said, tmp_path):
+    done = coebl(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_without_data_say_what_to_run(folder):
+    done = coebl("figures", folder, "--figure", "diagonal-self-play", cwd=folder.parent)
+    assert done.returncode == 2
+    assert "coebl reproduce" in done.stderr
+    assert done.stderr.count("\n") == 1
