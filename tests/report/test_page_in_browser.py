@@ -516,9 +516,9 @@ def test_the_frontier(page, source):
         assert trace[1][place] == pytest.approx(across.mean(), rel=1e-4)
         assert trace[2][place] == pytest.approx(up.mean, rel=1e-4)
         assert trace[3][place] == pytest.approx(up.high - up.mean, rel=1e-4)
-    page.choose("#frontier-metric", "Total variation")
+    page.choose("#frontier-metric", "TV distance")
     title = page.script("return document.getElementById('frontier-chart').layout.xaxis.title.text")
-    assert title == "Total variation against itself"
+    assert title == "TV distance against itself"
 
 
 def test_downloads(page, source):

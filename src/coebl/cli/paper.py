@@ -76,8 +76,10 @@ def claims_command(
     verdicts = claims.judge(Results(folder), claim or None)
     if as_json:
         print(claims.as_json(verdicts))
+    elif as_markdown:
+        print(claims.as_markdown(verdicts), end="")
     else:
-        print(claims.as_markdown(verdicts) if as_markdown else claims.as_table(verdicts, _width()))
+        print(claims.as_table(verdicts, _width()))
 
 
 @app.command("figures")

@@ -17,9 +17,9 @@ from coebl.study import Results
 
 TITLE = "Randomised optimism via competitive co-evolution: the paper, reproduced"
 QUESTION = (
-    "Lin (IJCAI 2025) proposes COEBL, a learner for unknown zero-sum matrix games with noisy payoffs that mutates its "
-    "estimates and plays what is best against the mutant. Does it do what the paper says, and which differences "
-    "between the paper's text and its released program decide that?"
+    "Lin (IJCAI 2025) proposes COEBL, a learner for unknown zero-sum matrix games with noisy payoffs. Each round it "
+    "mutates its estimate of the payoffs and plays the maximin strategy of the mutant. Does it do what the paper says, "
+    "and which of the differences between the paper's text and its released program decide that?"
 )
 _NOTES = {
     "text": "The algorithms as the text states them: c = 2 on rock-paper-scissors, c = 8 elsewhere.",

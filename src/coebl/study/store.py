@@ -232,12 +232,21 @@ class Store:
                 _unsound(path, f"it is no whole Parquet file ({_one_line(error)})")
 
     def retire(self, cells: Iterable[Cell]) -> None:
-        """Set aside what is stored and is none of these cells: a file that it was made from has changed since."""
+        """Set aside what was made from files and is none of these cells: a file has changed since.
+
+        Other cells stay: a part of a study may be run, and the rest of it is then no less true.
+        """
         wanted = {cell.digest() for cell in cells}
         for path in self.paths():
-            if path.stem not in wanted:
+            if path.stem not in wanted and self._made_from_files(path.stem):
                 reason = "made from a game's or learner's file that has changed since."
                 self._set_aside(path, UnsoundError(f"{path.relative_to(self.folder)}: {reason}"))
+
+    def _made_from_files(self, digest: str) -> bool:
+        try:
+            return bool(self.metadata(digest)["description"].get("files"))
+        except StoreError:
+            return False  # `finished` deals with it, once it is asked for
 
     def _set_aside(self, path: Path, error: UnsoundError) -> None:
         folder = self.folder / "set-aside"
