@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import jinja2
+
+from coebl.learners.coebl import Coebl
+from coebl.paper.experiments import ROUNDS, VARIANTS, actions_of
+from coebl.report.names import LEARNERS
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results" / "ijcai2025"
@@ -25,6 +30,7 @@ def render(results: Path = RESULTS) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["number"] = number
+    environment.filters["against_best_response"] = lambda spec, game: mean(game, spec, "best-response")
 
     def mean(game: str, row: str, column: str, metric: str = "pseudo_regret") -> str:
         return interval(means[game, row, column, metric])
@@ -32,16 +38,29 @@ def render(results: Path = RESULTS) -> str:
     def measured(claim: str, variant: str = "text") -> str:
         return interval(claims[claim][variant], "measured")
 
-    def failing(claim: str, variant: str = "text") -> str:
+    def counted(outcome: str, claim: str, variant: str) -> str:
         checks = claims[claim][variant]["checks"]
-        return f"{sum(check['verdict'] == 'fails' for check in checks)} of {len(checks)}"
+        return f"{sum(check['verdict'] == outcome for check in checks)} of {len(checks)}"
+
+    def duel(role: str, game: str, variant: str) -> str:
+        return mean(*VARIANTS[variant].against_coebl(role, game))
+
+    def own(role: str, game: str, variant: str) -> str:
+        return mean(*VARIANTS[variant].self_play(role, game), "absolute_pseudo_regret")
 
     template = environment.from_string((DOCS / "findings.md.jinja").read_text(encoding="utf-8"))
     return template.render(
         claims=claims,
         mean=mean,
         measured=measured,
-        failing=failing,
+        failing=lambda claim, variant="text": counted("fails", claim, variant),
+        holding=lambda claim, variant="text": counted("holds", claim, variant),
+        duel=duel,
+        own=own,
+        bound=lambda game: number(Coebl.regret_bound(actions_of(game), actions_of(game), ROUNDS) or math.nan),
+        line=lambda game: 0.1 * math.sqrt(actions_of(game) ** 2 * ROUNDS),
+        floor=lambda: math.sqrt(2 * ROUNDS / math.pi),
+        titles=LEARNERS,
         made=json.loads((results / "made.json").read_text(encoding="utf-8")),
         table=(results / "claims.md").read_text(encoding="utf-8"),
     )

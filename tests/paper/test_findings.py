@@ -1,0 +1,59 @@
+"""docs/findings.md: every number in it comes from the results that are committed beside it."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from coebl.paper.claims import CLAIMS
+from coebl.paper.experiments import ROUNDS, SEEDS, VARIANTS, all_pairings
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "docs" / "findings.md.jinja"
+RESULTS = ROOT / "results" / "ijcai2025"
+
+# What the template may say by itself: names, the paper's own numbers, and the settings and tolerances of the tests.
+NAMES = r"\bC\d+\b|\bD\d+\b|\bExp3\b|\bijcai2025\b|\bIJCAI 2025\b"
+OF_THE_PAPER = {"5", "10", "2000", "16.2", "389.8", "8.39", "351.27", "0.1", "0", "1", "2", "3", "4", "6", "7", "8"}
+OF_THE_TESTS = {"95", "50", "3000", "0.05", "100", "0.9", "1000", "0.5"}  # 0.5 is a c of the frontier
+
+
+@pytest.fixture(scope="module")
+def findings():
+    spec = importlib.util.spec_from_file_location("findings", ROOT / "docs" / "findings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_its_template_makes_of_the_results(findings):
+    assert (ROOT / "docs" / "findings.md").read_text() == findings.render(), "run: make findings"
+
+
+def test_the_template_has_no_measured_numbers_of_its_own():
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", TEMPLATE.read_text(), flags=re.DOTALL)
+    text = re.sub(NAMES + r"|\]\([^)]*\)", "", text)
+    assert set(re.findall(r"\d+(?:\.\d+)?", text)) <= OF_THE_PAPER | OF_THE_TESTS
+
+
+def test_the_results_are_those_of_the_whole_study():
+    verdicts = json.loads((RESULTS / "claims.json").read_text())
+    assert [(verdict["id"], verdict["variant"]) for verdict in verdicts] == [(c, v) for c in CLAIMS for v in VARIANTS]
+    assert {verdict["n"] for verdict in verdicts} <= {SEEDS, 0}
+    means = json.loads((RESULTS / "means.json").read_text())
+    assert {(row["game"], row["row"], row["column"]) for row in means} == {tuple(match) for match in all_pairings()}
+    assert {row["n"] for row in means} == {SEEDS}
+    made = json.loads((RESULTS / "made.json").read_text())
+    assert made["command"] == "coebl reproduce"
+    assert made["rounds"] == [ROUNDS]
+    assert set(made["versions"]) >= {"coebl", "numpy", "numba", "python"}
+
+
+def test_the_markdown_table_tells_what_the_json_does():
+    table = (RESULTS / "claims.md").read_text()
+    for verdict in json.loads((RESULTS / "claims.json").read_text()):
+        row = next(line for line in table.splitlines() if line.startswith(f"| {verdict['id']} |"))
+        cell = row.split(" | ")[2 + list(VARIANTS).index(verdict["variant"])]
+        assert cell.startswith(f"**{verdict['verdict']}**")
