@@ -4,6 +4,7 @@ import json
 import math
 import zlib
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -513,3 +514,40 @@ class TestExtremes:
             scipy.stats.ttest_1samp(numbers[0] - numbers[1], -1, alternative="greater").pvalue
         )
         assert found.shown + found.refuted == pytest.approx(1)
+
+
+class TestOtherMatches:
+    @pytest.mark.parametrize("changed", [{"horizon": 6000}, {"noise": "none"}])
+    def test_matches_that_are_not_those_of_the_paper_are_not_judged(self, changed):
+        class Other(Synthetic):
+            def runs(self, *match):
+                return replace(super().runs(*match), **{"horizon": 3000, "noise": "gaussian", **changed})
+
+        result = verdict("C2", Other())
+        assert result.verdict == "not testable"
+        assert "this is not the paper's match" in result.note
+        assert verdict("C2", Synthetic()).verdict == "holds"
+
+
+def test_a_number_beside_the_statement_does_not_decide_where_the_statement_fails():
+    result = verdict("C12", Synthetic({duel("exp3", "bigger-number:n=5"): -10, duel("ucb", "bigger-number:n=7"): 9000}))
+    assert result.verdict == "fails"
+    assert result.threshold == 0
+    assert result.note.startswith("exp3 v coebl on bigger-number:n=5")
+
+
+def test_what_other_metrics_say_is_told():
+    """With much noise in the reward, regret decides nothing that pseudo-regret shows."""
+
+    class Noisy(Synthetic):
+        def runs(self, game, row, column, metric):
+            runs = super().runs(game, row, column, metric)
+            spread = 1000 * np.linspace(-1, 1, len(runs.seeds)) if metric == "regret" else 0
+            return replace(runs, values=runs.values + spread)
+
+    verdicts = judge(Noisy(), ["C2"], ["text"])
+    assert verdicts[0].verdict == "holds"
+    assert [other.verdict for other in verdicts[0].reported] == ["not significant"]
+    assert "on regret: not significant" in as_table(verdicts)
+    assert "on regret: not significant" in as_markdown(verdicts)
+    assert "on regret" not in as_markdown(judge(Synthetic(), ["C2"], ["text"]))

@@ -85,6 +85,10 @@ def test_report_of_any_study(tmp_path):
     page = (tmp_path / "page.html").read_text()
     assert "<title>mine" in page
     assert "C16" not in page
+    assert "coebl run study.toml --out results" in page
+    figures = coebl("figures", "results", cwd=tmp_path)
+    assert figures.returncode == 2
+    assert "this is the study mine, not the paper's" in figures.stderr
 
 
 @pytest.mark.parametrize(
@@ -95,6 +99,7 @@ def test_report_of_any_study(tmp_path):
         (["claims", "nowhere"], "nowhere: this is no folder"),
         (["report", "nowhere"], "nowhere: this is no folder"),
         (["figures", "nowhere"], "nowhere: this is no folder"),
+        (["claims", "nowhere", "--json", "--markdown"], "--json and --markdown are both given"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(arguments, said, tmp_path):

@@ -283,3 +283,70 @@ def test_damage_is_refused_and_left_to_the_next_run(results):
 def test_a_folder_without_a_study_is_refused(tmp_path):
     with pytest.raises(StoreError, match="holds no study"):
         Results(tmp_path)
+
+
+def test_runs_are_one_metric_of_one_match_by_round_and_seed(results):
+    runs = results.runs("matching-pennies", "exp3", "uniform", "regret", noise="gaussian")
+    assert runs.seeds.tolist() == [0, 1, 2, 3, 4]
+    assert runs.rounds.tolist() == sorted({*ran(BASE).rounds.tolist()})
+    assert (runs.horizon, runs.noise) == (20, "gaussian")
+    expected = np.hstack([ran(BASE).metrics["regret"], ran(CELLS[1]).metrics["regret"]])
+    np.testing.assert_array_equal(runs.values, expected)
+    assert ("diagonal:n=4", "coebl:c=3", "uniform") in results.matches()
+
+
+def test_runs_of_several_noises_have_to_be_told_apart(results):
+    with pytest.raises(InputError, match="cells of noise bernoulli and gaussian; name one as noise="):
+        results.runs("matching-pennies", "exp3", "uniform", "regret")
+
+
+def test_runs_that_are_not_there(results):
+    with pytest.raises(InputError, match="metric 'pseudo_regret' was not recorded for exp3 v uniform"):
+        results.runs("matching-pennies", "exp3", "uniform", "pseudo_regret", noise="gaussian")
+    with pytest.raises(InputError, match="no finished cell has the row learner 'ucb'"):
+        results.runs("matching-pennies", "ucb", "uniform", "regret")
+
+
+def test_two_learners_of_one_name_are_not_mixed(tmp_path):
+    """Cells are labelled by the names of files without their folders: equal seeds must then have equal numbers."""
+    cells = []
+    for folder, chance in (("a", 0.2), ("b", 0.9)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(MINE.format(chance=chance))
+        cells.append(dataclasses.replace(BASE, row=f"{tmp_path / folder / 'mine.py'}:Mine"))
+    results = study(tmp_path / "study", *cells)
+    with pytest.raises(StoreError, match="seed 0 has two values of regret"):
+        results.runs("matching-pennies", "mine.py:Mine", "uniform", "regret")
+
+
+MINE = """
+from dataclasses import dataclass
+import numpy as np
+from coebl import Learner
+
+@dataclass
+class Mine(Learner):
+    name = "mine"
+    def start(self, seat):
+        self.seat = seat
+    def policy(self, t):
+        return np.tile([{chance}, 1 - {chance}], (self.seat.runs, 1))
+    def observe(self, t, action, opponent, reward):
+        pass
+"""
+
+
+def test_what_was_read_is_kept_within_bounds(results, monkeypatch):
+    import coebl.study.results as module
+
+    loads = []
+    load = results.store.load
+    monkeypatch.setattr(results.store, "load", lambda digest: loads.append(digest) or load(digest))
+    for _ in range(3):
+        results.runs("diagonal:4", "coebl:3", "uniform", "regret")
+    assert len(loads) == 1
+    monkeypatch.setattr(module, "_MOST_BYTES", 0)
+    for _ in range(2):
+        results.runs("diagonal:4", "coebl:3", "uniform", "regret")
+        results.runs("matching-pennies", "exp3", "uniform", "regret", noise="bernoulli")
+    assert len(loads) == 1 + 3  # the first was still there

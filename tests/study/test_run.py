@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coebl.study import Results, Store, parse_study, run
+from coebl.study import Results, Store, Study, parse_study, run
 
 STUDY = """
 name = "small"
@@ -174,6 +174,10 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
     assert f"{CELLS - kept} cells run, {kept} found" in done.stdout
     assert rows(here / "results") == undisturbed
+    first, second = Store.open(here / "results").runs()
+    assert (first["interrupted"], second["interrupted"]) == (True, False)
+    assert (first["cells"], second["cells"]) == (kept, CELLS - kept)
+    assert second["command"] == "coebl run study.toml --out results"
 
 
 def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
@@ -240,6 +244,21 @@ def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_pat
     assert "2 cells run, 0 found" in changed.stdout
     assert changed.stderr.count("has changed since. Moved to set-aside") == 2
     assert Results(tmp_path / "results").to_polars().shape[0] == len({*range(20)}) * 2
+
+
+def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
+    (tmp_path / "g.csv").write_text("1,0\n0,2\n")
+    text = (
+        'name = "files"\nrounds = 20\nseeds = 2\ngames = ["g.csv", "rps"]\n'
+        'metrics = ["regret"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
+    )
+    whole = parse_study(text, str(tmp_path / "study.toml"))
+    options = {"executor": ThreadPoolExecutor(1), "quiet": True}
+    run(whole, tmp_path / "results", **options)
+    part = Study(whole.name, whole.cells[1:], whole.text)
+    outcome = run(part, tmp_path / "results", **options)
+    assert (outcome.found, outcome.notes) == (1, ())
+    assert len(Results(tmp_path / "results").matches()) == 2
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])

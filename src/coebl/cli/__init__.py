@@ -21,6 +21,9 @@ def main() -> None:
     except CoeblError as error:
         print(f"coebl: {error}", file=sys.stderr)
         sys.exit(2)
+    except BrokenPipeError:  # the reader, head for one, has had enough
+        sys.stderr.close()
+        sys.exit(141)
     except (KeyboardInterrupt, typer.Abort):
         print("coebl: stopped", file=sys.stderr)
         sys.exit(130)
@@ -35,6 +38,3 @@ def main() -> None:
         path = context.command_path if context else "coebl"
         print(f"coebl: {' '.join(usage().split())} See: {path} --help", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:  # the reader, head for one, has had enough
-        sys.stderr.close()
-        sys.exit(141)

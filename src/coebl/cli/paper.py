@@ -9,6 +9,7 @@ import typer
 
 from coebl.cli.app import app
 from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
+from coebl.errors import InputError
 
 Figures = Annotated[
     list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
@@ -34,7 +35,7 @@ def reproduce_command(
     """
     from coebl.paper.claims import as_table, judge
     from coebl.paper.experiments import QUICK_SEEDS, SEEDS, study
-    from coebl.paper.figures import draw
+    from coebl.paper.figures import MAIN_TEXT, draw
     from coebl.paper.reproduction import pairings, write_report, write_summary
     from coebl.study import Results
     from coebl.study.run import cores
@@ -47,14 +48,15 @@ def reproduce_command(
     parts = figure or claim  # asked for by name: nothing else is made
     verdicts = judge(results, claim if parts else None) if claim or not parts else []
     if figure or not parts:
-        drawn = draw(results, out / "figures", names=figure, workers=workers or cores())
+        names = figure or (MAIN_TEXT if quick else None)  # on small games the appendix shows little more
+        drawn = draw(results, out / "figures", names=names, workers=workers or cores())
         print(f"{len(drawn)} files of figures: {out / 'figures'}")
     if verdicts:
         print(f"\n{as_table(verdicts, _width())}\n")
     if not parts:
         write_summary(results, out / "summary", verdicts, command)
         print(f"summary: {out / 'summary'}")
-        print(f"page: {write_report(results, out / 'report.html', verdicts, command)}")
+        print(f"page: {write_report(results, out / 'report.html', verdicts)}")
     if outcome.failed:
         raise typer.Exit(1)
 
@@ -73,6 +75,8 @@ def claims_command(
     from coebl.paper import claims
     from coebl.study import Results
 
+    if as_json and as_markdown:
+        raise InputError("--json and --markdown are both given; accepted: one of them.")
     verdicts = claims.judge(Results(folder), claim or None)
     if as_json:
         print(claims.as_json(verdicts))
@@ -97,11 +101,16 @@ def figures_command(
     Examples: coebl figures reproduction; coebl figures reproduction --figure rps-self-play --variant text
     """
     from coebl.paper.figures import draw
+    from coebl.paper.reproduction import is_reproduction
     from coebl.study import Results
     from coebl.study.run import cores
 
     target = out or folder / "figures"
-    paths = draw(Results(folder), target, names=figure, variants=variant, workers=workers or cores())
+    results = Results(folder)
+    if not is_reproduction(results):
+        name = results.store.name
+        raise InputError(f"{folder}: this is the study {name}, not the paper's; for its page: coebl report {folder}")
+    paths = draw(results, target, names=figure, variants=variant, workers=workers or cores())
     print(f"{len(paths)} files: {target}")
 
 
@@ -123,9 +132,9 @@ def report_command(
     results = Results(folder)
     path = out or folder / "report.html"
     if is_reproduction(results):
-        write_report(results, path, judge(results), "coebl reproduce")
+        write_report(results, path, judge(results))
     else:
-        write_page(results, path, title=results.store.name, command=f"coebl run study.toml --out {folder}")
+        write_page(results, path, title=results.store.name)
     print(f"page: {path}")
     if show:
         typer.launch(path.resolve().as_uri())

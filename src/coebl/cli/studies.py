@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,19 +47,19 @@ def run_command(
             print(cell)
         print(f"{len(todo)} of {len(study.cells)} cells to run")
         return
-    outcome = run_study(study, out, workers, dask, f"coebl run {file} --out {out}")
+    outcome = run_study(study, out, workers, dask, shlex.join(["coebl", "run", str(file), "--out", str(out)]))
     if outcome.failed:
         raise typer.Exit(1)
 
 
 def run_study(study: Study, out: Path, workers: int | None, dask: str | None, again: str) -> Outcome:
-    """Run a study and say how it ended; `again` is the command that goes on after an interruption."""
+    """Run a study and say how it ended; `again` is the command that did it, and goes on after an interruption."""
     from coebl.study import run
     from coebl.study.progress import duration
 
     try:
         with _dask_executor(dask) as executor:
-            outcome = run(study, out, executor=executor, workers=workers)
+            outcome = run(study, out, executor=executor, workers=workers, command=again)
     except KeyboardInterrupt:
         print(f"\ncoebl: stopped; to go on: {again}", file=sys.stderr)
         sys.exit(130)

@@ -2,6 +2,9 @@
 
 One p value is for the statement and one for its opposite, so that a check is shown, refuted, or neither. The tests are
 Student's. Intervals are two-sided, at 95 %, and not corrected for the number of checks: the p values are.
+
+Where a metric takes few values, as the distance to a pure equilibrium does late in a run, Student's interval is an
+approximation: it cannot know of rare runs that no seed has met.
 """
 
 from __future__ import annotations
@@ -10,12 +13,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from coebl.errors import InputError
-from coebl.paper.experiments import ROUNDS, Pairing
+from coebl.paper.experiments import NOISE, ROUNDS, Pairing
 from coebl.statistics import Floats, holm, mean_interval, one_sided_p
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ def shorten_number(number: float, digits: int = 4) -> str:
 
 
 class Sample(NamedTuple):
-    """A number per seed: the mean of a metric over the recorded rounds from the first to the last."""
+    """A number per seed: the mean of a metric over the recorded rounds (every tenth) from the first to the last."""
 
     pairing: Pairing
     first: int = ROUNDS
@@ -91,6 +94,8 @@ class Reader:
         runs = self._read(sample.pairing, metric)
         if isinstance(runs, str):
             return runs
+        if runs.horizon not in (None, ROUNDS) or runs.noise not in (None, NOISE):
+            return f"{sample}: this is not the paper's match but one of {runs.horizon} rounds with noise {runs.noise}"
         if sample.last not in runs.rounds:  # a shorter match has no such window, not a part of it
             return f"{sample}: round {sample.last} is not recorded"
         window = runs.values[(sample.first <= runs.rounds) & (runs.rounds <= sample.last)]
@@ -127,6 +132,8 @@ class Check(ABC):
 
     samples: tuple[Sample, ...]
     threshold: float
+
+    beside: ClassVar[bool] = False  # a number mentioned beside the statement: it does not decide if anything else does
 
     @property
     @abstractmethod
@@ -178,6 +185,12 @@ class Near(Check):
 
     extreme: Literal["largest", "least"]
 
+    beside: ClassVar[bool] = True
+
+    @property
+    def subject(self) -> str:
+        return f"{len(self.samples)} matches"
+
     @property
     def words(self) -> tuple[str, str]:
         return f"the {self.extreme} mean", f"within {100 * TOLERANCE:g} % of {shorten_number(self.threshold, 5)}"
@@ -207,6 +220,12 @@ class Largest(Check):
     """
 
     first: int
+
+    beside: ClassVar[bool] = True
+
+    @property
+    def subject(self) -> str:
+        return f"the largest of the first {self.first} of {len(self.samples)} matches minus the largest of the others"
 
     @property
     def words(self) -> tuple[str, str]:
@@ -319,6 +338,7 @@ class CheckResult(Measurement):
     quantity: str
     wanted: str
     threshold: float
+    beside: bool
     shown_adjusted: float
     refuted_adjusted: float
     missing: list[Gap]
@@ -359,4 +379,4 @@ def judge_family(checks: Sequence[Check], reader: Reader, metric: str) -> list[C
 
 def _named(check: Check) -> dict[str, Any]:
     quantity, wanted = check.words
-    return {"quantity": quantity, "wanted": wanted, "threshold": check.threshold}
+    return {"quantity": quantity, "wanted": wanted, "threshold": check.threshold, "beside": check.beside}

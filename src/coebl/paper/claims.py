@@ -2,7 +2,8 @@
 
 A claim holds if every one of its checks is shown, and fails if any is refuted, at 5 % after Holm's correction over the
 checks of the claim in a variant. Its number and interval are those of the check that decided: the one most strongly
-refuted, else the one nearest to not being shown. The interval is Student's, two-sided at 95 %, and not corrected.
+refuted, else the one nearest to not being shown. The interval is Student's, two-sided at 95 %, and not corrected. What
+a claim would be on the other metrics that fit it is reported beside the verdict.
 """
 
 from __future__ import annotations
@@ -364,7 +365,8 @@ def _decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
     tested = [result for result in results if not result.missing]
     outcomes = {result.verdict for result in results}
     if "fails" in outcomes:
-        return "fails", min(tested, key=lambda result: result.refuted)
+        failing = [result for result in tested if result.verdict == "fails"]
+        return "fails", min(failing, key=lambda result: (result.beside, result.refuted))
     weakest = max(tested, key=lambda result: result.shown, default=None)
     if not outcomes or "not testable" in outcomes:
         return "not testable", weakest
@@ -416,15 +418,19 @@ def as_json(verdicts: Iterable[Verdict]) -> str:
 
 
 def as_markdown(verdicts: Sequence[Verdict]) -> str:
-    """A table in Markdown: a row per claim, a column per variant."""
+    """A table in Markdown: a row per claim, a column per variant, with what decided."""
     variants = [variant for variant in VARIANTS.values() if any(variant.id == verdict.variant for verdict in verdicts)]
-    cells = {
-        (verdict.id, verdict.variant): f"**{verdict.verdict}** {_measured(verdict)}".strip() for verdict in verdicts
-    }
+    cells = {(verdict.id, verdict.variant): _cell(verdict) for verdict in verdicts}
     rows = [["id", "claim", *(variant.title for variant in variants)], ["---"] * (2 + len(variants))]
     for name, text in {verdict.id: verdict.text for verdict in verdicts}.items():
         rows.append([name, text, *(cells.get((name, variant.id), "") for variant in variants)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _cell(verdict: Verdict) -> str:
+    parts = [f"**{verdict.verdict}** {_measured(verdict)}".strip(), verdict.note]
+    parts += [f"on {other.metric}: {other.verdict}" for other in verdict.reported if other.verdict != verdict.verdict]
+    return "<br>".join(parts)
 
 
 def as_table(verdicts: Iterable[Verdict], width: int = 100) -> str:
@@ -436,15 +442,22 @@ def as_table(verdicts: Iterable[Verdict], width: int = 100) -> str:
         for verdict in listed:
             lines.append(f"    {verdict.variant:<12}{verdict.verdict:<16}{_measured(verdict)}".rstrip())
             lines += _wrap(f"{'':16}{verdict.note}", width, indent=16)
+            for other in verdict.reported:
+                number = _interval_text(other.measured, other.low, other.high)
+                lines += _wrap(f"{'':16}on {other.metric}: {other.verdict} {number}".rstrip(), width, indent=18)
     return "\n".join(lines)
 
 
 def _measured(verdict: Verdict) -> str:
     """Measured [low, high] against the threshold."""
-    if math.isnan(verdict.measured):
+    number = _interval_text(verdict.measured, verdict.low, verdict.high)
+    return f"{number} against {shorten_number(verdict.threshold, 5)}" if number else ""
+
+
+def _interval_text(measured: float, low: float, high: float) -> str:
+    if math.isnan(measured):
         return ""
-    measured, low, high = (shorten_number(number) for number in (verdict.measured, verdict.low, verdict.high))
-    return f"{measured} [{low}, {high}] against {shorten_number(verdict.threshold, 5)}"
+    return f"{shorten_number(measured)} [{shorten_number(low)}, {shorten_number(high)}]"
 
 
 def _wrap(text: str, width: int, indent: int) -> list[str]:

@@ -29,6 +29,7 @@ RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # of the frontier
 
 NAME = "ijcai2025"
 RECORD = 10
+NOISE = "gaussian"  # standard normal
 METRICS = (
     "regret",
     "pseudo_regret",

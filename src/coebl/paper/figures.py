@@ -329,6 +329,9 @@ def frontier_of_rates(variant: Variant, sizes: Sequence[int]) -> Groups:
     return [[Frontier(dict(zip(RATES, by_rate, strict=True))) for by_rate in pairs]]
 
 
+MAIN_TEXT = [name for name in FIGURES if not name.endswith("-all")]  # the others are the appendix's
+
+
 def draw(
     source: Source,
     folder: str | os.PathLike[str],

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from coebl.errors import look_up
-from coebl.paper.claims import Verdict, as_json, as_markdown, needed
-from coebl.paper.experiments import NAME, QUICK_SIZES, ROLES, SIZES, VARIANTS, Pairing, all_pairings, size_of
+from coebl.paper.claims import SPAN, Verdict, as_json, as_markdown, needed
+from coebl.paper.experiments import NAME, QUICK_SIZES, ROLES, ROUNDS, SIZES, VARIANTS, Pairing, all_pairings, size_of
 from coebl.paper.figures import FIGURES
+from coebl.report.files import write_whole
 from coebl.report.page import Preset, about_results, write_page
+from coebl.statistics import mean_interval
 from coebl.study import Results
 
 TITLE = "Randomised optimism via competitive co-evolution: the paper, reproduced"
@@ -64,35 +66,47 @@ def presets() -> list[Preset]:
     ]
 
 
-def write_report(results: Results, path: Path, verdicts: Sequence[Verdict], command: str) -> Path:
+def write_report(results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
     """The page of the reproduction."""
     plain = [verdict.as_dict() for verdict in verdicts]
-    return write_page(results, path, title=TITLE, question=QUESTION, verdicts=plain, presets=presets(), command=command)
+    commands = [run["command"] for run in results.store.runs() if run.get("command")]
+    return write_page(
+        results,
+        path,
+        title=TITLE,
+        question=QUESTION,
+        verdicts=plain,
+        presets=presets(),
+        command=commands[-1] if commands else "coebl reproduce",
+    )
 
 
 def write_summary(results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> None:
     """The verdicts as JSON and Markdown, the final means with their intervals, and how all this was made."""
-    folder.mkdir(parents=True, exist_ok=True)
     about = about_results(results)
-    made: dict[str, Any] = {
+    made = {
         "command": command,
         "runs": results.store.runs(),
         "processor_seconds": round(about["seconds"], 1),
         **{key: about[key] for key in ("cells", "seeds", "rounds", "noises", "versions")},
     }
-    rows = [
-        {key: _rounded(row[key]) for key in ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")}
-        for row in results.summary()
-    ]
-    for name, text in {
-        "claims.json": as_json(verdicts) + "\n",
-        "claims.md": as_markdown(verdicts),
-        "means.json": "[\n" + ",\n".join(json.dumps(row, allow_nan=False) for row in rows) + "\n]\n",
-        "made.json": json.dumps(made, indent=2) + "\n",
-    }.items():
-        partial = folder / f"{name}.partial"
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(folder / name)
+    rows = [json.dumps(row, allow_nan=False) for row in means(results)]
+    write_whole(folder / "claims.json", as_json(verdicts) + "\n")
+    write_whole(folder / "claims.md", as_markdown(verdicts))
+    write_whole(folder / "means.json", "[\n" + ",\n".join(rows) + "\n]\n")
+    write_whole(folder / "made.json", json.dumps(made, indent=2) + "\n")
+
+
+def means(results: Results) -> list[dict[str, Any]]:
+    """Means with intervals: of every metric in the last round of every match, and of the distance over the last 100."""
+    rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
+    for game, row, column in results.matches():
+        runs = results.runs(game, row, column, "tv")
+        interval = mean_interval(runs.values[runs.rounds > ROUNDS - SPAN].mean(axis=0))
+        match = {"game": game, "row": row, "column": column, "metric": "tv_last_100"}
+        rows.append({**match, **{key: getattr(interval, key) for key in ("mean", "low", "high", "sd", "n")}})
+    kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
+    return [{key: _rounded(row[key]) for key in kept} for row in rows]
 
 
 def _rounded(value: Any) -> Any:

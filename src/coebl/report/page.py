@@ -11,8 +11,7 @@ import json
 import math
 import os
 import re
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -26,6 +25,8 @@ from coebl.learners import parse_learner
 from coebl.metrics import METRICS
 from coebl.report import names
 from coebl.report.bands import Band, Floats, thinned
+from coebl.report.files import write_whole
+from coebl.report.plots import LAST
 from coebl.report.style import STYLES
 from coebl.study import Results, Runs, Source
 
@@ -43,6 +44,10 @@ _VERDICTS = ("holds", "fails", "not significant", "not testable")
 
 _DISTANCES = ("tv", "kl", "exploitability", "average_exploitability")  # the second figure; the first has the others
 _TABLE_METRICS = ("pseudo_regret", "regret")  # of the head-to-head table: whose sign says who wins
+_CONVERGENCE = ("exploitability", "tv")  # what the frontier has across, the first of them that is there
+_FEWEST_RATES = 3  # that a frontier has
+_CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "verdict")
+_REPORTED_FIELDS = ("metric", "verdict", "measured", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,33 @@ class About(TypedDict, total=False):
     versions: dict[str, list[str]]  # of each package, all that cells were made with
     created: list[str]  # the first and the last time that a cell was finished
     notices: list[str]  # what a reader should know, such as cells that failed
+    runs: list[dict[str, Any]]  # what made the cells: seconds, cells, and perhaps workers, command, interrupted
+
+
+class _ByNoise:
+    """Results with several noises as a source in which every game is there once for each of its noises."""
+
+    def __init__(self, results: Results, cells: Sequence[Mapping[str, str]]) -> None:
+        self._results = results
+        self._cells = [{**cell, "name": f"{cell['game']}, {cell['noise']}"} for cell in cells]
+        self.parts = {cell["name"]: (cell["game"], cell["noise"]) for cell in self._cells}  # a noise has no comma
+
+    def matches(self) -> list[tuple[str, str, str]]:
+        return list(dict.fromkeys((cell["name"], cell["row"], cell["column"]) for cell in self._cells))
+
+    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
+        name, noise = self.parts[game]
+        return self._results.runs(name, row, column, metric, noise=noise)
 
 
 @dataclass
 class _Curves:
-    """What the page draws: the games with their matches, and the rounds that several curves share."""
+    """What the page draws: the games with their matches and frontiers, and the rounds that several curves share."""
 
     games: list[dict[str, Any]] = field(default_factory=list)
-    blocks: list[list[list[Any]]] = field(default_factory=list)  # by game: row, column, rounds, seeds, metrics
+    # by game: row, column, and by metric: rounds, seeds, means, half widths
+    blocks: list[list[tuple[int, int, dict[str, list[Any]]]]] = field(default_factory=list)
+    frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
     rounds: list[list[int]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
@@ -105,27 +129,36 @@ def write_page(
     presets: Sequence[Preset] | None = None,
     command: str | None = None,
     about: About | None = None,
+    reference: bool = False,
 ) -> Path:
     """Write the page of a study's results, whole or not at all, and say where it is.
 
-    `about` is read from the study's folder if it is not given. `verdicts` are dictionaries with the keys id, variant,
-    verdict, measured, low, high, threshold, text, note, metric, n; all but the first three may be missing or None.
+    Args:
+        results: what to show. Results with several noises have each game once per noise.
+        path: the file.
+        title: the heading of the page.
+        question: what the study is about, in a paragraph.
+        verdicts: dictionaries with the keys id, variant, verdict, measured, low, high, threshold, text, note, metric,
+            n, checks (with subject, quantity, measured, low, high, wanted, verdict) and reported (with metric, verdict,
+            measured, low, high); all but the first three may be missing or None.
+        presets: choices of lines, the first of which is shown first.
+        command: what makes the study anew.
+        about: what is known of the study; by default it is read from its folder.
+        reference: whether the line 0.1 sqrt(K² t) is drawn beside what adds up in self-play, on games of K by K.
     """
-    target = Path(path)
     if about is None:
         about = about_results(results) if isinstance(results, Results) else {}
     html = render_page(
-        results, about, title=title, question=question, verdicts=verdicts, presets=presets, command=command
+        results,
+        about,
+        title=title,
+        question=question,
+        verdicts=verdicts,
+        presets=presets,
+        command=command,
+        reference=reference,
     )
-    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
-    try:
-        partial.write_text(html, encoding="utf-8", errors="replace")  # half a character becomes ?
-        os.replace(partial, target)
-    except OSError as error:
-        raise InputError(f"{target}: {error.strerror or error}; write the page elsewhere.") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return target
+    return write_whole(path, html)
 
 
 def render_page(
@@ -137,15 +170,21 @@ def render_page(
     verdicts: Sequence[Mapping[str, Any]] | None = None,
     presets: Sequence[Preset] | None = None,
     command: str | None = None,
+    reference: bool = False,
 ) -> str:
-    """The text of the page."""
+    """The text of the page; what the arguments are, `write_page` says."""
     plotly_script, jinja2, markupsafe = _libraries()
     presets = presets or ()
     metrics = about.get("metrics") or list(METRICS)
+    source = _with_noises_apart(source)
     matches = sorted(source.matches(), key=lambda match: (_game_order(match[0]), *map(_natural, match[1:])))
-    learners = _learners(matches, presets)
-    curves = _curves(source, matches, metrics, [learner["spec"] for learner in learners])
-    present = _present(curves, metrics)
+    parts = source.parts if isinstance(source, _ByNoise) else {}
+    games = [_game(name, *parts.get(name, (name, ""))) for name in dict.fromkeys(match[0] for match in matches)]
+    learners = _learners(matches, [preset.on(game["spec"]) for preset in presets for game in games])
+    curves = _curves(source, matches, games, metrics, learners)
+    present = _drawn(curves, metrics)
+    duels = _drawn(curves, metrics, among=lambda row, column: row != column)
+    table_metric = next((metrics.index(metric) for metric in _TABLE_METRICS if metric in duels), None)
     claims = _claims(verdicts or (), presets)
     data = {
         "name": about.get("name") or title,
@@ -154,11 +193,15 @@ def render_page(
         "metrics": [_metric(metric) for metric in metrics],
         "rounds": curves.rounds,
         "presets": [_preset(preset, curves.games) for preset in presets],
-        "tableMetric": next((metrics.index(metric) for metric in _TABLE_METRICS if metric in present), None),
-        "verdicts": [dict(verdict) for verdict in verdicts or ()],
+        "tableMetric": table_metric,
+        "frontiers": curves.frontiers,
+        "last": LAST,
+        "reference": reference,
+        "verdicts": [_short_verdict(verdict) for verdict in verdicts or ()],
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["number"] = _number_text
+    environment.filters["metric"] = _metric_text
     return str(
         environment.from_string(_asset("page.html")).render(
             title=title,
@@ -167,12 +210,13 @@ def render_page(
             about=about,
             notices=[*about.get("notices", ()), *curves.notices],
             settings=_settings(about),
+            commands=_commands(about, command),
             claims=claims,
             texts=_measured_texts,
             metrics=[_metric(metric) for metric in present],
             has_curves=bool(curves.games),
-            has_table=data["tableMetric"] is not None and any(row != column for _, row, column in matches),
-            has_frontier=_has_frontier(matches, learners),
+            has_table=table_metric is not None,
+            has_frontier=any(curves.frontiers),
             css=markupsafe.Markup(_asset("page.css")),
             script=markupsafe.Markup(_asset("tools.js") + _asset("page.js")),
             plotly_script=markupsafe.Markup(plotly_script.replace("</script", "<\\/script")),
@@ -203,36 +247,109 @@ def about_results(results: Results) -> About:
         "versions": {package: sorted(found) for package, found in sorted(versions.items())},
         "created": [created[0], created[-1]] if created else [],
         "notices": [f"failed: {record['cell']}: {_last_line(record['traceback'])}" for record in store.failures()],
+        "runs": store.runs(),
     }
+
+
+def _with_noises_apart(source: Source) -> Source:
+    """Results with several noises, which would not say which one is meant, as a source that asks for each."""
+    if not isinstance(source, Results):
+        return source
+    cells = [source.store.metadata(path.stem)["labels"] for path in source.store.paths()]
+    return _ByNoise(source, cells) if len({cell["noise"] for cell in cells}) > 1 else source
 
 
 # What is drawn
 
 
 def _curves(
-    source: Source, matches: Sequence[tuple[str, str, str]], metrics: Sequence[str], learners: Sequence[str]
+    source: Source,
+    matches: Sequence[tuple[str, str, str]],
+    games: Sequence[dict[str, Any]],
+    metrics: Sequence[str],
+    learners: Sequence[Mapping[str, Any]],
 ) -> _Curves:
     curves = _Curves()
     points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(matches) * len(metrics)))))
-    for game in dict.fromkeys(match[0] for match in matches):
+    places = {learner["spec"]: place for place, learner in enumerate(learners)}
+    for game in games:
         block = []
-        for row, column in (match[1:] for match in matches if match[0] == game):
-            found, refusal = _read(source, (game, row, column), metrics)
+        frontier = _Frontier(metrics)
+        for name, row, column in (match for match in matches if match[0] == game["name"]):
+            found, refusal = _read(source, (name, row, column), metrics)
             if not found:
-                curves.notices.append(f"not shown: {row} v {column} on {game}: {refusal}")
+                curves.notices.append(f"not shown: {row} v {column} on {name}: {refusal}")
                 continue
             numbers = {}
             for metric, runs in found.items():
                 kept = thinned(len(runs.rounds), points)
                 band = Band.of(runs.values[kept])
                 rounds = curves.shared_rounds(runs.rounds[kept].tolist())
-                numbers[str(metrics.index(metric))] = [_short(band.mean), _short(band.half)]
-            entry = [learners.index(row), learners.index(column), rounds, len(runs.seeds), numbers]
-            block.append(entry)
+                numbers[str(metrics.index(metric))] = [rounds, band.seeds, _short(band.mean), _short(band.half)]
+            block.append((places[row], places[column], numbers))
+            if learners[places[row]]["rate"] is not None:
+                frontier.add(places[row], row == column, column == "best-response", found)
         if block:
-            curves.games.append(_game(game))
+            curves.games.append(game)
             curves.blocks.append(block)
+            curves.frontiers.append(frontier.as_dict())
     return curves
+
+
+class _Frontier:
+    """COEBL with every c on a game: how far it is from converging by itself, and what a best response takes from it.
+
+    Numbers are those of whole runs, of which the curves show some rounds.
+    """
+
+    def __init__(self, metrics: Sequence[str]) -> None:
+        self._metrics = metrics
+        self._selves: dict[int, dict[str, list[Any]]] = {}
+        self._bests: dict[int, dict[str, list[Any]]] = {}
+
+    def add(self, learner: int, is_self_play: bool, is_best_response: bool, found: Mapping[str, Runs]) -> None:
+        """Take up a match of a learner, if it is one of those two."""
+        if is_self_play:
+            self._selves[learner] = _finite_ends(found, LAST)
+        elif is_best_response:
+            self._bests[learner] = _finite_ends({name: found[name] for name in _TABLE_METRICS if name in found}, 1)
+
+    def as_dict(self) -> dict[str, Any] | None:
+        """For the page: the metrics across, by how well they suit, and the points; None if there are too few."""
+        for regret in _TABLE_METRICS:
+            learners = [one for one in self._selves if regret in self._bests.get(one, ())]
+            counts = {name: sum(name in self._selves[one] for one in learners) for name in self._metrics}
+            across = [name for name, count in counts.items() if count >= _FEWEST_RATES]
+            if across:
+                across.sort(key=lambda name: (name not in _CONVERGENCE[:1], name not in _CONVERGENCE, _adds_up(name)))
+                return {
+                    "regret": self._metrics.index(regret),
+                    "metrics": [self._metrics.index(name) for name in across],
+                    "points": [
+                        {
+                            "learner": one,
+                            "self": {str(self._metrics.index(name)): self._selves[one].get(name) for name in across},
+                            "best": self._bests[one][regret],
+                        }
+                        for one in learners
+                    ],
+                }
+        return None
+
+
+def _finite_ends(found: Mapping[str, Runs], last: int) -> dict[str, list[Any]]:
+    """By metric: mean, half width, seeds, first and last round of the end of a match, where all of it is finite.
+
+    The end is the last rounds, which are averaged by run; of what adds up over the rounds it is the very last.
+    """
+    ends = {}
+    for metric, runs in found.items():
+        within = runs.rounds > runs.rounds[-1] - (1 if _adds_up(metric) else last)
+        band = Band.of(runs.values[within].mean(axis=0, keepdims=True))
+        if math.isfinite(band.mean[0]):
+            rounds = runs.rounds[within].tolist()
+            ends[metric] = [*_short(band.mean), *_short(band.half), band.seeds, rounds[0], rounds[-1]]
+    return ends
 
 
 def _read(source: Source, match: tuple[str, str, str], metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
@@ -258,29 +375,37 @@ def _plain_number(number: float) -> float | int | None:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
-def _present(curves: _Curves, metrics: Sequence[str]) -> list[str]:
-    """The metrics that any match has."""
-    used = {place for block in curves.blocks for match in block for place in match[4]}
+def _drawn(
+    curves: _Curves, metrics: Sequence[str], among: Callable[[int, int], bool] = lambda row, column: True
+) -> list[str]:
+    """The metrics that are drawn of any match, or of any among these."""
+    used = {place for block in curves.blocks for row, column, numbers in block if among(row, column) for place in numbers}
     return [metric for place, metric in enumerate(metrics) if str(place) in used]
 
 
 # Names and colours
 
 
-def _game(spec: str) -> dict[str, Any]:
-    name, _, parameters = spec.partition(":")
+def _game(name: str, spec: str, noise: str) -> dict[str, Any]:
+    """A game by the name that it has in the source; its noise only if there are several."""
+    family, _, parameters = spec.partition(":")
     return {
+        "name": name,
         "spec": spec,
-        "family": name,
-        "familyTitle": names.GAMES.get(name, name),
+        "family": family,
+        "familyTitle": names.GAMES.get(family, family),
         "size": parameters,
         "sizeTitle": _parameters(parameters),
+        "noise": noise,
+        "noiseTitle": _parameters(noise.replace(":", ",")),
         "actions": _actions(spec),
     }
 
 
 def _actions(game: str) -> list[int] | None:
     """How many actions the two players have, if the game is one of ours."""
+    if game.partition(":")[0].endswith(".py"):
+        return None  # to parse it would run the file
     try:
         return list(parse_game(game).payoff.shape)
     except InputError:
@@ -299,14 +424,14 @@ def _natural(text: str) -> tuple[Any, ...]:
     return tuple((float(part), "") if place % 2 else (-1.0, part) for place, part in enumerate(parts))
 
 
-def _learners(matches: Sequence[tuple[str, str, str]], presets: Sequence[Preset]) -> list[dict[str, Any]]:
+def _learners(matches: Sequence[tuple[str, str, str]], shown: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """Every learner with its looks: colour and dashes say the family, symbols the member of it.
 
-    Those that a preset shows have the plainest lines.
+    Those that are shown, by one preset or another, have the plainest lines.
     """
     specs = list(dict.fromkeys(spec for match in matches for spec in match[1:]))
-    shown = [spec for preset in presets for game in dict.fromkeys(m[0] for m in matches) for spec in preset.on(game)]
-    first_shown = {spec: place for place, spec in reversed(list(enumerate(shown)))}
+    flat = [spec for chosen in shown for spec in chosen]
+    first_shown = {spec: place for place, spec in reversed(list(enumerate(flat)))}
     present = dict.fromkeys(map(_family, specs))
     families = [*(name for name in _FAMILY_COLOURS if name in present), *sorted(present.keys() - _FAMILY_COLOURS)]
     others = [family for family in families if family not in _FAMILY_COLOURS]
@@ -368,14 +493,9 @@ def _rate(spec: str) -> float | None:
         return None
 
 
-def _has_frontier(matches: Sequence[tuple[str, str, str]], learners: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether COEBL with three or more c plays itself and a best response, on any one game."""
-    rates = [learner["spec"] for learner in learners if learner["rate"] is not None]
-    known = set(matches)
-    return any(
-        sum({(game, rate, rate), (game, rate, "best-response")} <= known for rate in rates) >= 3
-        for game in dict.fromkeys(match[0] for match in matches)
-    )
+def _adds_up(metric: str) -> bool:
+    """Whether a metric is a sum over the rounds."""
+    return metric in METRICS and METRICS[metric].cumulative
 
 
 def _metric(name: str) -> dict[str, Any]:
@@ -387,7 +507,7 @@ def _metric(name: str) -> dict[str, Any]:
         "definition": metric.definition if metric else "",
         "meaning": words.meaning,
         "distance": name in _DISTANCES,
-        "cumulative": bool(metric and metric.cumulative),
+        "cumulative": _adds_up(name),
     }
 
 
@@ -400,8 +520,13 @@ def _preset(preset: Preset, games: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 def _claims(verdicts: Sequence[Mapping[str, Any]], presets: Sequence[Preset]) -> dict[str, Any]:
     """The grid: variants across, claims down, and in each square what was found, the first of several in front."""
-    keys = ("measured", "low", "high", "threshold", "text", "note", "metric", "n")
-    whole = [dict.fromkeys(keys) | dict(verdict) for verdict in verdicts]
+    keys = ("measured", "low", "high", "threshold", "text", "note", "metric", "n", "checks")
+    whole = [
+        dict.fromkeys(keys)
+        | dict(verdict)
+        | {"place": place, "reported": [_some(other, _REPORTED_FIELDS) for other in verdict.get("reported") or ()]}
+        for place, verdict in enumerate(verdicts)
+    ]
     titles = {preset.id: preset.name for preset in presets if preset.id}
     variants = []
     for variant in dict.fromkeys(str(verdict["variant"]) for verdict in whole):
@@ -421,6 +546,22 @@ def _claims(verdicts: Sequence[Mapping[str, Any]], presets: Sequence[Preset]) ->
     return {"variants": variants, "rows": rows, "kinds": {word: word.replace(" ", "-") for word in _VERDICTS}}
 
 
+def _short_verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict with no more of its checks than the page shows: it is by far the most that a verdict has."""
+    fields = {"checks": _CHECK_FIELDS, "reported": _REPORTED_FIELDS}
+    short = {key: [_some(one, fields[key]) for one in verdict[key]] for key in fields if verdict.get(key)}
+    return dict(verdict) | short
+
+
+def _some(values: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """These fields, with few digits."""
+    return {name: _few_digits(values.get(name)) for name in fields}
+
+
+def _few_digits(value: Any) -> Any:
+    return _plain_number(float(f"{value:.{_DIGITS}g}")) if isinstance(value, (float, np.floating)) else value
+
+
 def _settings(about: About) -> list[tuple[str, str]]:
     """What the settings list says, as pairs of a word and a text."""
     metrics = ", ".join(str(_metric(metric)["title"]) for metric in about.get("metrics", ()))
@@ -433,6 +574,7 @@ def _settings(about: About) -> list[tuple[str, str]]:
         ("Metrics", metrics),
         ("Made", " to ".join(dict.fromkeys(map(_time, about.get("created", ()))))),
         ("Computing", _computing(about)),
+        ("Wall time", _wall_time(about)),
         ("Versions", ", ".join(f"{package} {' and '.join(found)}" for package, found in versions.items())),
     ]
     return [(word, text) for word, text in pairs if text]
@@ -443,6 +585,32 @@ def _computing(about: About) -> str:
         return ""
     cells = f", summed over {about['cells']:,} cells" if "cells" in about else ""
     return _duration(about["seconds"]) + cells
+
+
+def _wall_time(about: About) -> str:
+    """
+    >>> _wall_time({"runs": [{"seconds": 100, "workers": 2}, {"seconds": 30.5, "interrupted": True}]})
+    '2 min 10 s in 2 runs, of which 1 was interrupted; 2 processes'
+    """
+    runs = about.get("runs", ())
+    if not runs:
+        return ""
+    stopped = sum(bool(run.get("interrupted")) for run in runs)
+    workers = sorted({str(run["workers"]) for run in runs if run.get("workers")}, key=_natural)
+    return "".join(
+        (
+            f"{_duration(sum(run.get('seconds') or 0 for run in runs))} in {len(runs)} run{'s' * (len(runs) > 1)}",
+            f", of which {stopped} {'was' if stopped == 1 else 'were'} interrupted" if stopped else "",
+            f"; {' and '.join(workers)} process{'es' * (workers != ['1'])}" if workers else "",
+        )
+    )
+
+
+def _commands(about: About, command: str | None) -> list[tuple[str, list[str]]]:
+    """The command that makes the study, and those that have made its runs, each once."""
+    made = dict.fromkeys(str(run["command"]) for run in about.get("runs", ()) if run.get("command"))
+    pairs = [("Command", [command] if command else []), ("Run by", [one for one in made if one != command])]
+    return [(word, found) for word, found in pairs if found]
 
 
 def _time(moment: str) -> str:
@@ -485,6 +653,16 @@ def _number_text(number: object) -> str:
         return "" if math.isnan(value) else "∞" if value > 0 else "−∞"
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return text.replace("-", "−")
+
+
+def _metric_text(name: object) -> str:
+    """A metric's name inside a sentence.
+
+    >>> _metric_text("pseudo_regret"), _metric_text("tv"), _metric_text("My_metric")
+    ('pseudo-regret', 'TV distance', 'My metric')
+    """
+    title = names.metric_name(str(name)).title
+    return names.lower(title) if name in names.METRICS else title
 
 
 def _measured_texts(verdict: Mapping[str, Any]) -> tuple[str, str]:

@@ -20,7 +20,8 @@ _SMALL = 400  # entries up to which the lockstep kernel is the faster one
 _SINGLE = 48  # actions of either player from which a single-precision tableau pays
 
 _fallbacks = 0
-_spare: list[_State] = []  # at most one, of an answer that nobody holds any more
+_spare: list[_State] = []  # one, of an answer that nobody holds any more; rarely two, where threads meet
+_MOST_SPARE = 32 * 2**20  # bytes of payoffs
 
 
 @dataclass
@@ -49,7 +50,7 @@ class BatchSolution:
 
     def __del__(self) -> None:
         """Leave the memory to the next solve: to fetch it anew from the system costs as much as a small solve."""
-        if self._state and not _spare:
+        if self._state and not _spare and self._state[0].tableaux.B.nbytes <= _MOST_SPARE:
             _spare.append(self._state.pop())
 
 

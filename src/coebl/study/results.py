@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
 Specs = str | Sequence[str] | None  # one spec, several, or all there are
+
+_MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
 
 
 class SummaryRow(TypedDict):
@@ -51,6 +53,8 @@ class Runs:
     rounds: NDArray[np.int64]  # (recorded,), increasing
     seeds: NDArray[np.int64]  # (runs,), increasing
     values: NDArray[np.float64]  # (recorded, runs)
+    horizon: int | None = None  # how many rounds the match has, and its noise, where they are known
+    noise: str | None = None
 
 
 class Source(Protocol):
@@ -75,7 +79,7 @@ class Results:
         self._known: dict[str, dict[str, Any]] = {}  # digest to metadata: a file never changes under its name
         self._listed: list[str] = []  # the digests that were there when it was last asked
         self._sorted: list[tuple[str, dict[str, Any]]] = []
-        self._columns = lru_cache(maxsize=1024)(self._read_columns)
+        self._read: OrderedDict[str, dict[str, NDArray[Any]]] = OrderedDict()  # cells, the last used last
 
     def __repr__(self) -> str:
         return f"<Results in {self.store.folder}>"
@@ -160,11 +164,21 @@ class Results:
             raise InputError(f"metric {metric!r} was not recorded for {row} v {column} on {game}.")
         seeds = np.concatenate([part["seed"] for part in parts])
         values = np.concatenate([part[metric] for part in parts], axis=1)
-        distinct, first = np.unique(seeds, return_index=True)
-        return Runs(parts[0]["round"], distinct, values[:, first])
+        distinct, first = _once(seeds, values, f"{game}, {row} v {column}", metric)
+        about = cells[0][1]
+        horizon, its_noise = about["description"]["rounds"], about["labels"]["noise"]
+        return Runs(parts[0]["round"], distinct, values[:, first], horizon, its_noise)
+
+    def _columns(self, digest: str) -> dict[str, NDArray[Any]]:
+        """A cell by columns: seeds and rounds once each, metrics as (recorded, runs). The last ones read are kept."""
+        if digest not in self._read:
+            self._read[digest] = self._read_columns(digest)
+            while len(self._read) > 1 and sum(map(_size, self._read.values())) > _MOST_BYTES:
+                self._read.popitem(last=False)
+        self._read.move_to_end(digest)
+        return self._read[digest]
 
     def _read_columns(self, digest: str) -> dict[str, NDArray[Any]]:
-        """A cell by columns: seeds and rounds once each, metrics as (recorded, runs)."""
         table = self._sound(self.store.load, digest)
         seeds, order = np.unique(table.column("seed").to_numpy(), return_index=True)
         seeds = seeds[np.argsort(order)]  # as they are stored: run after run
@@ -309,14 +323,8 @@ def _summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[
         seeds = np.concatenate([part["seed"] for part in with_metric])
         values = np.concatenate([part[metric] for part in with_metric])
         # blocks of seeds may overlap; a run counts once, and is the same wherever it was made
-        distinct, first, which = np.unique(seeds, return_index=True, return_inverse=True)
+        distinct, first = _once(seeds, values[None], f"{game}, {row} v {column}", metric)
         once = values[first]
-        differing = np.flatnonzero(once[which].view(np.int64) != values.view(np.int64))
-        if len(differing):
-            raise StoreError(
-                f"{game}, {row} v {column}: seed {seeds[differing[0]]} has two values of {metric} at round {at}, so "
-                "the cells are of two games or two versions; keep them in two folders."
-            )
         yield {
             "game": game,
             "noise": noise,
@@ -328,6 +336,25 @@ def _summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[
             **_mean(once),  # type: ignore[typeddict-item]
             "n": len(distinct),
         }
+
+
+def _once(
+    seeds: NDArray[np.int64], values: NDArray[np.float64], match: str, metric: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The seeds, each once, and where its run stands in the values, of shape (rounds, runs)."""
+    distinct, first, which = np.unique(seeds, return_index=True, return_inverse=True)
+    if len(distinct) < len(seeds):
+        differing = (values[:, first][:, which].view(np.int64) != values.view(np.int64)).any(axis=0)
+        if differing.any():
+            raise StoreError(
+                f"{match}: seed {seeds[differing][0]} has two values of {metric}, so the cells are of two games, two "
+                "learners or two versions; keep them in two folders."
+            )
+    return distinct, first
+
+
+def _size(columns: dict[str, NDArray[Any]]) -> int:
+    return sum(column.nbytes for column in columns.values())
 
 
 def _mean(values: NDArray[np.float64]) -> dict[str, float]:

@@ -46,6 +46,7 @@ def run(
     executor: Executor | None = None,
     workers: int | None = None,
     quiet: bool = False,
+    command: str | None = None,
 ) -> Outcome:
     """Run the cells of a study that are not in the folder yet, and keep each as soon as it is done.
 
@@ -56,6 +57,7 @@ def run(
             pool of local processes.
         workers: how many local processes; by default one per core.
         quiet: no progress.
+        command: what to note as the command in the folder's log of runs.
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
     """
@@ -67,28 +69,33 @@ def run(
     todo = sorted((cell for cell in study.cells if digests[cell] not in there), key=work, reverse=True)
     failed: list[Cell] = []
     progress = Progress(len(study.cells), len(study.cells) - len(todo), sum(map(work, todo)), quiet)
-    if todo:
-        for cell, future in _completed(todo, executor, workers):
+    finished, stopped = 0, True
+    try:
+        for cell, future in _completed(todo, executor, workers) if todo else ():
             error = future.exception()
             if error is None and cell.digest() != digests[cell]:
                 error = InputError(f"{cell}: a file that it names changed while it ran; run again.")
             if error is None:
                 store.save(cell, future.result())
+                finished += 1
             else:
                 failed.append(cell)
                 store.record_failure(cell, "".join(traceback.format_exception(error)))
             progress.done(rounds_of(cell), work(cell), failed=error is not None)
+        stopped = False
+    finally:
+        seconds = time.perf_counter() - started
+        if finished:
+            processes = None if executor else workers or cores()
+            store.record_run(finished, seconds, workers=processes, command=command, interrupted=stopped)
     progress.close()
     store.rebuild_manifest()
-    seconds = time.perf_counter() - started
-    if todo:
-        store.record_run(len(todo) - len(failed), seconds, None if executor else workers or cores())
     return Outcome(
-        finished=len(todo) - len(failed),
+        finished=finished,
         found=len(study.cells) - len(todo),
         failed=tuple(failed),
         notes=tuple(store.notes),
-        seconds=seconds,
+        seconds=time.perf_counter() - started,
     )
 
 
@@ -103,7 +110,10 @@ def work(cell: Cell) -> float:
     A round costs something by itself, something for each run and action, and most where large matrices are solved.
     The proportions were measured with the learners of this package.
     """
-    m, n = cell.match().game.shape
+    try:
+        m, n = cell.match().game.shape
+    except Exception:
+        return float(rounds_of(cell))  # a learner of one's own, perhaps; the run itself will tell
     solves = {"coebl": 1.0, "ucb": 0.2}  # UCB starts from its last solution
     share = sum(solves.get(spec.partition(":")[0], 0.0) for spec in (cell.row, cell.column))
     return float(cell.rounds * (100 + len(cell.seeds) * (0.03 * (m + n) + 0.0024 * share * (m * n) ** 1.25)))

@@ -4,7 +4,7 @@
     folder/manifest.json           a list of what is finished; rebuilt from the cells whenever it is lost
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished
-    folder/runs.jsonl              a line for each run that was not interrupted: when, how many cells, how long
+    folder/runs.jsonl              a line for each run: when, how many cells, how long, by which command
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
 The truth is in the cells alone. A file appears under its name only when it is whole, so any number of processes may
@@ -21,7 +21,7 @@ import platform
 import secrets
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata as packages
 from pathlib import Path
@@ -121,7 +121,10 @@ class Store:
 
     def paths(self) -> list[Path]:
         """The files of all cells, sound or not, in the order of their names."""
-        return sorted((self.folder / "cells").glob("*.parquet"))
+        cells = self.folder / "cells"
+        with contextlib.suppress(OSError):
+            return [cells / name for name in sorted(os.listdir(cells)) if name.endswith(".parquet")]
+        return []
 
     def save(self, cell: Cell, result: Result) -> Path:
         """Store what a cell has left behind; whole or not at all."""
@@ -232,21 +235,23 @@ class Store:
                 _unsound(path, f"it is no whole Parquet file ({_one_line(error)})")
 
     def retire(self, cells: Iterable[Cell]) -> None:
-        """Set aside what was made from files and is none of these cells: a file has changed since.
+        """Set aside what one of these cells replaces: the same but for the content of a file, which has changed since.
 
         Other cells stay: a part of a study may be run, and the rest of it is then no less true.
         """
-        wanted = {cell.digest() for cell in cells}
-        for path in self.paths():
-            if path.stem not in wanted and self._made_from_files(path.stem):
+        descriptions = [cell.description() for cell in cells]
+        wanted = {digest_of(description) for description in descriptions}
+        replaced = {_without_files(description) for description in descriptions if description["files"]}
+        for path in self.paths() if replaced else ():
+            if path.stem not in wanted and self._names(path.stem) in replaced:
                 reason = "made from a game's or learner's file that has changed since."
                 self._set_aside(path, UnsoundError(f"{path.relative_to(self.folder)}: {reason}"))
 
-    def _made_from_files(self, digest: str) -> bool:
+    def _names(self, digest: str) -> str:
         try:
-            return bool(self.metadata(digest)["description"].get("files"))
+            return _without_files(self.metadata(digest)["description"])
         except StoreError:
-            return False  # `finished` deals with it, once it is asked for
+            return ""  # `finished` deals with it, once it is asked for
 
     def _set_aside(self, path: Path, error: UnsoundError) -> None:
         folder = self.folder / "set-aside"
@@ -304,9 +309,9 @@ class Store:
 
     # Runs
 
-    def record_run(self, cells: int, seconds: float, workers: int | None) -> None:
+    def record_run(self, cells: int, seconds: float, **more: object) -> None:
         """Add a line on a run that made some cells; a log for people, on which nothing depends."""
-        line = {"ended": _now(), "cells": cells, "seconds": round(seconds, 1), "workers": workers}
+        line = {"ended": _now(), "cells": cells, "seconds": round(seconds, 1), **more}
         with contextlib.suppress(OSError), open(self.folder / "runs.jsonl", "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
@@ -428,6 +433,11 @@ def _is_text(value: object) -> bool:
 
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < 1 << 63
+
+
+def _without_files(description: Mapping[str, Any]) -> str:
+    """What a cell is, apart from the content of its files."""
+    return json.dumps({key: value for key, value in description.items() if key != "files"}, sort_keys=True)
 
 
 def _is_time(value: object) -> bool:
