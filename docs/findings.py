@@ -42,6 +42,9 @@ def render(results: Path = RESULTS) -> str:
         checks = claims[claim][variant]["checks"]
         return f"{sum(check['verdict'] == outcome for check in checks)} of {len(checks)}"
 
+    def reported(claim: str, metric: str, variant: str = "text") -> str:
+        return next(str(other["verdict"]) for other in claims[claim][variant]["reported"] if other["metric"] == metric)
+
     def duel(role: str, game: str, variant: str) -> str:
         return mean(*VARIANTS[variant].against_coebl(role, game))
 
@@ -55,6 +58,7 @@ def render(results: Path = RESULTS) -> str:
         measured=measured,
         failing=lambda claim, variant="text": counted("fails", claim, variant),
         holding=lambda claim, variant="text": counted("holds", claim, variant),
+        reported=reported,
         duel=duel,
         own=own,
         bound=lambda game: number(Coebl.regret_bound(actions_of(game), actions_of(game), ROUNDS) or math.nan),
