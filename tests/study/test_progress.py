@@ -1,0 +1,34 @@
+"""Progress: the time left goes by work, since the longest cells are run first."""
+
+from coebl.study import parse_study
+from coebl.study.progress import Progress
+from coebl.study.run import work
+
+STUDY = """
+name = "mixed"
+rounds = 100
+seeds = 10
+games = ["rps", "diagonal:7"]
+[match-ups]
+pairs = [["coebl", "coebl"], ["ucb", "ucb"], ["uniform", "uniform"]]
+"""
+
+
+def test_large_games_and_cold_solves_weigh_more():
+    weights = {(cell.game, cell.row): work(cell) for cell in parse_study(STUDY).cells}
+    large = [weights["diagonal:n=7", learner] for learner in ("coebl", "ucb", "uniform")]
+    assert large == sorted(large, reverse=True)
+    assert large[0] > 20 * weights["rps", "coebl"]
+    assert large[2] < 5 * weights["rps", "uniform"]
+
+
+def test_the_time_left_is_in_proportion_to_the_work_left(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("coebl.study.progress.time.monotonic", lambda: now[0])
+    progress = Progress(cells=3, found=1, work=10.0, quiet=True)
+    now[0] = 60.0
+    progress.done(rounds=500, work=7.5, failed=False)  # one of two cells, but three quarters of the work
+    assert str(progress) == "2 of 3 cells, 8 rounds a second, 20 s left"
+    now[0] = 80.0
+    progress.done(rounds=300, work=2.5, failed=True)
+    assert str(progress) == "3 of 3 cells, 1 failed, 10 rounds a second, took 1 min 20 s"
