@@ -15,6 +15,7 @@ from scipy.stats import t as student
 
 from coebl.errors import InputError
 from coebl.report.page import Preset, about_results, write_page
+from coebl.report.plots import LAST
 from coebl.statistics import mean_interval
 from coebl.study import Cell, Results, Runs, Store
 from report.browser import METRICS, MadeUp
@@ -52,10 +53,10 @@ def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
     data = embedded(text, "data")
     found = {}
     for place, game in enumerate(data["games"]):
-        for row, column, rounds, seeds, metrics in embedded(text, f"game-{place}"):
-            for metric, (means, halves) in metrics.items():
+        for row, column, metrics in embedded(text, f"game-{place}"):
+            for metric, (rounds, seeds, means, halves) in metrics.items():
                 row_spec, column_spec = data["learners"][row]["spec"], data["learners"][column]["spec"]
-                key = (game["spec"], row_spec, column_spec, data["metrics"][int(metric)]["name"])
+                key = (game["name"], row_spec, column_spec, data["metrics"][int(metric)]["name"])
                 found[key] = (data["rounds"][rounds], means, halves, seeds)
     return found
 
@@ -157,8 +158,11 @@ def test_games_and_sizes_are_in_natural_order(tmp_path):
 def test_hostile_texts_stay_texts(tmp_path, text):
     clean = page_text(tmp_path)
     verdict = dict.fromkeys(("id", "variant", "verdict", "text", "note", "metric", "threshold"), text)
+    verdict["reported"] = [{"metric": text, "verdict": text}]
+    verdict["checks"] = [dict.fromkeys(("subject", "quantity", "wanted", "verdict"), text)]
     matches = [(text, text, text), (text, "ucb", text), ("rps", "ucb", "ucb")]
     about = {"name": text, "text": text, "metrics": [text, "tv"], "notices": [text], "versions": {text: [text]}}
+    about["runs"] = [{"seconds": 1.0, "workers": text, "command": text + "!"}]
     hostile = page_text(
         tmp_path,
         MadeUp(matches, [text, "tv"]),
@@ -270,7 +274,7 @@ def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(InputError, match=r"page\.html: No space left on device; write the page elsewhere"):
+    with pytest.raises(InputError, match=r"page\.html: .*No space left on device"):
         page_text(tmp_path)
     assert os.listdir(tmp_path) == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "as before"
@@ -303,3 +307,203 @@ def test_colours_say_the_family_and_looks_differ(tmp_path):
     assert len(looks) == len(specs)
     assert learners["coebl:c=2"]["symbol"] == "", "what a preset shows is plain"
     assert [learners[spec]["rate"] for spec in specs[:4]] == [8, 2, 0.5, None]
+
+
+def store_of(folder, cells):
+    """A folder with these cells run."""
+    store = Store.create(folder, "demo", 'name = "demo"\n')
+    for cell in cells:
+        store.save(cell, cell.run())
+    return Results(folder)
+
+
+def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
+    noises = ["gaussian:sigma=1", "bernoulli"]
+    results = store_of(
+        tmp_path / "study",
+        [
+            Cell(game, row, "uniform", 20, (0, 1, 2), noise, metrics=("regret",))
+            for game in ("rps", "diagonal:n=2")
+            for row in ("exp3", "uniform")
+            for noise in noises
+        ],
+    )
+    presets = [Preset("one", {"rps": ["exp3"], "*": ["uniform"]})]
+    text = write_page(results, tmp_path / "page.html", title="Noises", presets=presets).read_text()
+    data = embedded(text, "data")
+    named = ["rps, bernoulli", "rps, gaussian", "diagonal:n=2, bernoulli", "diagonal:n=2, gaussian"]
+    assert [game["name"] for game in data["games"]] == named
+    assert [game["spec"] for game in data["games"]] == ["rps"] * 2 + ["diagonal:n=2"] * 2
+    assert [game["familyTitle"] for game in data["games"]] == ["Rock-paper-scissors"] * 2 + ["Diagonal"] * 2
+    assert [game["noiseTitle"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
+    assert [game["actions"] for game in data["games"]] == [[3, 3]] * 2 + [[4, 4]] * 2
+    assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by the game alone"
+    assert "not shown" not in " ".join(Elements(text).texts)
+    found = curves(text)
+    assert len(found) == 8
+    for game in ("rps", "diagonal:n=2"):
+        ends = {}
+        for noise in noises:
+            runs = results.runs(game, "exp3", "uniform", "regret", noise=noise)
+            ends[noise] = found[f"{game}, {noise.partition(':')[0]}", "exp3", "uniform", "regret"][1][-1]
+            assert ends[noise] == pytest.approx(runs.values[-1].mean(), rel=1e-4)
+        assert len(set(ends.values())) == 2
+
+
+def test_a_study_with_one_noise_does_not_name_it(tmp_path):
+    results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1), "bernoulli")])
+    [game] = embedded(write_page(results, tmp_path / "page.html", title="One").read_text(), "data")["games"]
+    assert (game["name"], game["noise"]) == ("rps", "")
+
+
+RATES = ["coebl:c=0", "coebl:c=1", "coebl:c=2"]
+FRONTIER = [("rps", rate, column) for rate in RATES for column in (rate, "best-response")]
+
+
+class Without(MadeUp):
+    """A source that lacks a metric in some matches."""
+
+    def __init__(self, lacks, **options):
+        super().__init__(FRONTIER, **options)
+        self._lacks = lacks  # of a match and a metric
+
+    def runs(self, game, row, column, metric):
+        if self._lacks(row, column, metric):
+            raise InputError("no")
+        return super().runs(game, row, column, metric)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "sections"),
+    [
+        (lambda row, column, metric: False, ["figures", "table", "frontier"]),
+        (lambda row, column, metric: row != column, ["figures"]),
+        (lambda row, column, metric: row != column and "regret" in metric, ["figures"]),
+        (lambda row, column, metric: row == column, ["figures", "table"]),
+        (lambda row, column, metric: row == RATES[1], ["figures", "table"]),
+        (lambda row, column, metric: row != column and metric == "pseudo_regret", ["figures", "table", "frontier"]),
+        (lambda row, column, metric: True, []),
+    ],
+    ids=["all", "no other", "no regret of others", "no self-play", "two rates", "the second choice", "nothing"],
+)
+def test_sections_are_there_if_they_have_something_to_draw(tmp_path, lacks, sections):
+    text = page_text(tmp_path, Without(lacks))
+    assert [one for one in ("figures", "table", "frontier") if f'<section id="{one}"' in text] == sections
+    assert [one for one in ("figures", "table", "frontier") if f'href="#{one}"' in text] == sections
+
+
+class Uneven(MadeUp):
+    """A source whose metrics were recorded by different numbers of seeds, at different rounds."""
+
+    def runs(self, game, row, column, metric):
+        runs = super().runs(game, row, column, metric)
+        if metric != METRICS[-1]:
+            return runs
+        return Runs(runs.rounds[:20], runs.seeds[:3], runs.values[:20, :3])
+
+
+def test_every_metric_has_its_own_seeds_and_rounds(tmp_path):
+    found = curves(page_text(tmp_path, Uneven(MATCHES, seeds=7)))
+    for (*_, metric), (rounds, means, halves, seeds) in found.items():
+        length = 20 if metric == METRICS[-1] else 30
+        assert (len(rounds), rounds[-1], len(means), len(halves)) == (length, 10 * length, length, length)
+        assert seeds == (3 if metric == METRICS[-1] else 7)
+
+
+def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
+    source = MadeUp(FRONTIER, recorded=1500, every=2)
+    data = embedded(page_text(tmp_path, source), "data")
+    [frontier] = data["frontiers"]
+    offered = [data["metrics"][place]["name"] for place in frontier["metrics"]]
+    assert offered == ["exploitability", "tv", "absolute_pseudo_regret", "regret", "pseudo_regret"]
+    assert data["metrics"][frontier["regret"]]["name"] == "pseudo_regret"
+    assert len(frontier["points"]) == len(RATES)
+    for point in frontier["points"]:
+        spec = data["learners"][point["learner"]]["spec"]
+        for metric, last in (("exploitability", LAST), ("tv", LAST), ("absolute_pseudo_regret", 1)):
+            runs = source.runs("rps", spec, spec, metric)
+            within = runs.rounds > 3000 - last
+            interval = mean_interval(runs.values[within].mean(axis=0))
+            half = interval.high - interval.mean
+            first = runs.rounds[within][0]
+            expected = [*(pytest.approx(number, rel=1e-4) for number in (interval.mean, half)), 5, first, 3000]
+            assert point["self"][str(METRICS.index(metric))] == expected
+        end = source.runs("rps", spec, "best-response", "pseudo_regret").values[-1]
+        assert point["best"][0] == pytest.approx(end.mean(), rel=1e-4)
+
+
+def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
+    class Infinite(MadeUp):
+        def runs(self, game, row, column, metric):
+            runs = super().runs(game, row, column, metric)
+            if metric == "exploitability" or (metric == "tv" and row == RATES[0]):
+                runs.values[-1, 0] = math.inf
+            return runs
+
+    matches = [*FRONTIER, ("rps", "coebl:c=4", "coebl:c=4"), ("rps", "coebl:c=4", "best-response")]
+    data = embedded(page_text(tmp_path, Infinite(matches)), "data")
+    [frontier] = data["frontiers"]
+    names = [data["metrics"][place]["name"] for place in frontier["metrics"]]
+    assert names[0] == "tv"
+    assert "exploitability" not in names
+    tv = [point["self"][str(METRICS.index("tv"))] for point in frontier["points"]]
+    assert [end is None for end in tv] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_reference_line_is_drawn_if_asked_for(tmp_path, asked):
+    assert embedded(page_text(tmp_path, reference=asked), "data")["reference"] is asked
+    assert embedded(page_text(tmp_path), "data")["reference"] is False
+
+
+def test_a_file_of_a_game_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("raise SystemExit('run')")
+    [game] = embedded(page_text(tmp_path, MadeUp([("mine.py:Game", "ucb", "ucb")])), "data")["games"]
+    assert game["actions"] is None
+
+
+def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
+    check = {"subject": "ucb on rps", "quantity": "the mean", "wanted": "above 5", "verdict": "fails"}
+    numbers = {"measured": 1.23456789, "low": 1.0, "high": 1.5, "n": 50, "shown": 0.123456789, "missing": []}
+    verdict = {
+        "id": "C1",
+        "variant": "text",
+        "verdict": "fails",
+        "metric": "pseudo_regret",
+        "checks": [check | numbers],
+        "reported": [
+            {"metric": "regret", "verdict": "not significant", "measured": -13.91, "low": -30.93, "high": 3.02},
+            {"metric": "tv", "verdict": "not testable", "measured": None, "low": math.nan, "high": None},
+        ],
+    }
+    text = page_text(tmp_path, verdicts=[verdict])
+    seen = " ".join("".join(Elements(text).texts).split())
+    assert "Decided onpseudo-regret" in seen
+    assert "on regret: not significant, −14 [−31, 3]" in seen
+    assert "on TV distance: not testable " in seen
+    assert "ucb on rps" not in seen, "the checks are listed when they are asked for"
+    [found] = embedded(text, "data")["verdicts"]
+    assert found["checks"] == [check | {"measured": 1.2346, "low": 1, "high": 1.5}]
+    assert found["reported"][1] == {
+        "metric": "tv",
+        "verdict": "not testable",
+        "measured": None,
+        "low": None,
+        "high": None,
+    }
+
+
+def test_the_runs_of_a_study_are_told(tmp_path):
+    results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1))])
+    for number in (1, 2):
+        results.store.record_run(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
+    results.store.record_run(1, 3400.0)
+    text = write_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
+    seen = " ".join("".join(Elements(text).texts).split())
+    assert "Wall time1 h 0 min in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
+    assert seen.count("coebl run <my>.toml") == 1
+    assert "Commandcoebl run study.toml" in seen
+    without = page_text(tmp_path)
+    assert "Wall time" not in without
+    assert "Run by" not in without

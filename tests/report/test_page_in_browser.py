@@ -12,6 +12,7 @@ from coebl.paper.experiments import METRICS as PAPER_METRICS
 from coebl.paper.experiments import RATES, ROLES, VARIANTS, all_pairings, coebl, games
 from coebl.report.page import Preset, write_page
 from coebl.statistics import mean_interval
+from coebl.study import Cell, Results, Runs, Store
 from report.browser import METRICS, MadeUp, start_browser
 
 RATED = [coebl(rate) for rate in (0, 0.5, 2, 8)]
@@ -31,11 +32,17 @@ PRESETS = [
     Preset("plain", {"rps": ["coebl:c=2", "ucb", "exp3"], "*": ["coebl", "ucb", "exp3"]}, id="text"),
     Preset("c = 2", {"*": ["coebl:c=2", "ucb"]}, id="c=2", note="every COEBL has c = 2"),
 ]
+CHECK = {"quantity": "the mean", "measured": 2, "wanted": "above 1"}
+CHECKS = [
+    *({"subject": f"match {place}", **CHECK, "low": 1.5, "high": 2.5, "verdict": "holds"} for place in range(39)),
+    {"subject": "match 39", **CHECK, "low": None, "high": None, "verdict": "fails"},
+]
 VERDICTS = [
     {"id": claim, "variant": variant, "verdict": verdict, "measured": 3.25, "low": 3.0, "high": 3.5, "note": "why"}
     for claim in ("C1", "C2")
     for variant, verdict in (("text", "holds"), ("c=2", "not significant"))
 ]
+VERDICTS[0]["checks"] = CHECKS
 HOSTILE = "</script><img src=x onerror=alert(1)><b>%{x}</b> \"'&amp; \u2028$x$"
 
 
@@ -64,6 +71,7 @@ def small(tmp_path_factory, source):
         presets=PRESETS,
         command="coebl run demo.toml",
         about=about,
+        reference=True,
     )
 
 
@@ -477,6 +485,24 @@ def test_the_claims_open(page):
     assert len(page.driver.find_elements("css selector", ".claim td svg.icon path")) == 4, "never colour alone"
 
 
+def test_the_checks_of_a_claim(page):
+    assert page.driver.find_elements("css selector", ".checks-scroll") == [], "only when they are asked for"
+    for _ in range(3):
+        page.click(".claim-button[aria-controls='claim-1']")
+    [title] = [one.text for one in page.driver.find_elements("css selector", "#claim-1 .checks h5")]
+    assert title == "All 40 checks: 39 hold, 1 fails"
+    items = page.driver.find_elements("css selector", "#claim-1 .checks li")
+    assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], wanted: above 1"
+    assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
+    assert len(items) == 40
+    box = "const box = document.querySelector('.checks-scroll'); return [box.clientHeight, box.scrollHeight]"
+    shown, whole = page.script(box)
+    assert shown < 300 < whole, "it scrolls"
+    page.emulate(media="print")
+    assert not page.find("#claim-1 .checks").is_displayed()
+    page.emulate()
+
+
 def test_the_head_to_head_table(page, source):
     page.choose("#family", "Diagonal")
 
@@ -511,14 +537,24 @@ def test_the_frontier(page, source):
     )
     assert trace[0] == ["c = 0", "c = 0.5", "c = 2", "c = 8"]
     for place, spec in enumerate(RATED):
-        across = source.runs("diagonal:n=2", spec, spec, "absolute_pseudo_regret").values[-1]
+        across = source.runs("diagonal:n=2", spec, spec, "exploitability").values[-10:]  # 100 rounds
         up = mean_interval(source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1])
         assert trace[1][place] == pytest.approx(across.mean(), rel=1e-4)
         assert trace[2][place] == pytest.approx(up.mean, rel=1e-4)
         assert trace[3][place] == pytest.approx(up.high - up.mean, rel=1e-4)
+    title = "return document.getElementById('frontier-chart').layout.xaxis.title.text"
+    assert page.script(title) == "Exploitability in self-play<br>mean over the last 100 rounds"
+    assert "mean of the recorded rounds from 210 to 300. Up: at round 300." in page.find("#frontier-caption").text
     page.choose("#frontier-metric", "TV distance")
-    title = page.script("return document.getElementById('frontier-chart').layout.xaxis.title.text")
-    assert title == "TV distance against itself"
+    page.choose("#opponent", "against COEBL, c = 8")
+    assert page.script(title) == "TV distance in self-play<br>mean over the last 100 rounds", "it stays"
+    page.choose("#frontier-metric", "Absolute pseudo-regret")
+    assert page.script(title) == "Absolute pseudo-regret in self-play"
+    types = "const l = document.getElementById('frontier-chart').layout; return [l.xaxis.type, l.yaxis.type]"
+    assert page.script(types) == ["linear", "log"]
+    page.click("#across-log")
+    page.click("#frontier-log")
+    assert page.script(types) == ["log", "linear"]
 
 
 def test_downloads(page, source):
@@ -544,7 +580,10 @@ def test_downloads(page, source):
         ("coebl", "best-response"),
     }
     page.click("#frontier-csv")
-    assert len(page.download()[1].splitlines()) == 1 + 2 * len(RATED)
+    rows = list(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+    assert len(rows) == 2 * len(RATED)
+    assert [rows[0][key] for key in ("metric", "column", "round")] == ["exploitability", rows[0]["row"], "210 to 300"]
+    assert [rows[1][key] for key in ("metric", "column", "round")] == ["pseudo_regret", "best-response", "300"]
     page.click("#save-verdicts")
     name, text = page.download()
     assert name == "demo-verdicts.json"
@@ -650,7 +689,10 @@ def test_hostile_names_stay_names(driver, tmp_path):
         tmp_path / "hostile.html",
         title=HOSTILE,
         question=HOSTILE,
-        verdicts=[dict.fromkeys(("id", "variant", "verdict", "text", "note"), HOSTILE)],
+        verdicts=[
+            dict.fromkeys(("id", "variant", "verdict", "text", "note"), HOSTILE)
+            | {"checks": [dict.fromkeys(("subject", "quantity", "wanted", "verdict"), HOSTILE)]}
+        ],
         presets=[Preset(HOSTILE, {"*": learners}, note=HOSTILE)],
         about={"name": HOSTILE, "metrics": [HOSTILE, "tv"], "text": HOSTILE, "notices": [HOSTILE]},
     )
@@ -663,6 +705,7 @@ def test_hostile_names_stay_names(driver, tmp_path):
     assert {row["game"] for row in rows} == {HOSTILE}
     page.choose("#opponent", "against UCB")
     page.click(".claim-button")
+    assert page.find(".checks .subject").get_attribute("textContent") == HOSTILE
     x, y, _, _ = plot_area(page, "growth")
     action = mouse(page)
     action.pointer_action.move_to_location(x - 20, y).move_to_location(x, y)
@@ -671,7 +714,7 @@ def test_hostile_names_stay_names(driver, tmp_path):
     hovered = page.script("return document.querySelector('#growth-chart .hoverlayer').textContent")
     assert HOSTILE.replace("\u2028", "")[:20] in hovered.replace("\u00a0", " ")
     assert "%{x}" in hovered, "a name is no template"
-    assert page.driver.find_elements("css selector", "img, .chart b, .chart a, #lines b, #matrix b") == []
+    assert page.driver.find_elements("css selector", "img, .chart b, .chart a, #lines b, #matrix b, .subject b") == []
     assert len(page.driver.find_elements("css selector", "script:not([type])")) == 3
     assert page.find("h1").get_attribute("textContent") == HOSTILE
     assert HOSTILE in page.find("#lines").get_attribute("textContent")
@@ -701,4 +744,141 @@ def test_a_page_without_presets_shows_the_first_few_lines(driver, tmp_path):
     assert not page.driver.find_elements("css selector", "#table, #frontier")
     page.click("#all-lines")
     assert len(page.traces()) == 12
+    assert driver.get_log("browser") == []
+
+
+def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
+    def shown(**options):
+        source = MadeUp([(game, "ucb", "ucb") for game in ("rps", "robust-bandit")], ["regret"])
+        options = {"title": "Plain", "about": {"metrics": ["regret"]}} | options
+        page = Page(driver, write_page(source, tmp_path / "page.html", **options))
+        found = []
+        for game in ("Rock-paper-scissors", "robust-bandit"):
+            page.choose("#family", game)
+            found.append([list(page.traces(kind="reference")), "0.1" in page.find("#lines").text])
+        return found
+
+    assert shown() == [[[], False], [[], False]]
+    assert shown(reference=True) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
+
+
+def test_the_noises_of_a_study(driver, tmp_path):
+    store = Store.create(tmp_path / "study", "noisy", 'name = "noisy"\n')
+    for game in ("rps", "diagonal:n=2", "diagonal:n=3"):
+        for noise in ("gaussian:sigma=0.5", "bernoulli"):
+            cell = Cell(game, "exp3", "uniform", 20, (0, 1, 2), noise, metrics=("regret",))
+            store.save(cell, cell.run())
+    results = Results(tmp_path / "study")
+    page = Page(driver, write_page(results, tmp_path / "page.html", title="Noises"))
+
+    def check(title, game, noise):
+        assert page.find("#view-title").text.replace("\u00a0", " ") == f"{title}, against uniform"
+        values = results.runs(game, "exp3", "uniform", "regret", noise=noise).values
+        [(_, means)] = page.traces().values()
+        assert means == pytest.approx(values.mean(axis=1).tolist(), rel=1e-4)
+
+    assert [page.find(f"#{part}").is_enabled() for part in ("family", "size", "noise")] == [True, False, True]
+    check("Rock-paper-scissors, bernoulli", "rps", "bernoulli")
+    page.choose("#noise", "gaussian, sigma = 0.5")
+    check("Rock-paper-scissors, gaussian, sigma = 0.5", "rps", "gaussian:sigma=0.5")
+    page.choose("#family", "Diagonal")
+    check("Diagonal, n = 2, gaussian, sigma = 0.5", "diagonal:n=2", "gaussian:sigma=0.5")
+    page.choose("#size", "n = 3")
+    check("Diagonal, n = 3, gaussian, sigma = 0.5", "diagonal:n=3", "gaussian:sigma=0.5")
+    page.choose("#noise", "bernoulli")
+    check("Diagonal, n = 3, bernoulli", "diagonal:n=3", "bernoulli")
+    page.keep_downloads()
+    page.click("#growth-csv")
+    row = next(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+    assert (row["game"], row["noise"]) == ("diagonal:n=3", "bernoulli")
+    assert driver.get_log("browser") == []
+
+
+def test_one_noise_has_no_selector(page):
+    assert not page.find("#noise").is_displayed()
+
+
+class Gaps(MadeUp):
+    """A source whose means are not finite in some of 30 rounds, and whose metrics have different seeds and rounds."""
+
+    def runs(self, game, row, column, metric):
+        runs = super().runs(game, row, column, metric)
+        values = runs.values.copy()
+        values[10:15, 0] = math.inf
+        values[20, 0] = math.inf
+        if metric == "tv":
+            return Runs(runs.rounds, runs.seeds, values)
+        return Runs(runs.rounds[:25], runs.seeds[:3], runs.values[:25, :3])
+
+
+def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
+    source = Gaps([("rps", "ucb", "ucb")], ["regret", "tv"])
+    path = write_page(source, tmp_path / "page.html", title="Gaps", about={"metrics": ["regret", "tv"]})
+    page = Page(driver, path)
+    x, y = page.script(
+        "const t = document.getElementById('distance-chart').data.find(t => t.uid.startsWith('band'));"
+        "return [Array.from(t.x), Array.from(t.y)]"
+    )
+    pieces = [[]]
+    for place, height in zip(x, y, strict=True):
+        if height is None:
+            assert place is None
+            pieces.append([])
+        else:
+            pieces[-1].append(place)
+    rounds = list(range(10, 301, 10))
+    expected = [rounds[:10], rounds[15:20], rounds[21:]]
+    assert pieces == [piece + piece[::-1] for piece in expected]
+    outlines = page.script(
+        "return [...document.querySelectorAll('#distance-chart .js-fill')].map(path => path.getAttribute('d'))"
+    )
+    assert [outline.count("M") for outline in outlines] == [3], "three areas, and none between them"
+    assert driver.get_log("browser") == []
+
+
+def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_path):
+    source = Gaps([("rps", "ucb", "ucb"), ("rps", "ucb", "exp3")], ["regret", "tv"])
+    path = write_page(source, tmp_path / "page.html", title="Uneven", about={"metrics": ["regret", "tv"]})
+    page = Page(driver, path)
+    page.keep_downloads()
+    for figure, seeds, last in (("growth", 3, 250), ("distance", 5, 300)):
+        assert f"over {seeds} seeds" in page.find(f"#{figure}-caption").text
+        assert page.find(f"#{figure}-head").text.endswith(f"at round {last}")
+        page.click(f"#{figure}-csv")
+        rows = list(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+        assert {row["seeds"] for row in rows} == {str(seeds)}
+        assert rows[-1]["round"] == str(last)
+    page.click("#table-csv")
+    [row] = csv.DictReader(io.StringIO(page.download()[1], newline=""))
+    assert (row["seeds"], row["round"]) == ("3", "250")
+    assert page.find("#matrix td").get_attribute("title").endswith("3 seeds")
+
+
+def test_a_game_without_a_frontier_says_so(driver, tmp_path):
+    source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
+    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": METRICS})
+    page = Page(driver, path)
+    assert page.find("#frontier-caption").text.startswith("No frontier was run on Rock-paper-scissors.")
+    assert not page.find("#frontier-controls").is_displayed()
+    assert not page.find("#frontier-chart").is_displayed()
+    page.choose("#family", "Diagonal")
+    assert page.find("#frontier-controls").is_displayed()
+    assert len(page.script("return document.getElementById('frontier-chart').data[0].x")) == len(RATED)
+    assert driver.get_log("browser") == []
+
+
+def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
+    text = small.read_text(encoding="utf-8")
+    start = text.index('<section id="figures"')
+    end = text.index("</section>", start) + len("</section>")
+    path = tmp_path / "page.html"
+    path.write_text(text[:start] + text[end:], encoding="utf-8")
+    page = Page(driver, path)
+    assert len(page.driver.find_elements("css selector", "#matrix tbody tr")) > 1
+    page.click("#every-game")
+    assert "on every game" in page.find("#table-lead").text
+    page.choose("#frontier-metric", "TV distance")
+    assert "TV distance" in page.script("return document.getElementById('frontier-chart').layout.xaxis.title.text")
+    page.click("#theme")
+    page.script("localStorage.clear()")
     assert driver.get_log("browser") == []

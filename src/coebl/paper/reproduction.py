@@ -78,6 +78,7 @@ def write_report(results: Results, path: Path, verdicts: Sequence[Verdict]) -> P
         verdicts=plain,
         presets=presets(),
         command=commands[-1] if commands else "coebl reproduce",
+        reference=True,
     )
 
 

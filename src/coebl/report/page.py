@@ -91,7 +91,7 @@ class _ByNoise:
     def __init__(self, results: Results, cells: Sequence[Mapping[str, str]]) -> None:
         self._results = results
         self._cells = [{**cell, "name": f"{cell['game']}, {cell['noise']}"} for cell in cells]
-        self.parts = {cell["name"]: (cell["game"], cell["noise"]) for cell in self._cells}  # a noise has no comma
+        self.parts = {cell["name"]: (cell["game"], cell["noise"]) for cell in self._cells}
 
     def matches(self) -> list[tuple[str, str, str]]:
         return list(dict.fromkeys((cell["name"], cell["row"], cell["column"]) for cell in self._cells))
@@ -177,9 +177,12 @@ def render_page(
     presets = presets or ()
     metrics = about.get("metrics") or list(METRICS)
     source = _with_noises_apart(source)
-    matches = sorted(source.matches(), key=lambda match: (_game_order(match[0]), *map(_natural, match[1:])))
     parts = source.parts if isinstance(source, _ByNoise) else {}
-    games = [_game(name, *parts.get(name, (name, ""))) for name in dict.fromkeys(match[0] for match in matches)]
+    games = [
+        _game(name, *parts.get(name, (name, ""))) for name in dict.fromkeys(match[0] for match in source.matches())
+    ]
+    games.sort(key=_game_order)
+    matches = sorted(source.matches(), key=lambda match: (*map(_natural, match[1:]), match[0]))
     learners = _learners(matches, [preset.on(game["spec"]) for preset in presets for game in games])
     curves = _curves(source, matches, games, metrics, learners)
     present = _drawn(curves, metrics)
@@ -310,9 +313,9 @@ class _Frontier:
     def add(self, learner: int, is_self_play: bool, is_best_response: bool, found: Mapping[str, Runs]) -> None:
         """Take up a match of a learner, if it is one of those two."""
         if is_self_play:
-            self._selves[learner] = _finite_ends(found, LAST)
+            self._selves[learner] = _finite_ends(found)
         elif is_best_response:
-            self._bests[learner] = _finite_ends({name: found[name] for name in _TABLE_METRICS if name in found}, 1)
+            self._bests[learner] = _finite_ends({name: found[name] for name in _TABLE_METRICS if name in found})
 
     def as_dict(self) -> dict[str, Any] | None:
         """For the page: the metrics across, by how well they suit, and the points; None if there are too few."""
@@ -321,7 +324,7 @@ class _Frontier:
             counts = {name: sum(name in self._selves[one] for one in learners) for name in self._metrics}
             across = [name for name, count in counts.items() if count >= _FEWEST_RATES]
             if across:
-                across.sort(key=lambda name: (name not in _CONVERGENCE[:1], name not in _CONVERGENCE, _adds_up(name)))
+                across.sort(key=_suits)
                 return {
                     "regret": self._metrics.index(regret),
                     "metrics": [self._metrics.index(name) for name in across],
@@ -337,14 +340,19 @@ class _Frontier:
         return None
 
 
-def _finite_ends(found: Mapping[str, Runs], last: int) -> dict[str, list[Any]]:
+def _suits(metric: str) -> tuple[bool, ...]:
+    """A key that sorts metrics by how well they say that self-play has converged: last those that may be negative."""
+    return (metric not in _CONVERGENCE[:1], metric not in _CONVERGENCE, metric in _TABLE_METRICS, _adds_up(metric))
+
+
+def _finite_ends(found: Mapping[str, Runs]) -> dict[str, list[Any]]:
     """By metric: mean, half width, seeds, first and last round of the end of a match, where all of it is finite.
 
     The end is the last rounds, which are averaged by run; of what adds up over the rounds it is the very last.
     """
     ends = {}
     for metric, runs in found.items():
-        within = runs.rounds > runs.rounds[-1] - (1 if _adds_up(metric) else last)
+        within = runs.rounds > runs.rounds[-1] - (1 if _adds_up(metric) else LAST)
         band = Band.of(runs.values[within].mean(axis=0, keepdims=True))
         if math.isfinite(band.mean[0]):
             rounds = runs.rounds[within].tolist()
@@ -379,7 +387,9 @@ def _drawn(
     curves: _Curves, metrics: Sequence[str], among: Callable[[int, int], bool] = lambda row, column: True
 ) -> list[str]:
     """The metrics that are drawn of any match, or of any among these."""
-    used = {place for block in curves.blocks for row, column, numbers in block if among(row, column) for place in numbers}
+    used = {
+        place for block in curves.blocks for row, column, numbers in block if among(row, column) for place in numbers
+    }
     return [metric for place, metric in enumerate(metrics) if str(place) in used]
 
 
@@ -412,10 +422,10 @@ def _actions(game: str) -> list[int] | None:
         return None
 
 
-def _game_order(spec: str) -> tuple[Any, ...]:
-    name = spec.partition(":")[0]
+def _game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
     known = list(names.GAMES)
-    return (known.index(name) if name in known else len(known), *_natural(spec))
+    place = known.index(game["family"]) if game["family"] in known else len(known)
+    return (place, _natural(game["spec"]), _natural(game["noise"]))
 
 
 def _natural(text: str) -> tuple[Any, ...]:

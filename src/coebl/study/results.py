@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
@@ -224,7 +224,7 @@ class Results:
 
     def _cells(self) -> list[tuple[str, dict[str, Any]]]:
         """Digest and metadata of every finished cell, by match and seeds."""
-        present = [path.stem for path in self.store.paths()]
+        present = self.store.digests()
         if present != self._listed:
             for digest in present:
                 if digest not in self._known:
@@ -241,11 +241,11 @@ class Results:
             raise StoreError(f"{error} Run the study again: it sets the file aside and makes the cell anew.") from None
 
     def _matching(self, filters: dict[str, Specs]) -> list[tuple[str, dict[str, Any]]]:
-        cells = self._cells()
+        everything = cells = self._cells()
         for label, specs in filters.items():
             if specs is None:
                 continue
-            present = list(dict.fromkeys(about["labels"][label] for _, about in self._cells()))
+            present = {about["labels"][label]: None for _, about in everything}
             accepted = {_find(label, spec, present) for spec in ([specs] if isinstance(specs, str) else specs)}
             cells = [cell for cell in cells if cell[1]["labels"][label] in accepted]
         return cells
@@ -272,11 +272,12 @@ def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
     return (*match, description["seeds"][0], digest)
 
 
-def _find(label: str, spec: str, present: list[str]) -> str:
+def _find(label: str, spec: str, present: Collection[str]) -> str:
     """The present spec that means the same as this one."""
-    for candidate in (spec, _canonical(label, spec)):
-        if candidate in present:
-            return candidate
+    if spec in present:
+        return spec
+    if (canonical := _canonical(label, spec)) in present:
+        return canonical
     name = "noise" if label == "noise" else "game" if label == "game" else f"{label} learner"
     raise InputError(f"no finished cell has the {name} {spec!r}{nearest(spec, present)} Present: {_list(present)}.")
 
@@ -293,8 +294,8 @@ def _canonical(label: str, spec: str) -> str:
         return spec
 
 
-def _list(present: list[str]) -> str:
-    shown = ", ".join(present[:8])
+def _list(present: Collection[str]) -> str:
+    shown = ", ".join(list(present)[:8])
     return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
 
 

@@ -121,10 +121,15 @@ class Store:
 
     def paths(self) -> list[Path]:
         """The files of all cells, sound or not, in the order of their names."""
-        cells = self.folder / "cells"
-        with contextlib.suppress(OSError):
-            return [cells / name for name in sorted(os.listdir(cells)) if name.endswith(".parquet")]
-        return []
+        return [self.path(digest) for digest in self.digests()]
+
+    def digests(self) -> list[str]:
+        """The names of all cells, sound or not, sorted."""
+        try:
+            names = os.listdir(self.folder / "cells")
+        except OSError:
+            return []
+        return sorted(name.removesuffix(".parquet") for name in names if name.endswith(".parquet"))
 
     def save(self, cell: Cell, result: Result) -> Path:
         """Store what a cell has left behind; whole or not at all."""

@@ -27,10 +27,15 @@
 
   /** The matches of a game. Blocks are parsed when they are first asked for, so that opening the page stays quick. */
   function matchesOf(game) {
-    blocks[game] ??= JSON.parse(byId(`game-${game}`).textContent).map(([row, column, rounds, seeds, metrics]) => ({
-      game, row, column, seeds, metrics, rounds: PAGE.rounds[rounds],
-    }));
+    blocks[game] ??= JSON.parse(byId(`game-${game}`).textContent)
+      .map(([row, column, metrics]) => ({ game, row, column, metrics: curvesOf(metrics) }));
     return blocks[game];
+  }
+
+  /** By metric, which may differ in their rounds and seeds. */
+  function curvesOf(metrics) {
+    const named = ([rounds, seeds, means, halves]) => ({ rounds: PAGE.rounds[rounds], seeds, means, halves });
+    return Object.fromEntries(Object.entries(metrics).map(([metric, numbers]) => [metric, named(numbers)]));
   }
 
   const isSelfPlay = (match) => match.row === match.column;
@@ -38,12 +43,15 @@
   const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
   const titleOf = (learner) => PAGE.learners[learner].title;
   const metricTitle = (metric) => PAGE.metrics[metric].title;
-  const gameTitle = (game) => [PAGE.games[game].familyTitle, PAGE.games[game].sizeTitle].filter(Boolean).join(", ");
-  const lastRound = (match) => match.rounds.at(-1);
+
+  function gameTitle(game) {
+    const { familyTitle, sizeTitle, noiseTitle } = PAGE.games[game];
+    return [familyTitle, sizeTitle, noiseTitle].filter(Boolean).join(", ");
+  }
 
   function lastOf(match, metric) {
-    const [means, halves] = match.metrics[metric];
-    return { mean: means.at(-1), half: halves.at(-1) };
+    const { rounds, seeds, means, halves } = match.metrics[metric];
+    return { mean: means.at(-1), half: halves.at(-1), round: rounds.at(-1), seeds };
   }
 
   const opponentsOf = (game) =>
@@ -58,7 +66,7 @@
   const AT_FIRST = {
     growth: ["absolute_pseudo_regret", "pseudo_regret"],
     distance: ["tv", "tv"],
-    frontier: ["absolute_pseudo_regret", "absolute_pseudo_regret"],
+    frontier: [null, null], // the first that it has: they come in the order of how well they suit
   };
 
   const state = {
@@ -70,7 +78,7 @@
     listAll: false,
     reference: true,
     metric: structuredClone(AT_FIRST), // the ones last chosen
-    log: { growth: false, distance: false, frontier: true },
+    log: { growth: false, distance: false, frontier: true, across: false },
     printing: false,
   };
 
@@ -83,7 +91,7 @@
     viewMatches().filter((match) => metric in match.metrics && state.shown.has(match.row));
   const viewTitle = () =>
     `${gameTitle(state.game)}, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}`}`;
-  const mode = () => (state.opponent === null ? 0 : 1);
+  const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 : 1);
 
   /** The metrics of a figure that the matches have. */
   function metricsOf(figure) {
@@ -96,7 +104,7 @@
   /** The metric last chosen among those that are there, else the one it began with, else any, else null. */
   function chosenAmong(there, figure) {
     const called = (name) => there.find((place) => PAGE.metrics[place].name === name);
-    return called(state.metric[figure][mode()]) ?? called(AT_FIRST[figure][mode()]) ?? there[0] ?? null;
+    return called(state.metric[figure][mode(figure)]) ?? called(AT_FIRST[figure][mode(figure)]) ?? there[0] ?? null;
   }
 
   const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
@@ -147,22 +155,34 @@
 
   // ---- The two figures of curves
 
+  /** The places of a curve as far as they follow each other without a gap. */
+  function stretches(isThere) {
+    const found = [];
+    for (const [at, there] of isThere.entries()) {
+      if (there && !isThere[at - 1]) found.push([]);
+      if (there) found.at(-1).push(at);
+    }
+    return found;
+  }
+
   /** What is drawn of a match: on a log axis what is not positive has no place, and a band ends at its foot. */
   function curve(match, metric, log) {
-    const [means, halves] = match.metrics[metric];
+    const { rounds, means, halves } = match.metrics[metric];
     const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : -Infinity;
     const drawn = means.map((mean) => (log && mean <= 0 ? null : mean));
-    const banded = match.rounds.map((_, at) => at).filter((at) => drawn[at] !== null && halves[at] !== null);
-    const high = banded.map((at) => [match.rounds[at], means[at] + halves[at]]);
-    const low = banded.map((at) => [match.rounds[at], Math.max(foot, means[at] - halves[at])]);
-    return { means, halves, drawn, outline: [...high, ...low.reverse()] };
+    const outline = stretches(drawn.map((mean, at) => mean !== null && halves[at] !== null)).flatMap((places, nth) => {
+      const high = places.map((at) => [rounds[at], means[at] + halves[at]]);
+      const low = places.map((at) => [rounds[at], Math.max(foot, means[at] - halves[at])]);
+      return [...(nth ? [[null, null]] : []), ...high, ...low.reverse()]; // a null parts one piece from the next
+    });
+    return { rounds, means, halves, drawn, outline };
   }
 
   /** The band and the line of a match. Neither has `meta`, which would have Plotly read names as templates. */
   function traceOf(match, metric, log) {
     const learner = PAGE.learners[match.row];
     const colour = colourOf(learner);
-    const { means, halves, drawn, outline } = curve(match, metric, log);
+    const { rounds, means, halves, drawn, outline } = curve(match, metric, log);
     const band = {
       type: "scatter", uid: `band-${match.row}`, mode: "lines", line: { width: 0 },
       fill: "toself", fillcolor: colourOf(learner, 0.16), hoverinfo: "skip", showlegend: false,
@@ -170,7 +190,7 @@
     };
     const line = {
       type: "scatter", uid: `line-${match.row}`, mode: learner.symbol ? "lines+markers" : "lines",
-      name: plain(learner.title), x: match.rounds, y: drawn,
+      name: plain(learner.title), x: rounds, y: drawn,
       line: { color: colour, dash: learner.dash, width: 2.2 },
       marker: { symbol: learner.symbol || "circle", size: 7.5, color: colour, maxdisplayed: MARKS },
       customdata: means.map((mean, at) => plain(withInterval(mean, halves[at]))), hovertemplate: "%{customdata}",
@@ -178,13 +198,12 @@
     return outline.length ? [band, line] : [line];
   }
 
-  /** The paper's reference line belongs to what adds up over the rounds, in self-play, on a game of known size. */
+  /** The reference line, if asked for, belongs to what adds up over the rounds, in self-play, on a square game. */
   function referenceOf(metric) {
-    const { actions } = PAGE.games[state.game];
-    if (state.opponent !== null || !actions || metric === null || !PAGE.metrics[metric].cumulative) return null;
-    const [rows, columns] = actions;
-    const label = rows === columns ? `0.1 √(K² t), K = ${rows}` : `0.1 √(m n t), m = ${rows}, n = ${columns}`;
-    return { label, at: (round) => 0.1 * Math.sqrt(rows * columns * round) };
+    if (!PAGE.reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
+    const [rows, columns] = PAGE.games[state.game].actions ?? [];
+    if (!rows || rows !== columns) return null;
+    return { label: `0.1 √(K² t), K = ${rows}`, at: (round) => 0.1 * rows * Math.sqrt(round) };
   }
 
   function referenceTrace(reference, rounds) {
@@ -202,7 +221,8 @@
     const matches = shownMatches(metric);
     const traces = matches.flatMap((match) => traceOf(match, metric, log));
     traces.sort((a, b) => b.uid.startsWith("band") - a.uid.startsWith("band")); // no band covers a line
-    const longest = viewMatches().map((match) => match.rounds).reduce((a, b) => (b.at(-1) > a.at(-1) ? b : a));
+    const longest = viewMatches().filter((match) => metric in match.metrics)
+      .map((match) => match.metrics[metric].rounds).reduce((a, b) => (b.at(-1) > a.at(-1) ? b : a));
     const reference = state.reference ? referenceOf(metric) : null;
     if (reference) traces.push(referenceTrace(reference, unique([1, ...longest])));
     const lowest = traces.flatMap((trace) => trace.y).reduce((a, b) => Math.min(a, b), 0);
@@ -220,8 +240,8 @@
 
   function captionOf(metric, matches, reference, log) {
     if (!matches.length) return "No line is shown.";
-    const seeds = unique(matches.map((match) => match.seeds));
-    const numbers = matches.flatMap((match) => match.metrics[metric][0]);
+    const seeds = matches.map((match) => match.metrics[metric].seeds);
+    const numbers = matches.flatMap((match) => match.metrics[metric].means);
     const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
     return [
       `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
@@ -270,17 +290,19 @@
     const focused = document.activeElement?.dataset?.line; // the list is made anew; keep the keyboard's place in it
     const matches = viewMatches();
     const metrics = FIGURES.map(metricOf);
-    const rounds = range(matches.map(lastRound));
+    const lastRounds = (metric) =>
+      matches.filter((match) => metric in match.metrics).map((match) => lastOf(match, metric).round);
     FIGURES.forEach((figure, place) => {
       const metric = metrics[place];
-      byId(`${figure}-head`).textContent = metric === null ? "" : `${metricTitle(metric)} at round ${rounds}`;
+      const head = () => `${metricTitle(metric)} at round ${range(lastRounds(metric))}`;
+      byId(`${figure}-head`).textContent = metric === null ? "" : head();
     });
     const isFurther = (match) => !state.listed.has(match.row) && !state.shown.has(match.row);
     const listed = matches.filter((match) => state.listAll || !isFurther(match));
     const rows = listed.map((match) => matchRow(match, metrics));
     const reference = referenceOf(metrics[0]);
     if (reference) {
-      const values = [show(reference.at(Math.max(...matches.map(lastRound)))), ""];
+      const values = [show(reference.at(Math.max(...lastRounds(metrics[0])))), ""];
       const picture = TOOLS.sample(referenceColour(), "2 4", "");
       rows.push(lineRow(REFERENCE, reference.label, "", picture, state.reference, values));
     }
@@ -302,26 +324,28 @@
       state.preset = null;
       state.shown[checked ? "add" : "delete"](Number(name));
     }
-    drawFigures();
+    drawAll();
   }
 
   function showLines(rows) {
     state.preset = null;
     state.shown = new Set(rows);
-    drawFigures();
+    drawAll();
   }
 
   // ---- The controls
 
   function drawControls() {
-    const { family } = PAGE.games[state.game];
-    const families = new Map(PAGE.games.map((game) => [game.family, game.familyTitle]));
-    fill(byId("family"), [...families], family);
-    const isOfFamily = (place) => PAGE.games[place].family === family;
-    const sizes = [...PAGE.games.keys()].filter(isOfFamily).map((place) => [place, PAGE.games[place].sizeTitle || "–"]);
-    fill(byId("size"), sizes, state.game);
-    byId("size").disabled = sizes.length < 2;
+    const chosen = PAGE.games[state.game];
+    let games = PAGE.games;
+    for (const part of ["family", "size", "noise"]) { // each among the games that are like the chosen one so far
+      const titles = new Map(games.map((game) => [game[part], game[`${part}Title`] || "–"]));
+      fill(byId(part), [...titles], chosen[part]);
+      byId(part).disabled = part !== "family" && titles.size < 2;
+      games = games.filter((game) => game[part] === chosen[part]);
+    }
     byId("size-label").hidden = PAGE.games.every((game) => !game.size);
+    byId("noise-label").hidden = PAGE.games.every((game) => !game.noise);
     const opponents = opponentsOf(state.game).map((learner) => [learner, `against ${titleOf(learner)}`]);
     const selfPlay = hasSelfPlay(state.game) ? [["", "self-play"]] : [];
     fill(byId("opponent"), [...selfPlay, ...opponents], state.opponent ?? "");
@@ -342,10 +366,17 @@
   }
 
   function drawFigures() {
+    if (!byId("figures")) return;
     drawControls();
     FIGURES.forEach(drawCurves);
     document.querySelector(".charts").classList.toggle("single", FIGURES.some((figure) => byId(figure).hidden));
     drawLines();
+  }
+
+  /** Every section, as far as the page has it. */
+  function drawAll() {
+    if (!PAGE.games.length) return;
+    drawFigures();
     drawTable();
     drawFrontier();
   }
@@ -355,25 +386,28 @@
     Object.assign(state, change);
     chooseOpponent();
     chooseLines();
-    drawFigures();
+    drawAll();
   }
 
-  /** The game of another family with the same size, or its first. */
-  function gameOfFamily(family) {
-    const { size } = PAGE.games[state.game];
-    const places = PAGE.games.flatMap((game, place) => (game.family === family ? [place] : []));
-    return places.find((place) => PAGE.games[place].size === size) ?? places[0];
+  /** The game most like the chosen one after a change: of its family, then of its size, then with its noise. */
+  function gameLike(change) {
+    const wanted = { ...PAGE.games[state.game], ...change };
+    const likeness = PAGE.games.map(({ family, size, noise }) =>
+      4 * (family === wanted.family) + 2 * (size === wanted.size) + (noise === wanted.noise));
+    return likeness.indexOf(Math.max(...likeness));
   }
 
   function connectFigures() {
+    if (!byId("figures")) return;
     byId("presets").hidden = !PAGE.presets.length;
     for (const [place, preset] of PAGE.presets.entries()) {
       const button = element("button", { type: "button" }, preset.name);
       button.addEventListener("click", () => choose({ preset: place }));
       byId("presets").append(button);
     }
-    on("family", "change", (event) => choose({ game: gameOfFamily(event.target.value) }));
-    on("size", "change", (event) => choose({ game: Number(event.target.value) }));
+    for (const part of ["family", "size", "noise"]) {
+      on(part, "change", (event) => choose({ game: gameLike({ [part]: event.target.value }) }));
+    }
     on("opponent", "change", ({ target }) => choose({ opponent: target.value === "" ? null : Number(target.value) }));
     on("more-lines", "click", () => { state.listAll = !state.listAll; drawLines(); });
     on("all-lines", "click", () => showLines(viewMatches().map((match) => match.row)));
@@ -381,7 +415,8 @@
     for (const figure of FIGURES) {
       connectChart(figure, drawFigures, () => [viewTitle(), PAGE.metrics[metricOf(figure)].name], () => {
         const metric = metricOf(figure);
-        return shownMatches(metric).flatMap((match) => match.rounds.map((_, at) => csvRow(match, metric, at)));
+        const rowsOf = (match) => match.metrics[metric].rounds.map((_, at) => csvRow(match, metric, at));
+        return shownMatches(metric).flatMap(rowsOf);
       });
     }
   }
@@ -389,7 +424,7 @@
   /** What every chart has: a metric, a log axis, and buttons to reset the zoom and to save data and picture. */
   function connectChart(figure, draw, titles, rows) {
     on(`${figure}-metric`, "change", (event) => {
-      state.metric[figure][mode()] = PAGE.metrics[event.target.value].name;
+      state.metric[figure][mode(figure)] = PAGE.metrics[event.target.value].name;
       draw();
     });
     on(`${figure}-log`, "change", (event) => { state.log[figure] = event.target.checked; draw(); });
@@ -417,12 +452,12 @@
   /** Colour by sign, deeper with size; grey where the interval contains zero. The words say the same. */
   function tableCell(match, largest) {
     if (!match) return element("td", { class: "absent" }, "·");
-    const { mean, half } = lastOf(match, PAGE.tableMetric);
-    const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${match.seeds} seeds`;
+    const { mean, half, seeds } = lastOf(match, PAGE.tableMetric);
+    const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${seeds} seeds`;
     const cell = element("td", { title }, withHalf(mean, half));
     if (mean === null || half === null || Math.abs(mean) <= half) {
       cell.className = "neither";
-      cell.append(element("small", {}, element("i", {}, match.seeds === 1 ? "one seed" : "n.s.")));
+      cell.append(element("small", {}, element("i", {}, seeds === 1 ? "one seed" : "n.s.")));
       return cell;
     }
     const winner = mean > 0 ? "column" : "row";
@@ -479,23 +514,43 @@
 
   // ---- The frontier
 
-  /** COEBL with each c on the chosen game: against itself, and against a best response. */
-  function frontierPoints() {
-    const best = learnerOf("best-response");
-    const points = PAGE.learners.map((learner, place) => ({
-      learner, self: find(state.game, place, place), best: find(state.game, place, best),
+  const END = ["mean", "half", "seeds", "first", "last"];
+  const endOf = (numbers) => Object.fromEntries(numbers.map((number, at) => [END[at], number]));
+
+  /** COEBL with each c on the chosen game, if it has a frontier: against itself, and against a best response. */
+  function frontier() {
+    const found = PAGE.frontiers[state.game];
+    if (!found) return null;
+    const metric = chosenAmong(found.metrics, "frontier");
+    const points = found.points.filter((point) => point.self[metric]).map(({ learner, self, best }) => ({
+      place: learner, learner: PAGE.learners[learner], self: endOf(self[metric]), best: endOf(best),
     }));
-    const isWhole = ({ learner, self, best }) =>
-      learner.rate !== null && self && best && PAGE.tableMetric in best.metrics;
-    return points.filter(isWhole).sort((a, b) => a.learner.rate - b.learner.rate);
+    points.sort((a, b) => a.learner.rate - b.learner.rate);
+    return { metric, metrics: found.metrics, regret: found.regret, points };
   }
 
-  const frontierMetrics = (points) =>
-    PAGE.metrics.map((_, place) => place).filter((place) => points.every((point) => place in point.self.metrics));
+  /** The sides of the labels, from where the points will stand, roughly: Plotly has the last word on its ranges. */
+  function frontierSides(points) {
+    const box = chartOf("frontier");
+    const [width, height] = state.printing ? [PAPER.width, PAPER.height.frontier] : [box.clientWidth, box.clientHeight];
+    const scale = (ends, log, length) => {
+      const at = (value) => (log ? Math.log(Math.max(value, 1e-9)) : value);
+      const reach = ends.flatMap(({ mean, half }) => [mean - half, mean, mean + half]).filter((one) => !log || one > 0);
+      const [low, high] = [Math.min(...reach), Math.max(...reach)].map(at);
+      return (value) => (length * (at(value) - low)) / (high - low || 1);
+    };
+    const [wide, tall] = [width - 100, height - 80]; // without the margins
+    const across = scale(points.map((point) => point.self), state.log.across, wide);
+    const up = scale(points.map((point) => point.best), state.log.frontier, tall);
+    return TOOLS.labelSides(points.map(({ learner, self: { mean, half }, best }) => ({
+      x: across(mean), y: tall - up(best.mean), left: across(mean - half), right: across(mean + half),
+      text: `c = ${learner.rate}`,
+    })), wide);
+  }
 
-  function frontierTrace(points, metric) {
-    const across = points.map((point) => lastOf(point.self, metric));
-    const up = points.map((point) => lastOf(point.best, PAGE.tableMetric));
+  function frontierTrace(points) {
+    const across = points.map((point) => point.self);
+    const up = points.map((point) => point.best);
     const family = points.at(-1).learner;
     const bars = (values) =>
       ({ type: "data", array: values.map(({ half }) => half ?? 0), color: colourOf(family), thickness: 1.3, width: 4 });
@@ -504,59 +559,94 @@
       type: "scatter", mode: "lines+markers+text", cliponaxis: false,
       x: across.map(({ mean }) => mean), y: up.map(({ mean }) => mean), error_x: bars(across), error_y: bars(up),
       text: points.map(({ learner }) => `c = ${learner.rate}`),
-      textposition: "top right", textfont: { color: ink("ink") },
+      textposition: frontierSides(points), textfont: { color: ink("ink") },
       line: { color: colourOf(family, 0.35), width: 1.5 },
       marker: { size: 9, color: points.map(({ learner }) => colourOf(learner)) },
       customdata: points.map((_, at) => [text(across[at]), text(up[at])]),
-      hovertemplate: "%{text}<br>against itself: %{customdata[0]}<br>best response: %{customdata[1]}<extra></extra>",
+      hovertemplate: "%{text}<br>self-play: %{customdata[0]}<br>best response: %{customdata[1]}<extra></extra>",
     };
+  }
+
+  /** When a number of the frontier is from: a round, or several over which it is a mean. */
+  function roundsOf(ends) {
+    const last = range(ends.map((end) => end.last));
+    if (ends.every((end) => end.first === end.last)) return `at round ${last}`;
+    return `mean of the recorded rounds from ${range(ends.map((end) => end.first))} to ${last}`;
+  }
+
+  function frontierCaption(points) {
+    const [selves, bests] = [points.map((point) => point.self), points.map((point) => point.best)];
+    const seeds = range([...selves, ...bests].map((end) => end.seeds));
+    const { across, frontier: up } = state.log;
+    const lost = points.filter(({ self, best }) => (across && self.mean <= 0) || (up && best.mean <= 0));
+    return [
+      `${gameTitle(state.game)}. Across: ${roundsOf(selves)}. Up: ${roundsOf(bests)}.`,
+      `Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring c.`,
+      lost.length ? `Not on a log axis: c = ${lost.map(({ learner }) => learner.rate).join(", ")}.` : "",
+    ].filter(Boolean).join(" ");
   }
 
   function drawFrontier() {
     if (!byId("frontier")) return;
-    const points = frontierPoints();
+    const found = frontier();
     const caption = byId("frontier-caption");
-    chartOf("frontier").hidden = !points.length;
+    chartOf("frontier").hidden = !found;
+    byId("frontier-controls").hidden = !found;
     caption.textContent = `No frontier was run on ${gameTitle(state.game)}. Choose another game among the figures.`;
-    if (!points.length) return;
-    const there = frontierMetrics(points);
-    const metric = chosenAmong(there, "frontier");
-    fill(byId("frontier-metric"), there.map((place) => [place, metricTitle(place)]), metric);
-    const log = state.log.frontier;
-    const x = axis(`${metricTitle(metric)} against itself`, log);
-    const y = axis(`${metricTitle(PAGE.tableMetric)} against a best response`, log);
-    const layout = { ...layoutOf("frontier", x, y, [state.game, metric, log]), hovermode: "closest" };
-    Plotly.react(chartOf("frontier"), [frontierTrace(points, metric)], layout, CONFIG);
+    if (!found) return;
+    const { metric, metrics, regret, points } = found;
+    fill(byId("frontier-metric"), metrics.map((place) => [place, metricTitle(place)]), metric);
+    const { across, frontier: up } = state.log;
+    const when = PAGE.metrics[metric].cumulative ? "" : `\nmean over the last ${PAGE.last} rounds`;
+    const x = axis(`${metricTitle(metric)} in self-play${when}`, across);
+    const y = axis(`${metricTitle(regret)} against a best response`, up);
+    const layout = { ...layoutOf("frontier", x, y, [state.game, metric, across, up]), hovermode: "closest" };
+    Plotly.react(chartOf("frontier"), [frontierTrace(points)], layout, CONFIG);
     chartOf("frontier").setAttribute("aria-label", `${points.length} values of c on ${gameTitle(state.game)}`);
-    const when = `${gameTitle(state.game)}, at round ${range(points.map((point) => lastRound(point.self)))}`;
-    const seeds = range(points.map((point) => point.self.seeds));
-    caption.textContent = `${when}. Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring c.`;
+    caption.textContent = frontierCaption(points);
     watchZoom("frontier");
   }
 
   function connectFrontier() {
+    on("across-log", "change", (event) => { state.log.across = event.target.checked; drawFrontier(); });
     connectChart("frontier", drawFrontier, () => ["frontier over c", gameTitle(state.game)], () => {
-      const points = frontierPoints();
-      const metric = chosenAmong(frontierMetrics(points), "frontier");
-      return points.flatMap(({ self, best }) => [lastCsvRow(self, metric), lastCsvRow(best, PAGE.tableMetric)]);
+      const { metric, regret, points } = frontier();
+      const best = learnerOf("best-response");
+      return points.flatMap(({ place, self, best: end }) =>
+        [frontierRow(place, place, metric, self), frontierRow(place, best, regret, end)]);
     });
   }
 
   // ---- Downloads
 
-  const COLUMNS = ["game", "row", "column", "metric", "round", "mean", "low", "high", "seeds"];
+  const HAS_NOISES = PAGE.games.some((game) => game.noise);
+  const LABELS = ["game", ...(HAS_NOISES ? ["noise"] : []), "row", "column", "metric"];
+  const COLUMNS = [...LABELS, "round", "mean", "low", "high", "seeds"];
 
-  function csvRow(match, metric, at) {
-    const [means, halves] = match.metrics[metric];
-    const isKnown = means[at] !== null && halves[at] !== null;
-    // The parts have five digits, so a sum has no more than that to say.
-    const [low, high] = [-1, 1].map((sign) => (isKnown ? Number((means[at] + sign * halves[at]).toPrecision(6)) : ""));
-    const parts = [PAGE.games[match.game], PAGE.learners[match.row], PAGE.learners[match.column]];
-    const names = parts.map((part) => part.spec);
-    return [...names, PAGE.metrics[metric].name, match.rounds[at], means[at] ?? "", low, high, match.seeds];
+  function labelsOf(game, row, column, metric) {
+    const { spec, noise } = PAGE.games[game];
+    const [first, second] = [row, column].map((place) => PAGE.learners[place].spec);
+    return [spec, ...(HAS_NOISES ? [noise] : []), first, second, PAGE.metrics[metric].name];
   }
 
-  const lastCsvRow = (match, metric) => csvRow(match, metric, match.rounds.length - 1);
+  function numbersOf(mean, half, seeds) {
+    const isKnown = mean !== null && half !== null;
+    // The parts have five digits, so a sum has no more than that to say.
+    const [low, high] = [-1, 1].map((sign) => (isKnown ? Number((mean + sign * half).toPrecision(6)) : ""));
+    return [mean ?? "", low, high, seeds];
+  }
+
+  function csvRow({ game, row, column, metrics }, metric, at) {
+    const { rounds, seeds, means, halves } = metrics[metric];
+    return [...labelsOf(game, row, column, metric), rounds[at], ...numbersOf(means[at], halves[at], seeds)];
+  }
+
+  function frontierRow(row, column, metric, { mean, half, seeds, first, last }) {
+    const rounds = first === last ? last : `${first} to ${last}`;
+    return [...labelsOf(state.game, row, column, metric), rounds, ...numbersOf(mean, half, seeds)];
+  }
+
+  const lastCsvRow = (match, metric) => csvRow(match, metric, match.metrics[metric].rounds.length - 1);
   const nameOf = (titles, ending) => `${TOOLS.fileName([PAGE.name, ...titles])}.${ending}`;
   const saveCsv = (titles, rows) => TOOLS.save(nameOf(titles, "csv"), "text/csv", TOOLS.csv([COLUMNS, ...rows]));
 
@@ -572,8 +662,6 @@
   }
 
   // ---- Theme and paper
-
-  const drawAll = () => { if (byId("figures")) drawFigures(); };
 
   function setTheme(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -610,17 +698,24 @@
     matchMedia("print").addEventListener("change", (event) => setPrinting(event.matches));
   }
 
-  TOOLS.connectClaims();
+  // ---- Claims
+
+  /** List the checks of a claim when it is first opened. */
+  function listChecks(detail) {
+    for (const place of detail.querySelectorAll(".checks:empty")) {
+      place.append(...TOOLS.checkList(PAGE.verdicts[place.dataset.verdict].checks));
+    }
+  }
+
+  TOOLS.connectClaims(listChecks);
   on("save-verdicts", "click", () => {
     TOOLS.save(nameOf(["verdicts"], "json"), "application/json", JSON.stringify(PAGE.verdicts, null, 1) + "\n");
   });
   connectTheme();
   connectPaper();
-  if (byId("figures")) {
-    connectFigures();
-    connectTable();
-    connectFrontier();
-    choose({});
-  }
+  connectFigures();
+  connectTable();
+  connectFrontier();
+  if (PAGE.games.length) choose({});
   document.documentElement.dataset.drawn = String(Math.round(performance.now())); // milliseconds since it was opened
 })();

@@ -48,11 +48,16 @@ const TOOLS = (() => {
     return `${writerOf(half)(mean)} ± ${writerOf(half)(half)}`;
   }
 
-  function withInterval(mean, half) {
-    if (!half) return show(mean);
-    const write = writerOf(half);
-    return `${write(mean)} [${write(mean - half)}, ${write(mean + half)}]`;
+  const isKnown = (number) => number !== null && number !== undefined;
+
+  /** A number with the ends of its interval, as far as they are known. */
+  function withEnds(mean, low, high) {
+    if (!isKnown(low) && !isKnown(high)) return show(mean);
+    const write = [mean, low, high].every(isKnown) && low < high ? writerOf((high - low) / 2) : show;
+    return `${write(mean)} [${write(low)}, ${write(high)}]`;
   }
+
+  const withInterval = (mean, half) => (half ? withEnds(mean, mean - half, mean + half) : show(mean));
 
   const unique = (items) => [...new Set(items)];
   const ascending = (items) => unique(items).sort((a, b) => a - b);
@@ -78,11 +83,38 @@ const TOOLS = (() => {
 
   function axis(title, log) {
     return {
-      title: { text: plain(title), standoff: 8 },
+      title: { text: plain(title).replace(/\n/g, "<br>"), standoff: 8 },
       type: log ? "log" : "linear",
       gridcolor: ink("line"), linecolor: ink("line"), zerolinecolor: ink("soft"), zerolinewidth: 1,
       automargin: true, exponentformat: "none", minorloglabels: "complete", separatethousands: true,
     };
+  }
+
+  /**
+   * The sides on which labels stand, for points with bars to the left and right, all in pixels: each where it covers
+   * the fewest points, bars and other labels.
+   */
+  function labelSides(points, width) {
+    const [high, gap] = [16, 7];
+    const taken = [];
+    const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const boxes = points.flatMap(({ x, y, left, right }) => [
+      { left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }, { left, right, top: y - 1, bottom: y + 1 },
+    ]);
+    return points.map(({ x, y, text }) => {
+      const sides = ["top right", "bottom right", "top left", "bottom left"].map((side) => {
+        const wide = 7 * text.length;
+        const left = side.endsWith("left") ? x - gap - wide : x + gap;
+        const top = side.startsWith("top") ? y - high - 3 : y + 3;
+        const box = { left, top, right: left + wide, bottom: top + high };
+        const outside = box.left < 0 || box.right > width;
+        const covered = [...boxes, ...taken, ...taken].filter((other) => overlap(box, other)).length;
+        return { side, box, cost: covered + 3 * outside };
+      });
+      const best = sides.reduce((a, b) => (b.cost < a.cost ? b : a));
+      taken.push(best.box);
+      return best.side;
+    });
   }
 
   // Plotly's symbols, as they look at the size of a sample.
@@ -110,13 +142,33 @@ const TOOLS = (() => {
 
   // ---- Claims
 
-  function setOpen(button, open) {
-    button.setAttribute("aria-expanded", String(open));
-    byId(button.getAttribute("aria-controls")).hidden = !open;
+  const KINDS = new Map(["holds", "fails", "not significant"].map((word) => [word, word.replace(" ", "-")]));
+
+  /** The checks that a verdict rests on; a list, since a table would not fit beside those of other variants. */
+  function checkList(checks) {
+    const counts = unique(checks.map(({ verdict }) => verdict)).map((verdict) => {
+      const count = checks.filter((check) => check.verdict === verdict).length;
+      return `${count} ${count > 1 ? String(verdict).replace(/^(hold|fail)s$/, "$1") : verdict}`;
+    });
+    const title = `${checks.length === 1 ? "One check" : `All ${checks.length} checks`}: ${counts.join(", ")}`;
+    const items = checks.map(({ subject, quantity, measured, low, high, wanted, verdict }) => {
+      const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
+      const word = element("b", { class: KINDS.get(verdict) ?? "not-testable" }, verdict ?? "");
+      const found = element("span", {}, word, ` · ${quantity ?? ""}${number}, wanted: ${wanted ?? ""}`);
+      return element("li", {}, element("span", { class: "subject" }, subject ?? ""), found);
+    });
+    const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
+    return [element("h5", {}, title), element("div", scroll, element("ul", {}, ...items))];
   }
 
-  /** Let the claims be opened and closed, one by one or all at once. */
-  function connectClaims() {
+  /** Let the claims be opened and closed, one by one or all at once; `prepare` is called with what is opened. */
+  function connectClaims(prepare) {
+    function setOpen(button, open) {
+      const detail = byId(button.getAttribute("aria-controls"));
+      if (open) prepare(detail);
+      button.setAttribute("aria-expanded", String(open));
+      detail.hidden = !open;
+    }
     const buttons = [...document.querySelectorAll(".claim-button")];
     const isOpen = (button) => button.getAttribute("aria-expanded") === "true";
     const label = () => { byId("open-claims").textContent = buttons.every(isOpen) ? "Close all" : "Open all"; };
@@ -152,6 +204,6 @@ const TOOLS = (() => {
 
   return {
     byId, on, element, fill, plain, show, withHalf, withInterval, unique, ascending, range,
-    ink, isDark, colourOf, referenceColour, axis, sample, connectClaims, csv, fileName, save,
+    ink, isDark, colourOf, referenceColour, axis, sample, labelSides, checkList, connectClaims, csv, fileName, save,
   };
 })();
