@@ -176,7 +176,8 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     assert rows(here / "results") == undisturbed
     first, second = Store.open(here / "results").runs()
     assert (first["interrupted"], second["interrupted"]) == (True, False)
-    assert (first["cells"], second["cells"]) == (kept, CELLS - kept)
+    assert first["cells"] in (kept - 1, kept)  # the interrupt may come between storing a cell and counting it
+    assert second["cells"] == CELLS - kept
     assert second["command"] == "coebl run study.toml --out results"
 
 
