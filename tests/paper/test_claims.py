@@ -410,8 +410,19 @@ class TestOutput:
         words = " ".join(table.split())
         for result in verdicts:
             assert f"{result.id} {result.text}" in words
-            assert " ".join(f"{result.variant} {result.verdict}".split()) in words
             assert result.note in words
+        for variant in VARIANTS.values():
+            counted = Counter(result.verdict for result in verdicts if result.variant == variant.id)
+            tally = ", ".join(
+                f"{counted[kind]} {kind}" for kind in ("holds", "fails", "not significant", "not testable")
+            )
+            assert f"{variant.title} {tally}" in words
+
+    def test_variants_with_the_same_verdict_are_told_together(self):
+        table = as_table(judge(Synthetic(), ["C1", "C9"]))
+        first, second = table.split("C9")
+        assert "    the text, c = 2 everywhere, as released\n        holds" in first  # all have c = 2 there
+        assert "    the text\n        holds" in second
 
 
 class TestSublinear:

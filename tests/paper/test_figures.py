@@ -266,7 +266,7 @@ def test_what_is_not_there_is_left_out(quick):
 
 
 def test_no_data_is_one_line_that_says_what_to_run():
-    message = r"^there is no data for figure frontier \(the text\); run: coebl reproduce --figure frontier$"
+    message = r"^there is no data for figure frontier \(the text\); .*run: coebl reproduce --figure frontier$"
     with pytest.raises(InputError, match=message):
         FIGURES["frontier"](Made([]))
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coebl.cli.app import app
 from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
 from coebl.errors import InputError
+
+if TYPE_CHECKING:
+    from coebl.study import Results
 
 Figures = Annotated[
     list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
@@ -57,6 +60,10 @@ def reproduce_command(
         write_summary(results, out / "summary", verdicts, command)
         print(f"summary: {out / 'summary'}")
         print(f"page: {write_report(results, out / 'report.html', verdicts)}")
+    elif (out / "report.html").exists() and outcome.finished:
+        print(f"the page is older than these results; for a new one: coebl report {out}")
+    if quick and not parts:
+        print("for all games and 50 seeds: coebl reproduce")
     if outcome.failed:
         raise typer.Exit(1)
 
@@ -73,11 +80,10 @@ def claims_command(
     Examples: coebl claims reproduction; coebl claims reproduction --json; coebl claims reproduction --claim C9
     """
     from coebl.paper import claims
-    from coebl.study import Results
 
     if as_json and as_markdown:
         raise InputError("--json and --markdown are both given; accepted: one of them.")
-    verdicts = claims.judge(Results(folder), claim or None)
+    verdicts = claims.judge(_of_the_paper(folder), claim or None)
     if as_json:
         print(claims.as_json(verdicts))
     elif as_markdown:
@@ -101,15 +107,10 @@ def figures_command(
     Examples: coebl figures reproduction; coebl figures reproduction --figure rps-self-play --variant text
     """
     from coebl.paper.figures import draw
-    from coebl.paper.reproduction import is_reproduction
-    from coebl.study import Results
     from coebl.study.run import cores
 
     target = out or folder / "figures"
-    results = Results(folder)
-    if not is_reproduction(results):
-        name = results.store.name
-        raise InputError(f"{folder}: this is the study {name}, not the paper's; for its page: coebl report {folder}")
+    results = _of_the_paper(folder)
     paths = draw(results, target, names=figure, variants=variant, workers=workers or cores())
     print(f"{len(paths)} files: {target}")
 
@@ -138,6 +139,18 @@ def report_command(
     print(f"page: {path}")
     if show:
         typer.launch(path.resolve().as_uri())
+
+
+def _of_the_paper(folder: Path) -> Results:
+    """The results in a folder, if they are of the paper's study."""
+    from coebl.paper.reproduction import is_reproduction
+    from coebl.study import Results
+
+    results = Results(folder)
+    if not is_reproduction(results):
+        name = results.store.name
+        raise InputError(f"{folder}: this is the study {name}, not the paper's; for its page: coebl report {folder}")
+    return results
 
 
 def _width() -> int:

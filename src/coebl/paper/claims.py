@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from coebl.errors import look_up
 from coebl.learners.coebl import Coebl
@@ -42,6 +42,7 @@ from coebl.paper.experiments import (
     VARIANTS,
     Pairing,
     Variant,
+    VariantId,
     actions_of,
     best_responses,
     coebl,
@@ -297,7 +298,7 @@ class Verdict:
     """What the results say of a claim in a variant; the numbers are those of the check that decided."""
 
     id: str
-    variant: str
+    variant: VariantId
     verdict: Outcome
     metric: str
     measured: float
@@ -434,18 +435,40 @@ def _cell(verdict: Verdict) -> str:
 
 
 def as_table(verdicts: Iterable[Verdict], width: int = 100) -> str:
-    """A table for a terminal: each claim in the paper's words, then a row per variant with what decided below it."""
-    lines = [f"    {'variant':<12}{'verdict':<16}measured [95 % interval] against the threshold"]
-    for _, group in groupby(verdicts, key=lambda verdict: verdict.id):
-        first, *_ = listed = list(group)
+    """A table for a terminal: each claim in the paper's words, what is found of it in the variants, and a tally."""
+    listed = list(verdicts)
+    lines = [f"    {'verdict':<16}measured [95 % interval] against the threshold"]
+    for _, claim in groupby(listed, key=lambda verdict: verdict.id):
+        first, *rest = claim
         lines += ["", *_wrap(f"{first.id:<4}{first.text}", width, indent=4)]
-        for verdict in listed:
-            lines.append(f"    {verdict.variant:<12}{verdict.verdict:<16}{_measured(verdict)}".rstrip())
-            lines += _wrap(f"{'':16}{verdict.note}", width, indent=16)
-            for other in verdict.reported:
-                number = _interval_text(other.measured, other.low, other.high)
-                lines += _wrap(f"{'':16}on {other.metric}: {other.verdict} {number}".rstrip(), width, indent=18)
+        for said, alike in _alike([first, *rest]).items():
+            lines.append(f"    {', '.join(VARIANTS[verdict.variant].title for verdict in alike)}")
+            for line in said:
+                lines += _wrap(f"{'':8}{line}", width, indent=8 + 16 * line.startswith(alike[0].verdict))
+    lines += ["", *_tally(listed)]
     return "\n".join(lines)
+
+
+def _alike(verdicts: list[Verdict]) -> dict[tuple[str, ...], list[Verdict]]:
+    """What is said of a claim, line by line, and the variants of which it is said."""
+    groups: dict[tuple[str, ...], list[Verdict]] = {}
+    for verdict in verdicts:
+        said = [f"{verdict.verdict:<16}{_measured(verdict)}".rstrip(), verdict.note]
+        for other in verdict.reported:
+            number = _interval_text(other.measured, other.low, other.high)
+            said.append(f"on {other.metric}: {other.verdict} {number}".rstrip())
+        groups.setdefault(tuple(said), []).append(verdict)
+    return groups
+
+
+def _tally(verdicts: list[Verdict]) -> list[str]:
+    """How many claims hold, fail and so on in each variant."""
+    lines = []
+    for variant in dict.fromkeys(verdict.variant for verdict in verdicts):
+        count = Counter(verdict.verdict for verdict in verdicts if verdict.variant == variant)
+        counts = ", ".join(f"{count[outcome]} {outcome}" for outcome in get_args(Outcome))
+        lines.append(f"{VARIANTS[variant].title:<18}{counts}")
+    return lines
 
 
 def _measured(verdict: Verdict) -> str:

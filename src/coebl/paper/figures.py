@@ -212,7 +212,8 @@ class FigureOfPaper:
     def no_data(self, variant: Variant) -> InputError:
         """What to say if there are none."""
         return InputError(
-            f"there is no data for figure {self.name} ({variant.title}); run: coebl reproduce --figure {self.name}"
+            f"there is no data for figure {self.name} ({variant.title}); into the same folder, run: "
+            f"coebl reproduce --figure {self.name}"
         )
 
     def _chosen(self, sizes: Iterable[int] | None) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -68,6 +69,10 @@ def run(
     digests = {cell: cell.digest() for cell in study.cells}
     todo = sorted((cell for cell in study.cells if digests[cell] not in there), key=work, reverse=True)
     failed: list[Cell] = []
+    if todo and executor is None:
+        if not quiet:
+            print("starting; the solver is compiled if it is the first time", file=sys.stderr)
+        warm_up()
     progress = Progress(len(study.cells), len(study.cells) - len(todo), sum(map(work, todo)), quiet)
     finished, stopped = 0, True
     try:
@@ -131,7 +136,6 @@ def _completed(
     if executor is not None:
         yield from _submitted(executor, cells)
         return
-    warm_up()
     left = list(cells)
     for _ in range(_POOLS):  # when a process dies, all cells of its pool are lost, and go to a new one
         with _local_processes(workers) as pool:
