@@ -149,8 +149,8 @@ def main() -> None:
     for process in processes.values():
         process.shutdown()
     lines += [
-        "Warm starts: `start=` the previous solution, after one entry of each matrix was replaced. Small games are "
-        "solved anew, which is faster.",
+        "Warm starts: `start=` the previous solution, after one entry of each matrix was replaced; medians. Small games "
+        "are solved anew, which is faster.",
         "",
     ]
     lines += warm_table([n for n in sizes if n >= 16])
