@@ -149,7 +149,7 @@ def main() -> None:
     for process in processes.values():
         process.shutdown()
     lines += [
-        "Warm starts: `start=` the previous solution, after one entry of each matrix was replaced; medians. Small games "
+        "Warm starts: `start=` the previous solution, after one entry of each matrix was replaced; medians. Small ones "
         "are solved anew, which is faster.",
         "",
     ]
