@@ -74,6 +74,22 @@ def test_report_of_the_paper_has_the_verdicts(folder):
     assert "C16" in page
 
 
+def test_report_opens_the_browser_that_is_there(folder, tmp_path):
+    """A browser of our own, which notes what it is asked to open; and where there is none, one line."""
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/asked\n')
+    browser.chmod(0o755)
+    command = [sys.executable, "-m", "coebl.cli", "report", str(folder), "--out", str(tmp_path / "page.html"), "--open"]
+    plain = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, env={**plain, "BROWSER": f"{browser} %s"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "asked").read_text().strip() == (tmp_path / "page.html").as_uri()
+    alone = subprocess.run(command, env=plain, capture_output=True, text=True, check=False)
+    assert (alone.returncode, alone.stderr) == (0, "there is no browser here to open it with\n")
+
+
 def test_report_of_any_study(tmp_path):
     (tmp_path / "study.toml").write_text(
         'name = "mine"\nrounds = 20\nseeds = 3\ngames = ["rps"]\nlearners = ["ucb", "exp3"]\n'

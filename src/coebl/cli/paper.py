@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -138,7 +139,10 @@ def report_command(
         write_page(results, path, title=results.store.name)
     print(f"page: {path}")
     if show:
-        typer.launch(path.resolve().as_uri())
+        import webbrowser
+
+        if not webbrowser.open(path.resolve().as_uri()):
+            print("there is no browser here to open it with", file=sys.stderr)
 
 
 def _of_the_paper(folder: Path) -> Results:
