@@ -20,6 +20,7 @@ from coebl.metrics import Block, Metric, parse_metrics
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int: every so many
 
 _BLOCK_BYTES = 16 * 2**20  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
@@ -36,7 +37,7 @@ def simulate(
     match: Match,
     seeds: int | Sequence[int],
     *,
-    record: Literal["all", "log", "last"] | int = "all",
+    record: Record = "all",
     metrics: Sequence[str | type[Metric]] = DEFAULT_METRICS,
     block_rounds: int | None = None,
     progress: Callable[[int], None] | None = None,

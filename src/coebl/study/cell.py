@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coebl.engine import Match, Result, simulate
+from coebl.engine import Match, Record, Result, simulate
 from coebl.games import load_game
 
 FORMAT = 2  # of the stored files; a change of what they hold, or of what a run is, changes it
@@ -25,7 +25,7 @@ class Cell:
     rounds: int
     seeds: tuple[int, ...]
     noise: str | None = None  # None: the game's own
-    record: str | int = "log"
+    record: Record = "log"
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")
 
     def match(self) -> Match:
@@ -34,7 +34,7 @@ class Cell:
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play it."""
-        return simulate(self.match(), self.seeds, record=self.record, metrics=self.metrics, progress=progress)  # type: ignore[arg-type]
+        return simulate(self.match(), self.seeds, record=self.record, metrics=self.metrics, progress=progress)
 
     def description(self) -> dict[str, Any]:
         """All that the numbers depend on: files by their content, wherever they lie."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from coebl.engine import Match
+from coebl.engine import Match, Record
 from coebl.engine.streams import BatchRandom
 from coebl.errors import InputError, nearest, shorten
 from coebl.games import SUFFIXES, Game, parse_game, parse_noise, read_game
@@ -258,10 +258,11 @@ class _Reading:
     def _blocks(self, seeds: Sequence[int], size: int) -> list[tuple[int, ...]]:
         return [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
 
-    def _record(self) -> str | int:
+    def _record(self) -> Record:
         record = self.contents.get("record", "log")
         if record in ("all", "log", "last") or (_is_whole(record) and record >= 1):
-            return record  # type: ignore[no-any-return]
+            checked: Record = record
+            return checked
         self._refuse(("record",), record, _ACCEPTED["record"])
         return "log"
 

@@ -22,7 +22,7 @@ from coebl.study.tables import LABELS, NUMBERS, arrow, table_schema
 if TYPE_CHECKING:
     import pandas
     import polars
-    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    import pyarrow
 
 Specs = str | Sequence[str] | None  # one spec, several, or all there are
 
@@ -325,7 +325,7 @@ def _summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[
         values = np.concatenate([part[metric] for part in with_metric])
         # blocks of seeds may overlap; a run counts once, and is the same wherever it was made
         distinct, first = _once(seeds, values[None], f"{game}, {row} v {column}", metric)
-        once = values[first]
+        mean, low, high, sd = _mean(values[first])
         yield {
             "game": game,
             "noise": noise,
@@ -334,7 +334,10 @@ def _summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[
             "horizon": horizon,
             "round": at,
             "metric": metric,
-            **_mean(once),  # type: ignore[typeddict-item]
+            "mean": mean,
+            "low": low,
+            "high": high,
+            "sd": sd,
             "n": len(distinct),
         }
 
@@ -358,13 +361,14 @@ def _size(columns: dict[str, NDArray[Any]]) -> int:
     return sum(column.nbytes for column in columns.values())
 
 
-def _mean(values: NDArray[np.float64]) -> dict[str, float]:
+def _mean(values: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Mean, both ends of its interval, and sd."""
     if np.isfinite(values).all():
         interval = mean_interval(values)
-        return {"mean": interval.mean, "low": interval.low, "high": interval.high, "sd": interval.sd}
+        return interval.mean, interval.low, interval.high, interval.sd
     signs = {math.copysign(1, value) for value in values[np.isinf(values)]}
     mean = math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf
-    return {"mean": mean, "low": math.nan, "high": math.nan, "sd": math.nan}
+    return mean, math.nan, math.nan, math.nan
 
 
 def _frames(library: str) -> Any:

@@ -14,7 +14,7 @@ from coebl.engine import Result
 from coebl.errors import InputError
 
 if TYPE_CHECKING:
-    import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    import pyarrow
 
 LABELS = ("game", "row", "column", "noise")  # text columns that are the same all through a cell
 NUMBERS = {"horizon": "int32", "seed": "int64", "round": "int32"}  # horizon: how many rounds the match has
