@@ -248,18 +248,20 @@ def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_pat
 
 
 def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
+    """Also what was made from files: only a cell that differs by the content of a file is replaced."""
     (tmp_path / "g.csv").write_text("1,0\n0,2\n")
+    (tmp_path / "h.csv").write_text("1,0\n0,3\n")
     text = (
-        'name = "files"\nrounds = 20\nseeds = 2\ngames = ["g.csv", "rps"]\n'
+        'name = "files"\nrounds = 20\nseeds = 2\ngames = ["g.csv", "h.csv", "rps"]\n'
         'metrics = ["regret"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
     )
     whole = parse_study(text, str(tmp_path / "study.toml"))
     options = {"executor": ThreadPoolExecutor(1), "quiet": True}
     run(whole, tmp_path / "results", **options)
-    part = Study(whole.name, whole.cells[1:], whole.text)
-    outcome = run(part, tmp_path / "results", **options)
-    assert (outcome.found, outcome.notes) == (1, ())
-    assert len(Results(tmp_path / "results").matches()) == 2
+    for cells in (whole.cells[:1], whole.cells[2:]):
+        outcome = run(Study(whole.name, cells, whole.text), tmp_path / "results", **options)
+        assert (outcome.found, outcome.notes) == (1, ())
+    assert len(Results(tmp_path / "results").matches()) == 3
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])
