@@ -216,7 +216,7 @@ def _tie_weights(ties: str | Floats, random: np.random.Generator | None, runs: i
         if ties == "random":
             if random is None:
                 raise InputError('ties is "random" and random is None; pass random=numpy.random.default_rng(seed).')
-            return random.permuted(np.broadcast_to(_first_weights(m), (runs, m)), axis=1)
+            return random.permuted(np.repeat(_first_weights(m), runs, axis=0), axis=1)
         raise InputError(f'ties is {ties!r}; accepted: "first", "random", or an array of weights, (runs, m).')
     weight = np.ascontiguousarray(ties, dtype=np.float64)
     if weight.shape != (runs, m) or not np.isfinite(weight).all():
