@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 from coebl.engine import Match, simulate
 from coebl.errors import SolveError
@@ -61,24 +62,24 @@ def test_a_spoiled_tableau_is_computed_anew(m, n):
     """Noise on a finished tableau goes away: what is computed from the basis is what pivoting had arrived at."""
     random = np.random.default_rng([m, n])
     found = maximin(random.normal(size=(1, m, n)), tied=True)
-    tableau = _simplex.Tableau(*(array[0] for array in found._state[0].tableaux))
-    assert tableau.T.dtype == np.float64
+    states = found._state[0].tableaux
+    assert states.T.dtype == np.float64
+    tableau = _simplex.States(*(array[0] for array in states))
     expected = [np.array(array, dtype=float)[..., :n] for array in tableau]
     assert 1 < (tableau.basic < n).sum() < min(m, n)
     for array in (tableau.T, tableau.b, tableau.c, tableau.norm):
         array += random.normal(size=array.shape)
-    width = -(-n // 16) * 16
-    scratch = _simplex.Scratch(*np.empty((9, 64)), np.empty(64, np.int64), width, 1e-12, 1e-9)
-    assert _simplex._compute_anew(tableau, scratch)
+    assert _anew(states, *(_simplex._aligned(512, tableau.b) for _ in range(2)))
     for name, array, wanted in zip(tableau._fields, tableau, expected, strict=True):
         if name != "b":
             np.testing.assert_allclose(array[..., :n], wanted, atol=1e-9, err_msg=name)
-    np.testing.assert_allclose(tableau.b, np.linalg.solve(_basis(tableau), np.ones(m)), atol=1e-9)
+    basis = np.hstack([tableau.B[:, :n], np.eye(m)])[:, tableau.basic]  # the basic columns of Bq + slack = 1
+    np.testing.assert_allclose(tableau.b[:m], np.linalg.solve(basis, np.ones(m)), atol=1e-9)
 
 
-def _basis(tableau):
-    """The columns of Bq + slack = 1 that are basic."""
-    return np.hstack([tableau.B, np.eye(len(tableau.B))])[:, tableau.basic]
+@njit
+def _anew(states, floats, coefficients):
+    return _simplex._compute_anew(_simplex._tableau(states, 0), _simplex._lay_out(states, floats, coefficients))
 
 
 def test_inverting():

@@ -13,32 +13,47 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coebl.solver._simplex import _ROUNDING, MOST_GAP, _aligned, _compiled, _inlined
-from coebl.solver._vectors import LANES, anywhere, fill, gather, lane_numbers, load, select, store
+from coebl.solver._vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
 
 _ZERO = 1e-12  # what counts as zero in b and c
 _TINY = 1e-9  # what counts as zero in T
 
 
 class Group(NamedTuple):
-    """LANES tableaux: arrays of vectors, of shape (..., LANES)."""
+    """LANES tableaux: memory of vectors."""
 
-    T: Any  # (n * m, LANES), entry (i, j) at j * m + i
-    B: Any  # (n * m, LANES), likewise
-    b: Any  # (m, LANES)
-    e: Any  # (m, LANES)
-    c: Any  # (n, LANES)
-    factor: Any  # (m, LANES), the pivot column
-    basic: Any  # (m, LANES)
-    nonbasic: Any  # (n, LANES)
-    primal: Any  # (n + m, LANES), the value of each variable: q, then the slacks
-    dual: Any  # (n + m, LANES), its reduced cost, negated: the opponent's slacks, then p
-    answers: Any  # (2, LANES), value and gap
-    counts: Any  # (3, LANES), pivots; scratch
+    m: int
+    n: int
+    T: Any  # n * m vectors, entry (i, j) at j * m + i
+    B: Any  # n * m, likewise
+    b: Any  # m
+    e: Any  # m
+    factor: Any  # m, the pivot column
+    c: Any  # n
+    primal: Any  # n + m, the value of each variable: q, then the slacks
+    dual: Any  # n + m, its reduced cost, negated: the opponent's slacks, then p
+    answers: Any  # 2, value and gap
+    basic: Any  # m
+    nonbasic: Any  # n
+    counts: Any  # 3, pivots; scratch
 
 
-@_compiled
-def _vectors(size, like):
-    return _aligned(size * LANES, like).reshape(size, LANES)
+@_inlined
+def _lay_out(floats, integers, m, n):
+    """Cut the memory of a group out of two arrays."""
+    T = pointer(floats, 0)
+    B = pointer(T, n * m * LANES)
+    b = pointer(B, n * m * LANES)
+    e = pointer(b, m * LANES)
+    factor = pointer(e, m * LANES)
+    c = pointer(factor, m * LANES)
+    primal = pointer(c, n * LANES)
+    dual = pointer(primal, (n + m) * LANES)
+    answers = pointer(dual, (n + m) * LANES)
+    basic = pointer(integers, 0)
+    nonbasic = pointer(basic, m * LANES)
+    counts = pointer(nonbasic, n * LANES)
+    return Group(m, n, T, B, b, e, factor, c, primal, dual, answers, basic, nonbasic, counts)
 
 
 @_inlined
@@ -49,9 +64,9 @@ def _better(score, best, index, chosen):
 
 
 @_inlined
-def _load(g, A, weight, run):
+def _load(g, A, weight, weight_stride, run):
     """The first tableaux of the games of these runs. Return low end and width of the payoffs, and the first column."""
-    _, m, n = A.shape
+    m, n = g.m, g.n
     zero, one = fill(0.0), fill(1.0)
     game = run * fill(m * n)
     low = high = gather(A, game, 0)
@@ -76,7 +91,7 @@ def _load(g, A, weight, run):
         store(g.c, j, one)
         store(g.nonbasic, j, fill(j))
         best, entering = _better(one / norm, best, j, entering)
-    weights = run * fill(m if weight.shape[0] > 1 else 0)
+    weights = run * fill(weight_stride)
     for i in range(m):
         store(g.b, i, one)
         store(g.e, i, gather(weight, weights, i))
@@ -87,7 +102,7 @@ def _load(g, A, weight, run):
 @_inlined
 def _choose_row(g, at_column):
     """The row of least ratio, ties by the tie part, and whether there is one. Leaves the pivot column in g.factor."""
-    m = g.b.shape[0]
+    m = g.m
     zero, tiny, none = fill(_ZERO), fill(_TINY), fill(np.inf)
     step, leaving = none, fill(0)
     for i in range(m):
@@ -115,7 +130,7 @@ def _choose_row(g, at_column):
 @_inlined
 def _pivot(g, entering, leaving, active):
     """Exchange the variables of these columns and rows in the active lanes. Return the next column and its score."""
-    m, n = g.b.shape[0], g.c.shape[0]
+    m, n = g.m, g.n
     zero, one, lanes = fill(0.0), fill(1.0), lane_numbers()
     at_row = leaving * fill(LANES) + lanes
     inverse = one / gather(g.factor, at_row, 0)
@@ -147,23 +162,23 @@ def _pivot(g, entering, leaving, active):
     store(g.counts, 0, select(active, entering, fill(-1)))
     store(g.counts, 1, leaving)
     for k in range(LANES):
-        r, s = g.counts[1, k], g.counts[0, k]
-        if s >= 0:
-            g.basic[r, k], g.nonbasic[s, k] = g.nonbasic[s, k], g.basic[r, k]
+        if g.counts[k] >= 0:
+            s, r = g.counts[k] * LANES + k, g.counts[LANES + k] * LANES + k
+            g.basic[r], g.nonbasic[s] = g.nonbasic[s], g.basic[r]
     return upcoming, best
 
 
 @_inlined
 def _certify(g, low, span):
     """Read the strategies off the tableaux; leave them, their values and their gaps, in units of the payoff range."""
-    m, n = g.b.shape[0], g.c.shape[0]
+    m, n = g.m, g.n
     zero = fill(0.0)
-    for i in range(m):
-        for k in range(LANES):
-            g.primal[g.basic[i, k], k], g.dual[g.basic[i, k], k] = g.b[i, k], 0.0
-    for j in range(n):
-        for k in range(LANES):
-            g.primal[g.nonbasic[j, k], k], g.dual[g.nonbasic[j, k], k] = 0.0, -g.c[j, k]
+    for at in range(m * LANES):
+        variable = g.basic[at] * LANES + at % LANES
+        g.primal[variable], g.dual[variable] = g.b[at], 0.0
+    for at in range(n * LANES):
+        variable = g.nonbasic[at] * LANES + at % LANES
+        g.primal[variable], g.dual[variable] = 0.0, -g.c[at]
     total_row = total_column = zero
     for i in range(n, n + m):
         p = load(g.dual, i)
@@ -196,28 +211,16 @@ def _certify(g, low, span):
 
 
 @_compiled
-def maximin_small(A, weight, row, column, value, gap, pivots):
-    """Solve every A[k] from the start. Arguments as in `_simplex.maximin_batch`."""
+def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
+    """maximin_small, given its working memory."""
     runs, m, n = A.shape
-    g = Group(
-        _vectors(n * m, value),
-        _vectors(n * m, value),
-        _vectors(m, value),
-        _vectors(m, value),
-        _vectors(n, value),
-        _vectors(m, value),
-        _vectors(m, pivots),
-        _vectors(n, pivots),
-        _vectors(n + m, value),
-        _vectors(n + m, value),
-        _vectors(2, value),
-        _vectors(3, pivots),
-    )
+    g = _lay_out(floats, integers, m, n)
+    payoffs, weights, weight_stride = pointer(A, 0), pointer(weight, 0), m if weight.shape[0] > 1 else 0
     failures = 0
     for first in range(0, runs, LANES):
         run = fill(first) + lane_numbers()
         run = select(run > fill(runs - 1), fill(runs - 1), run)
-        low, span, entering, best = _load(g, A, weight, run)
+        low, span, entering, best = _load(g, payoffs, weights, weight_stride, run)
         active = best > fill(0.0)
         count = fill(0)
         for _ in range(50 * (m + n) + 100):
@@ -231,10 +234,20 @@ def maximin_small(A, weight, row, column, value, gap, pivots):
         _certify(g, low, span)
         store(g.counts, 2, count)
         for k in range(min(LANES, runs - first)):
-            value[first + k], gap[first + k], pivots[first + k] = g.answers[0, k], g.answers[1, k], g.counts[2, k]
-            failures += not abs(g.answers[1, k]) <= MOST_GAP  # also when it is not a number
+            value[first + k], gap[first + k] = g.answers[k], g.answers[LANES + k]
+            pivots[first + k] = g.counts[2 * LANES + k]
+            failures += not abs(gap[first + k]) <= MOST_GAP  # also when it is not a number
             for i in range(m):
-                row[first + k, i] = g.dual[n + i, k]
+                row[first + k, i] = g.dual[(n + i) * LANES + k]
             for j in range(n):
-                column[first + k, j] = g.primal[j, k]
+                column[first + k, j] = g.primal[j * LANES + k]
     return failures
+
+
+@_compiled
+def maximin_small(A, weight, row, column, value, gap, pivots):
+    """Solve every A[k] from the start. Arguments as in `_simplex.maximin_batch`."""
+    _, m, n = A.shape
+    floats = _aligned((2 * n * m + 5 * m + 3 * n + 2) * LANES, value)
+    integers = _aligned((m + n + 3) * LANES, pivots)
+    return _solve(floats, integers, A, weight, row, column, value, gap, pivots)

@@ -13,6 +13,7 @@ from coebl.errors import InputError, SolveError, shorten
 from coebl.solver import _lockstep, _simplex
 from coebl.solver._highs import solve_with_highs
 from coebl.solver._simplex import MOST_GAP
+from coebl.solver._vectors import LANES
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +29,14 @@ _MOST_SPARE = 32 * 2**20  # bytes of payoffs
 class _State:
     """What a warm start needs: the tableaux, and how the payoffs inside them were scaled."""
 
-    tableaux: _simplex.Tableau
+    tableaux: _simplex.States
     scale: Floats  # all zero: as good as new
 
     def fits(self, batch: Floats, precision: type[np.floating]) -> bool:
         """Whether it has the shape and the precision for these payoffs."""
-        return bool(self.tableaux.B.shape == batch.shape and self.tableaux.T.dtype == precision)
+        runs, m = self.tableaux.basic.shape
+        n = self.tableaux.nonbasic.shape[1]
+        return bool((runs, m, n) == batch.shape and self.tableaux.T.dtype == precision)
 
 
 @dataclass(eq=False)
@@ -184,16 +187,21 @@ def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
     stride = -(-n // 16) * 16
     if stride * np.dtype(precision).itemsize % 512 == 0:
         stride += 16  # rows that lie a power of two apart would fight for the same cache lines
-    tableaux = _simplex.Tableau(
+    tableaux = _simplex.States(
         T=_aligned((runs, m, stride), precision),
-        b=_aligned((runs, m), np.float64),
+        b=_aligned((runs, _whole(m)), np.float64),
         c=_aligned((runs, stride), np.float64),
         norm=_aligned((runs, stride), precision),
         basic=np.empty((runs, m), np.int64),
         nonbasic=np.empty((runs, n), np.int64),
-        B=_aligned((runs, m, n), np.float64),
+        B=_aligned((runs, m, _whole(n)), np.float64),
     )
     return _State(tableaux, np.zeros((runs, 4)))
+
+
+def _whole(size: int) -> int:
+    """So many numbers, rounded up to whole vectors."""
+    return -(-size // LANES) * LANES
 
 
 def _aligned(shape: tuple[int, ...], precision: type[np.floating]) -> NDArray[np.floating]:

@@ -27,6 +27,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from coebl.solver._vectors import (
+    BYTES,
+    LANES,
+    anywhere,
+    doubles,
+    fill,
+    fill_like,
+    lane_numbers,
+    load,
+    minimum,
+    pointer,
+    select,
+    store,
+    total,
+)
+
 MOST_GAP = 1e-9  # the largest duality gap, relative to the payoff range, of an answer that stands
 _ROUNDS = 12  # how often _settle refines and pivots on before it gives up
 _REFINEMENTS = 8
@@ -37,88 +53,141 @@ _compiled = njit(nogil=True, cache=True, error_model="numpy")
 _inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")  # a call counts references to each array
 
 
-class Tableau(NamedTuple):
-    """One condensed tableau. Of the arrays with a stride, the first n columns count; the others stay zero."""
+class States(NamedTuple):
+    """The tableaux of a batch: arrays with runs on axis 0. Axes of floats are whole vectors long, and end in zeros."""
 
-    T: Any  # (m, stride), single or double precision
-    b: Any  # (m,), right-hand side
-    c: Any  # (stride,), reduced costs
-    norm: Any  # (stride,), 1 + squared norm of each column
-    basic: Any  # (m,), the variable of each row
-    nonbasic: Any  # (n,), the variable of each column
-    B: Any  # (m, n), the scaled payoffs
+    T: Any  # (runs, m, stride), single or double precision
+    b: Any  # (runs, m), right-hand side
+    c: Any  # (runs, stride), reduced costs
+    norm: Any  # (runs, stride), 1 + squared norm of each column
+    basic: Any  # (runs, m), the variable of each row
+    nonbasic: Any  # (runs, n), the variable of each column
+    B: Any  # (runs, m, n), the scaled payoffs
+
+
+class Tableau(NamedTuple):
+    """The memory of one of them."""
+
+    m: int
+    n: int
+    T: Any
+    b: Any
+    c: Any
+    norm: Any
+    basic: Any
+    nonbasic: Any
+    B: Any
+    stride: int  # of T, from row to row
+    B_stride: int
 
 
 class Scratch(NamedTuple):
-    """Working memory, allocated once a call."""
+    """Working memory, for all runs."""
 
-    e: Any  # (m,), the tie part of the right-hand side
-    factor: Any  # (m,), the pivot column
-    row: Any  # (stride,), the pivot row
-    ratio: Any  # (m,)
-    score: Any  # (stride,)
-    over_rows: Any  # (m,)
-    over_columns: Any  # (stride,)
-    row_sums: Any  # (m,)
-    column_sums: Any  # (stride,)
-    support: Any  # (stride,), integers
-    width: int  # columns to sweep: n, or n rounded up to whole vectors
+    p: Any  # m, the row player's solution
+    e: Any  # m, the tie part of the right-hand side
+    over_rows: Any  # m
+    row_sums: Any  # m
+    q: Any  # stride, the column player's solution
+    over_columns: Any  # stride
+    column_sums: Any  # stride
+    spare: Any  # stride
+    factor: Any  # m, the pivot column
+    row: Any  # stride, the pivot row
+    lanes: int  # of the vectors of T
+    width: int  # columns of T to sweep: n, rounded up to whole vectors
     zero: float  # what counts as zero in b and c while they come from T alone
     tiny: float  # what counts as zero in T
 
 
 @_compiled
-def _eliminate(T, width, factor, row, norm):
-    """Subtract factor x row from T, and leave 1 + the squared norm of each column in norm."""
-    m = T.shape[0]
-    for j in range(width):
+def _eliminate(t, w):
+    """Subtract w.factor x w.row from T, and leave 1 + the squared norm of each column in norm."""
+    T, norm, factor, row = t.T, t.norm, w.factor, w.row
+    stride, vectors = t.stride // w.lanes, w.width // w.lanes
+    for j in range(w.width):
         norm[j] = 1
-    i = 0
-    while i + 4 <= m:  # four rows a pass: row and norm are then read once for four
-        f0, f1, f2, f3 = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
-        for j in range(width):
-            t0 = T[i, j] - f0 * row[j]
-            t1 = T[i + 1, j] - f1 * row[j]
-            t2 = T[i + 2, j] - f2 * row[j]
-            t3 = T[i + 3, j] - f3 * row[j]
-            T[i, j] = t0
-            T[i + 1, j] = t1
-            T[i + 2, j] = t2
-            T[i + 3, j] = t3
-            norm[j] += (t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3)
-        i += 4
-    while i < m:
-        f0 = factor[i]
-        for j in range(width):
-            t0 = T[i, j] - f0 * row[j]
-            T[i, j] = t0
-            norm[j] += t0 * t0
-        i += 1
+    j = 0
+    while j + 4 <= vectors:  # a strip of four vectors: their parts of row and norm stay in registers
+        row0, row1, row2, row3 = load(row, j), load(row, j + 1), load(row, j + 2), load(row, j + 3)
+        norm0, norm1, norm2, norm3 = load(norm, j), load(norm, j + 1), load(norm, j + 2), load(norm, j + 3)
+        for i in range(t.m):
+            at, f = i * stride + j, fill(factor[i])
+            t0 = load(T, at) - f * row0
+            t1 = load(T, at + 1) - f * row1
+            t2 = load(T, at + 2) - f * row2
+            t3 = load(T, at + 3) - f * row3
+            store(T, at, t0)
+            store(T, at + 1, t1)
+            store(T, at + 2, t2)
+            store(T, at + 3, t3)
+            norm0, norm1, norm2, norm3 = norm0 + t0 * t0, norm1 + t1 * t1, norm2 + t2 * t2, norm3 + t3 * t3
+        store(norm, j, norm0)
+        store(norm, j + 1, norm1)
+        store(norm, j + 2, norm2)
+        store(norm, j + 3, norm3)
+        j += 4
+    while j < vectors:
+        row0, norm0 = load(row, j), load(norm, j)
+        for i in range(t.m):
+            t0 = load(T, i * stride + j) - fill(factor[i]) * row0
+            store(T, i * stride + j, t0)
+            norm0 = norm0 + t0 * t0
+        store(norm, j, norm0)
+        j += 1
 
 
 @_inlined
 def _pivot(t, w, r, s):
     """Exchange the variables of tableau row r and tableau column s; w.factor holds column s."""
-    m = t.b.size
     inverse = 1 / w.factor[r]
-    for j in range(w.width):
-        w.row[j] = t.T[r, j] * inverse
+    here = r * t.stride // w.lanes
+    for j in range(w.width // w.lanes):
+        store(w.row, j, load(t.T, here + j) * fill_like(t.T, inverse))
     w.row[s] = 1 + inverse  # these two make one formula right
     w.factor[r] -= 1  # for row r and column s too
-    step, tie_step, price = t.b[r] * inverse, w.e[r] * inverse, t.c[s]
-    for i in range(m):
-        t.b[i] -= w.factor[i] * step
-        w.e[i] -= w.factor[i] * tie_step
-    for j in range(w.width):
-        t.c[j] -= price * w.row[j]
-    _eliminate(t.T, w.width, w.factor, w.row, t.norm)
+    _subtract(t, w, t.b[r] * inverse, w.e[r] * inverse, t.c[s])
     t.basic[r], t.nonbasic[s] = t.nonbasic[s], t.basic[r]
+
+
+@_inlined
+def _subtract(t, w, step, tie_step, price):
+    """Subtract w.factor x w.row from T, and likewise from b, e and c."""
+    for i in range(-(-t.m // LANES)):
+        factor = doubles(w.factor, i)
+        store(t.b, i, load(t.b, i) - factor * fill(step))
+        store(w.e, i, load(w.e, i) - factor * fill(tie_step))
+    for j in range(w.width // LANES):
+        store(t.c, j, load(t.c, j) - fill(price) * doubles(w.row, j))
+    _eliminate(t, w)
+
+
+@_inlined
+def _first(best, found):
+    """The least of the numbers that the lanes of a search found, and where it is; the first where they are equal."""
+    number = minimum(best)
+    return number, minimum(select(best == fill(number), found, fill(np.iinfo(np.int64).max)))
+
+
+@_inlined
+def _choose_column(t, w, zero):
+    """The steepest edge, or -1 where none improves."""
+    best, found, here = fill(0.0), fill(0), lane_numbers()
+    for j in range(w.width // LANES):
+        gain = load(t.c, j) - fill(zero)
+        gain = select(gain > fill(0.0), gain, fill(0.0))
+        score = fill(0.0) - gain * gain / doubles(t.norm, j)
+        better = score < best
+        best, found = select(better, score, best), select(better, here, found)
+        here = here + fill(LANES)
+    score, at = _first(best, found)
+    return at if score < 0.0 else -1
 
 
 @_compiled
 def _tie(t, w, step, zero):
     """Of the rows that tie in b, the one of least tie part leaves; but not by a pivot so small that it ruins T."""
-    m = t.b.size
+    m = t.m
     largest = 0.0
     for i in range(m):
         if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > largest:
@@ -131,39 +200,43 @@ def _tie(t, w, step, zero):
     return r
 
 
+@_inlined
+def _choose_row(t, w, zero):
+    """The row of least ratio of b to w.factor, ties by the tie part, or -1 where there is none."""
+    vectors = -(-t.m // LANES)
+    tiny, none = fill(w.tiny), fill(np.inf)
+    best, found, here = none, fill(0), lane_numbers()
+    for i in range(vectors):
+        entry = doubles(w.factor, i)
+        ratio = select(entry > tiny, load(t.b, i) / entry, none)
+        nearer = ratio < best
+        best, found = select(nearer, ratio, best), select(nearer, here, found)
+        here = here + fill(LANES)
+    step, r = _first(best, found)
+    if step == np.inf:
+        return -1
+    here = lane_numbers()
+    ties = fill(0)
+    for i in range(vectors):
+        entry = doubles(w.factor, i)
+        tied = (entry > tiny) & (load(t.b, i) - fill(step) * entry <= fill(zero)) & (here != fill(r))
+        ties = select(tied, fill(1), ties)
+        here = here + fill(LANES)
+    return _tie(t, w, step, zero) if anywhere(ties > fill(0)) else r
+
+
 @_compiled
 def _primal(t, w, zero, limit):
     """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot go on."""
-    m = t.b.size
-    factor, ratio, score = w.factor, w.ratio, w.score
     for pivots in range(limit):
-        for j in range(w.width):
-            gain = np.float32(t.c[j] - zero)
-            gain = gain if gain > 0 else np.float32(0)  # no branch around a division: it would be taken at random
-            score[j] = gain * gain / t.norm[j]
-        s, best = 0, score[0]
-        for j in range(1, w.width):
-            if score[j] > best:
-                s, best = j, score[j]
-        if best == 0.0:
+        s = _choose_column(t, w, zero)
+        if s < 0:
             return pivots
-        for i in range(m):
-            factor[i] = t.T[i, s]
-        for i in range(m):
-            usable = factor[i] > w.tiny
-            quotient = t.b[i] / (factor[i] if usable else 1.0)
-            ratio[i] = quotient if usable else np.inf
-        r, step = 0, ratio[0]
-        for i in range(1, m):
-            if ratio[i] < step:
-                r, step = i, ratio[i]
-        if step == np.inf:
+        for i in range(t.m):
+            w.factor[i] = t.T[i * t.stride + s]
+        r = _choose_row(t, w, zero)
+        if r < 0:
             return -1
-        ties = 0
-        for i in range(m):
-            ties += (t.b[i] - step * factor[i] <= zero) & (factor[i] > w.tiny)
-        if ties > 1:
-            r = _tie(t, w, step, zero)
         t.b[r] = max(t.b[r], 0.0)
         _pivot(t, w, r, s)
     return -1
@@ -175,7 +248,7 @@ def _dual(t, w, zero, limit):
 
     A positive reduced cost counts as zero here; _primal, which comes after, sees to it.
     """
-    m = t.b.size
+    m = t.m
     pivots = 0
     for _ in range(limit):
         r, worst = -1, -zero
@@ -194,10 +267,10 @@ def _dual(t, w, zero, limit):
             return pivots
         largest = 1.0
         for j in range(w.width):
-            largest = max(largest, abs(t.T[r, j]))
+            largest = max(largest, abs(t.T[r * t.stride + j]))
         s, best, size = -1, np.inf, 0.0
         for j in range(w.width):
-            entry = -t.T[r, j]
+            entry = -t.T[r * t.stride + j]
             if entry > w.tiny * largest:
                 cost = (-t.c[j] if t.c[j] < -zero else 0.0) / entry
                 if cost < best or (cost == best and entry > size):
@@ -208,63 +281,50 @@ def _dual(t, w, zero, limit):
             t.b[r] = w.e[r] = 0.0  # nothing in the row can make up for it: it is a zero, rounded
             continue
         for i in range(m):
-            w.factor[i] = t.T[i, s]
+            w.factor[i] = t.T[i * t.stride + s]
         _pivot(t, w, r, s)
         pivots += 1
     return -1
 
 
 @_compiled
-def _times(M, v, n, support, out):
-    """out = M v, over the first n columns. support is scratch: the columns where v is not zero."""
-    m = M.shape[0]
-    size = 0
-    for j in range(n):
-        support[size] = j
-        size += v[j] != 0.0
+def _products(M, m, n, stride, p, q, row_sums, column_sums):
+    """row_sums = M q and column_sums = M' p, in one sweep; stride is from row to row of M."""
+    stride, vectors = stride // LANES, -(-n // LANES)
+    for j in range(vectors):
+        store(column_sums, j, fill(0.0))
     i = 0
-    while i + 8 <= m:  # eight sums at once: a single chain of additions would wait for each
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for k in range(size):
-            j = support[k]
-            s0 += M[i, j] * v[j]
-            s1 += M[i + 1, j] * v[j]
-            s2 += M[i + 2, j] * v[j]
-            s3 += M[i + 3, j] * v[j]
-            s4 += M[i + 4, j] * v[j]
-            s5 += M[i + 5, j] * v[j]
-            s6 += M[i + 6, j] * v[j]
-            s7 += M[i + 7, j] * v[j]
-        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
-        out[i + 4], out[i + 5], out[i + 6], out[i + 7] = s4, s5, s6, s7
-        i += 8
+    while i + 4 <= m:  # four rows a pass: q and column_sums are then read once for four
+        p0, p1, p2, p3 = fill(p[i]), fill(p[i + 1]), fill(p[i + 2]), fill(p[i + 3])
+        sum0 = sum1 = sum2 = sum3 = fill(0.0)
+        for j in range(vectors):
+            at, here = i * stride + j, load(q, j)
+            m0, m1 = doubles(M, at), doubles(M, at + stride)
+            m2, m3 = doubles(M, at + 2 * stride), doubles(M, at + 3 * stride)
+            sum0, sum1, sum2, sum3 = sum0 + m0 * here, sum1 + m1 * here, sum2 + m2 * here, sum3 + m3 * here
+            store(column_sums, j, load(column_sums, j) + ((m0 * p0 + m1 * p1) + (m2 * p2 + m3 * p3)))
+        row_sums[i], row_sums[i + 1] = total(sum0), total(sum1)
+        row_sums[i + 2], row_sums[i + 3] = total(sum2), total(sum3)
+        i += 4
     while i < m:
-        s0 = 0.0
-        for k in range(size):
-            s0 += M[i, support[k]] * v[support[k]]
-        out[i] = s0
+        p0, sum0 = fill(p[i]), fill(0.0)
+        for j in range(vectors):
+            m0 = doubles(M, i * stride + j)
+            sum0 = sum0 + m0 * load(q, j)
+            store(column_sums, j, load(column_sums, j) + m0 * p0)
+        row_sums[i] = total(sum0)
         i += 1
 
 
-@_compiled
-def _transposed_times(M, v, n, out):
-    """out = M' v, over the first n columns."""
-    for j in range(n):
-        out[j] = 0.0
-    for i in range(M.shape[0]):
-        if v[i] != 0.0:
-            for j in range(n):
-                out[j] += M[i, j] * v[i]
-
-
 @_inlined
-def _refine(t, w, p, q):
-    """Solve for the p and q of this basis by iterative refinement; recompute b and c. False if it diverges.
+def _refine(t, w):
+    """Solve for the w.p and w.q of this basis by iterative refinement; recompute b and c. False if it diverges.
 
     Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis.
     Leaves Bq in w.row_sums and B'p in w.column_sums.
     """
-    m, n = t.B.shape
+    m, n = t.m, t.n
+    p, q = w.p, w.q
     for i in range(m):
         p[i] = 0.0
     for j in range(n):
@@ -277,8 +337,7 @@ def _refine(t, w, p, q):
             p[t.nonbasic[s] - n] = -t.c[s]
     before = np.inf
     for _ in range(_REFINEMENTS):
-        _times(t.B, q, n, w.support, w.row_sums)
-        _transposed_times(t.B, p, n, w.column_sums)
+        _products(t.B, m, n, t.B_stride, p, q, w.row_sums, w.column_sums)
         error = 0.0
         for i in range(m):
             k = t.basic[i]
@@ -303,8 +362,7 @@ def _refine(t, w, p, q):
         if not error < 0.5 * before:  # also when it is not a number
             return False
         before = error
-        _times(t.T, w.over_columns, n, w.support, w.row_sums)
-        _transposed_times(t.T, w.over_rows, n, w.column_sums)
+        _products(t.T, t.m, n, t.stride, w.over_rows, w.over_columns, w.row_sums, w.column_sums)
         for i in range(m):
             if t.basic[i] < n:
                 q[t.basic[i]] += w.row_sums[i]
@@ -315,9 +373,10 @@ def _refine(t, w, p, q):
 
 
 @_inlined
-def _bounds(t, w, p, q):
-    """Make p and q strategies. Return what they guarantee, min p'B and max Bq. Comes after _refine."""
-    m, n = t.B.shape
+def _bounds(t, w, row, column):
+    """Leave the strategies in row and column. Return what they guarantee, min p'B and max Bq. Comes after _refine."""
+    m, n = t.m, t.n
+    p, q = w.p, w.q
     clipped = False
     total_p = total_q = 0.0
     for i in range(m):
@@ -331,41 +390,40 @@ def _bounds(t, w, p, q):
             clipped = True
         total_q += q[j]
     if clipped:
-        _times(t.B, q, n, w.support, w.row_sums)
-        _transposed_times(t.B, p, n, w.column_sums)
+        _products(t.B, m, n, t.B_stride, p, q, w.row_sums, w.column_sums)
     low, high = w.column_sums[0], w.row_sums[0]
     for j in range(1, n):
         low = min(low, w.column_sums[j])
     for i in range(1, m):
         high = max(high, w.row_sums[i])
     for i in range(m):
-        p[i] /= total_p
+        row[i] = p[i] / total_p
     for j in range(n):
-        q[j] /= total_q
+        column[j] = q[j] / total_q
     return low / total_p, high / total_q
 
 
 @_inlined
 def _tie_parts(t, w, weight):
     """e, the part of the right-hand side that belongs to the perturbation 1 + epsilon * weight."""
-    n = t.nonbasic.size
+    n = t.n
     for s in range(n):
         k = t.nonbasic[s]
         w.over_columns[s] = weight[k - n] if k >= n else 0.0
-    _times(t.T, w.over_columns, n, w.support, w.e)
-    for i in range(t.b.size):
+    _products(t.T, t.m, n, t.stride, w.over_rows, w.over_columns, w.e, w.spare)
+    for i in range(t.m):
         if t.basic[i] >= n:
             w.e[i] += weight[t.basic[i] - n]
 
 
 @_inlined
-def _settle(t, w, weight, p, q, exact):
+def _settle(t, w, weight, exact):
     """Refine, and pivot on until the basis is optimal in double precision, ties included. Return as _primal does."""
-    m, n = t.B.shape
+    m, n = t.m, t.n
     limit = m + n
     pivots = 0
     for _ in range(_ROUNDS):
-        if not _refine(t, w, p, q):
+        if not _refine(t, w):
             return -1
         least, most = t.b[0], t.c[0]
         for i in range(1, m):
@@ -392,8 +450,7 @@ def _change(t, w, i, j, change):
     With slack[i] + change * q[j] in the place of slack[i] the old tableau still holds; substitute. norm is mostly left
     as it was: it only guides the choice of pivots.
     """
-    m = t.b.size
-    n = t.nonbasic.size
+    m, n = t.m, t.n
     row_of_q = row_of_slack = column_of_q = column_of_slack = -1
     for k in range(m):
         if t.basic[k] == j:
@@ -406,91 +463,89 @@ def _change(t, w, i, j, change):
         elif t.nonbasic[s] == n + i:
             column_of_slack = s
     if row_of_slack >= 0 and column_of_q >= 0:
-        t.T[row_of_slack, column_of_q] += change
+        t.T[row_of_slack * t.stride + column_of_q] += change
     elif row_of_slack >= 0:
         for s in range(n):
-            t.T[row_of_slack, s] -= change * t.T[row_of_q, s]
+            t.T[row_of_slack * t.stride + s] -= change * t.T[row_of_q * t.stride + s]
         t.b[row_of_slack] -= change * t.b[row_of_q]
     elif column_of_q >= 0:
         for k in range(m):
-            t.T[k, column_of_q] += change * t.T[k, column_of_slack]
+            t.T[k * t.stride + column_of_q] += change * t.T[k * t.stride + column_of_slack]
         t.c[column_of_q] += change * t.c[column_of_slack]
     else:
-        growth = 1 + change * t.T[row_of_q, column_of_slack]
+        growth = 1 + change * t.T[row_of_q * t.stride + column_of_slack]
         if abs(growth) < 1e-3:
             return False
-        step, price = t.b[row_of_q] / growth, change * t.c[column_of_slack]
         for k in range(m):
-            w.factor[k] = change * t.T[k, column_of_slack]
-            t.b[k] -= w.factor[k] * step
+            w.factor[k] = change * t.T[k * t.stride + column_of_slack]
         for s in range(w.width):
-            w.row[s] = t.T[row_of_q, s] / growth
-            t.c[s] -= price * w.row[s]
-        _eliminate(t.T, w.width, w.factor, w.row, t.norm)
+            w.row[s] = t.T[row_of_q * t.stride + s] / growth
+        _subtract(t, w, t.b[row_of_q] / growth, 0.0, change * t.c[column_of_slack])
     return True
 
 
 @_compiled
-def _has(B, number):
+def _has(t, number):
     """Whether an entry of B is this number."""
-    m, n = B.shape
-    for i in range(m):
+    for i in range(t.m):
         hits = 0
-        for j in range(n):
-            hits += B[i, j] == number
+        for j in range(t.n):
+            hits += t.B[i * t.B_stride + j] == number
         if hits > 0:
             return True
     return False
 
 
 @_inlined
-def _catch_up(t, w, A, k, scale):
-    """Apply to B and T what has changed in A[k]. False if it is too much, too far off, or made the basis singular."""
-    m, n = t.B.shape
-    base, unit, least, most = scale[k, 0], 1 / scale[k, 1], scale[k, 2], scale[k, 3]
+def _catch_up(t, w, A, scale):
+    """Apply to B and T what has changed in A. False if it is too much, too far off, or made the basis singular."""
+    m, n = t.m, t.n
+    base, unit, least, most = scale[0], 1 / scale[1], scale[2], scale[3]
     budget = 1 + min(m, n) // 4  # a change costs up to a pivot, and a pivot or two to repair
     least_left = most_left = False
     for i in range(m):
         differing = 0
         for j in range(n):
-            differing += 1 + (A[k, i, j] - base) * unit != t.B[i, j]
+            differing += 1 + (A[i * n + j] - base) * unit != t.B[i * t.B_stride + j]
         if differing == 0:
             continue
         budget -= differing
         if budget < 0:
             return False
         for j in range(n):
-            old, new = t.B[i, j], 1 + (A[k, i, j] - base) * unit
+            old, new = t.B[i * t.B_stride + j], 1 + (A[i * n + j] - base) * unit
             if new != old:
                 if not (new >= 0.5 and new <= 3) or not _change(t, w, i, j, new - old):  # NaN is refused as well
                     return False
-                t.B[i, j] = new
+                t.B[i * t.B_stride + j] = new
                 least_left |= old == least
                 most_left |= old == most
                 least, most = min(least, new), max(most, new)
-    if (least_left and not _has(t.B, least)) or (most_left and not _has(t.B, most)):
-        least, most = _extent(t.B, w.score, w.over_columns, w.column_sums)
-    scale[k, 2], scale[k, 3] = least, most
+    if (least_left and not _has(t, least)) or (most_left and not _has(t, most)):
+        least, most = _extent(t.B, m, n, t.B_stride, w.spare, w.q, w.column_sums)
+    scale[2], scale[3] = least, most
     return most - least >= 0.25
 
 
 @_inlined
-def _scale(t, w, A, k, scale):
-    """Make B of A[k], with entries in [1, 2]."""
-    m, n = t.B.shape
-    low, high = _extent(A[k], w.score, w.over_columns, w.column_sums)
+def _scale(t, w, A, scale):
+    """Make B of A, with entries in [1, 2]."""
+    m, n = t.m, t.n
+    low, high = _extent(A, m, n, n, w.spare, w.q, w.column_sums)
     span = high - low if high != low else 1.0
     unit = 1 / span
     for i in range(m):
         for j in range(n):
-            t.B[i, j] = 1 + (A[k, i, j] - low) * unit
-    scale[k, 0], scale[k, 1], scale[k, 2], scale[k, 3] = low, span, 1.0, 1 + (high - low) * unit
+            t.B[i * t.B_stride + j] = 1 + (A[i * n + j] - low) * unit
+        for j in range(n, t.B_stride):
+            t.B[i * t.B_stride + j] = 0.0
+    scale[0], scale[1], scale[2], scale[3] = low, span, 1.0, 1 + (high - low) * unit
 
 
 @_inlined
 def _begin(t, w, weight):
     """The tableau of t.B with every slack basic."""
-    m, n = t.B.shape
+    m, n = t.m, t.n
     for j in range(w.width):
         t.norm[j] = 1
         t.c[j] = 1 if j < n else 0
@@ -499,25 +554,24 @@ def _begin(t, w, weight):
         w.e[i] = weight[i]
         t.basic[i] = n + i
         for j in range(n):
-            t.T[i, j] = t.B[i, j]
+            t.T[i * t.stride + j] = t.B[i * t.B_stride + j]
         for j in range(n, w.width):
-            t.T[i, j] = 0
+            t.T[i * t.stride + j] = 0
         for j in range(w.width):
-            t.norm[j] += t.T[i, j] * t.T[i, j]
+            t.norm[j] += t.T[i * t.stride + j] * t.T[i * t.stride + j]
     for j in range(n):
         t.nonbasic[j] = j
 
 
 @_compiled
-def _extent(A, lows, highs, check):
-    """The smallest and the largest entry of A, or NaN where one is not finite. The rest is scratch."""
-    m, n = A.shape
+def _extent(A, m, n, stride, lows, highs, check):
+    """The least and the largest entry of A, or NaN where one is not finite. The last three are scratch."""
     for j in range(n):
-        lows[j] = highs[j] = A[m - 1, j]
-        check[j] = A[m - 1, j] * 0.0
+        lows[j] = highs[j] = A[(m - 1) * stride + j]
+        check[j] = A[(m - 1) * stride + j] * 0.0
     for i in range(0, m - 1, 2):
         for j in range(n):
-            one, other = A[i, j], A[i + 1, j]
+            one, other = A[i * stride + j], A[(i + 1) * stride + j]
             small, large = (one, other) if one < other else (other, one)
             check[j] += (one + other) * 0.0
             lows[j] = small if small < lows[j] else lows[j]
@@ -569,14 +623,14 @@ def _compute_anew(t, w):
 
     The basic q solve the constraints whose slacks are nonbasic; the inverse of that square part of B gives all.
     """
-    m, n = t.B.shape
-    q_rows = np.flatnonzero(t.basic < n)
-    slack_columns = np.flatnonzero(t.nonbasic >= n)
+    m, n = t.m, t.n
+    q_rows = np.array([i for i in range(m) if t.basic[i] < n])
+    slack_columns = np.array([s for s in range(n) if t.nonbasic[s] >= n])
     size = q_rows.size
     G = np.empty((size, size))
     for a in range(size):
         for k in range(size):
-            G[a, k] = t.B[t.nonbasic[slack_columns[a]] - n, t.basic[q_rows[k]]]
+            G[a, k] = t.B[(t.nonbasic[slack_columns[a]] - n) * t.B_stride + t.basic[q_rows[k]]]
     if not _invert(G):
         return False
     solved = np.zeros((size, n))  # inverse of G times the constraints: q as a function of all q
@@ -584,7 +638,7 @@ def _compute_anew(t, w):
         for a in range(size):
             constraint = t.nonbasic[slack_columns[a]] - n
             for j in range(n):
-                solved[k, j] += G[k, a] * t.B[constraint, j]
+                solved[k, j] += G[k, a] * t.B[constraint * t.B_stride + j]
     rest = np.empty(n)
     for s in range(w.width):
         t.c[s] = 1.0 if s < n and t.nonbasic[s] < n else 0.0
@@ -595,11 +649,11 @@ def _compute_anew(t, w):
         slack = t.basic[i] - n
         t.b[i] = 1.0
         for j in range(n):
-            rest[j] = t.B[slack, j]
+            rest[j] = t.B[slack * t.B_stride + j]
         for a in range(size):
             w.over_columns[a] = 0.0
         for k in range(size):
-            share = t.B[slack, t.basic[q_rows[k]]]
+            share = t.B[slack * t.B_stride + t.basic[q_rows[k]]]
             for j in range(n):
                 rest[j] -= share * solved[k, j]
             for a in range(size):
@@ -613,109 +667,136 @@ def _compute_anew(t, w):
             t.b[i] += G[k, a]
         _fill_row(t, i, solved[k], G[k], slack_columns)
         for s in range(n):
-            t.c[s] -= t.T[i, s]
+            t.c[s] -= t.T[i * t.stride + s]
     for i in range(m):
         for s in range(n):
-            t.norm[s] += t.T[i, s] * t.T[i, s]
+            t.norm[s] += t.T[i * t.stride + s] * t.T[i * t.stride + s]
     return True
 
 
 @_inlined
 def _fill_row(t, i, of_q, of_slacks, slack_columns):
     """Row i of T, from the coefficients of all q and of the nonbasic slacks."""
-    for s in range(t.nonbasic.size):
-        if t.nonbasic[s] < t.nonbasic.size:
-            t.T[i, s] = of_q[t.nonbasic[s]]
+    for s in range(t.n):
+        if t.nonbasic[s] < t.n:
+            t.T[i * t.stride + s] = of_q[t.nonbasic[s]]
     for a in range(slack_columns.size):
-        t.T[i, slack_columns[a]] = of_slacks[a]
+        t.T[i * t.stride + slack_columns[a]] = of_slacks[a]
 
 
 @_inlined
-def _go_on(t, w, weight, p, q, zero, exact):
+def _go_on(t, w, weight, zero, exact):
     """Pivot from this tableau to the optimum, and settle. zero and exact are what counts as zero before and after."""
-    m, n = t.B.shape
-    if t.T.itemsize == 8:
+    m, n = t.m, t.n
+    if w.lanes == LANES:
         _tie_parts(t, w, weight)
     else:  # ties are left to _settle
         for i in range(m):
             w.e[i] = 0.0
     repairs = _dual(t, w, zero, m + n)
     improvements = _primal(t, w, zero, m + n) if repairs >= 0 else -1
-    more = _settle(t, w, weight, p, q, exact) if improvements >= 0 else -1
+    more = _settle(t, w, weight, exact) if improvements >= 0 else -1
     return repairs + improvements + more if more >= 0 else -1
 
 
 @_compiled
 def _aligned(size, like):
-    """An array of this size and the dtype of like, at an address that suits whole cache lines."""
-    buffer = np.empty(size * like.itemsize + 64, np.uint8)
-    start = -buffer.ctypes.data % 64
-    return buffer[start : start + size * like.itemsize].view(like.dtype)
+    """An array of this size, rounded up to whole vectors, and of the dtype of like."""
+    size = -(-size * like.itemsize // BYTES) * BYTES
+    buffer = np.empty(size + BYTES, np.uint8)
+    start = -buffer.ctypes.data % BYTES
+    return buffer[start : start + size].view(like.dtype)
+
+
+@_inlined
+def _tableau(states, k):
+    """The tableau of run k."""
+    m, n = states.basic.shape[1], states.nonbasic.shape[1]
+    stride, B_stride = states.T.shape[2], states.B.shape[2]
+    return Tableau(
+        m,
+        n,
+        pointer(states.T, k * m * stride),
+        pointer(states.b, k * states.b.shape[1]),
+        pointer(states.c, k * stride),
+        pointer(states.norm, k * stride),
+        pointer(states.basic, k * m),
+        pointer(states.nonbasic, k * n),
+        pointer(states.B, k * m * B_stride),
+        stride,
+        B_stride,
+    )
+
+
+@_inlined
+def _lay_out(states, floats, coefficients):
+    """Cut the working memory out of two arrays, which have the types of b and T."""
+    n, stride, lanes = states.nonbasic.shape[1], states.T.shape[2], BYTES // states.T.itemsize
+    rows = states.b.shape[1]
+    p = pointer(floats, 0)
+    e = pointer(p, rows)
+    over_rows = pointer(e, rows)
+    row_sums = pointer(over_rows, rows)
+    q = pointer(row_sums, rows)
+    over_columns = pointer(q, stride)
+    column_sums = pointer(over_columns, stride)
+    row = pointer(coefficients, 0)
+    factor = pointer(row, stride)
+    zero, tiny = (1e-12, 1e-9) if lanes == LANES else (1e-6, 1e-5)
+    spare = pointer(column_sums, stride)
+    sums = row_sums, q, over_columns, column_sums, spare
+    return Scratch(p, e, over_rows, *sums, factor, row, lanes, -(-n // lanes) * lanes, zero, tiny)
+
+
+@_compiled
+def _solve(floats, coefficients, A, weight, states, scale, row, column, value, gap, pivots):
+    """maximin_batch, given its working memory."""
+    runs, m, n = A.shape
+    w = _lay_out(states, floats, coefficients)
+    failures = 0
+    for k in range(runs):
+        t = _tableau(states, k)
+        payoffs, scaling = pointer(A, k * m * n), pointer(scale, 4 * k)
+        ties = pointer(weight, k * m if weight.shape[0] > 1 else 0)
+        count = -1
+        if scaling[1] > 0.0 and _catch_up(t, w, payoffs, scaling):
+            count = _go_on(t, w, ties, w.zero, _EXACT)
+            if count < 0 and _compute_anew(t, w):
+                count = _go_on(t, w, ties, w.zero, _EXACT)
+        if count < 0:
+            _scale(t, w, payoffs, scaling)
+            _begin(t, w, ties)
+            count = _primal(t, w, w.zero, 10 * (m + n) + 50)
+            if count >= 0:
+                more = _settle(t, w, ties, _EXACT)
+                count = count + more if more >= 0 else -1
+            if count < 0 and _compute_anew(t, w):
+                count = _go_on(t, w, ties, max(w.zero, _LOOSE), _LOOSE)
+        if count < 0:
+            scaling[1] = 0.0
+            gap[k] = np.nan
+            failures += 1
+            continue
+        pivots[k] = count
+        lower, upper = _bounds(t, w, pointer(row, k * m), pointer(column, k * n))
+        value[k] = scaling[0] + (0.5 * (lower + upper) - 1) * scaling[1]
+        gap[k] = (upper - lower) / (scaling[3] - scaling[2] or 1.0)
+        failures += not abs(gap[k]) <= MOST_GAP  # also when it is not a number
+    return failures
 
 
 @_compiled
 def maximin_batch(A, weight, states, scale, row, column, value, gap, pivots):
     """Solve every A[k], from its state where that helps, and leave the state for a later call.
 
-    A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. states: a Tableau whose arrays have runs on axis 0.
-    scale: (runs, 4), what B was made with and is: the payoff that became 1, the width that became 1, the least and the
-    largest entry of B; a width of 0 says that there is no state yet. row, column, value, gap, pivots: the answers of
-    each run. Returns how many gaps are not at most MOST_GAP: payoffs that are not finite, or too nearly degenerate for
-    this precision, end there.
+    A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. scale: (runs, 4), what B was made with and is: the
+    payoff that became 1, the width that became 1, the least and the largest entry of B; a width of 0 says that there is
+    no state yet. row, column, value, gap, pivots: the answers of each run. Returns how many gaps are not at most
+    MOST_GAP: payoffs that are not finite, or too nearly degenerate for this precision, end there.
     """
-    runs, m, n = A.shape
-    T, b = states.T, states.b
-    stride = T.shape[2]
-    single = T.itemsize == 4
-    w = Scratch(
-        _aligned(m, b),
-        _aligned(m, T),
-        _aligned(stride, T),
-        _aligned(m, b),
-        _aligned(stride, b),
-        _aligned(m, b),
-        _aligned(stride, b),
-        _aligned(m, b),
-        _aligned(stride, b),
-        np.empty(stride, np.int64),
-        n if n < 16 else (n + 15) // 16 * 16,
-        1e-6 if single else 1e-12,
-        1e-5 if single else 1e-9,
-    )
-    failures = 0
-    for k in range(runs):
-        t = Tableau(
-            states.T[k],
-            states.b[k],
-            states.c[k],
-            states.norm[k],
-            states.basic[k],
-            states.nonbasic[k],
-            states.B[k],
-        )
-        ties = weight[k if weight.shape[0] > 1 else 0]
-        count = -1
-        if scale[k, 1] > 0.0 and _catch_up(t, w, A, k, scale):
-            count = _go_on(t, w, ties, row[k], column[k], w.zero, _EXACT)
-            if count < 0 and _compute_anew(t, w):
-                count = _go_on(t, w, ties, row[k], column[k], w.zero, _EXACT)
-        if count < 0:
-            _scale(t, w, A, k, scale)
-            _begin(t, w, ties)
-            count = _primal(t, w, w.zero, 10 * (m + n) + 50)
-            if count >= 0:
-                more = _settle(t, w, ties, row[k], column[k], _EXACT)
-                count = count + more if more >= 0 else -1
-            if count < 0 and _compute_anew(t, w):
-                count = _go_on(t, w, ties, row[k], column[k], max(w.zero, _LOOSE), _LOOSE)
-        if count < 0:
-            scale[k, 1] = 0.0
-            gap[k] = np.nan
-            failures += 1
-            continue
-        pivots[k] = count
-        lower, upper = _bounds(t, w, row[k], column[k])
-        value[k] = scale[k, 0] + (0.5 * (lower + upper) - 1) * scale[k, 1]
-        gap[k] = (upper - lower) / (scale[k, 3] - scale[k, 2] or 1.0)
-        failures += not abs(gap[k]) <= MOST_GAP  # also when it is not a number
-    return failures
+    rows, stride = states.b.shape[1], states.T.shape[2]
+    floats = _aligned(4 * rows + 4 * stride, states.b)
+    coefficients = _aligned(2 * rows + stride, states.T)
+    floats[:] = 0
+    coefficients[:] = 0
+    return _solve(floats, coefficients, A, weight, states, scale, row, column, value, gap, pivots)

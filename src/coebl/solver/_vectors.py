@@ -1,18 +1,26 @@
-"""Vectors for compiled code: as many numbers as fill a cache line, one instruction for all of them.
+"""Vectors and bare memory for compiled code.
 
 Numba leaves it to the compiler to find the loops that can become vector instructions, and where several arrays might
-overlap, or a loop is short, it finds few. These types say it outright. They exist in compiled code only:
+overlap, or a loop is short, it finds few. A vector says it outright: as many numbers as fill a cache line, one
+instruction for all of them. And Numba counts the references to each array that a function is given, which takes longer
+than a pivot of a small tableau. A pointer is an array without the counting. Both exist in compiled code only:
 
-    load(array, i)              the i-th vector of an array, counted from its start
-    store(array, i, vector)     and back
-    gather(array, at, offset)   array.flat[at[k] + offset] in lane k; at is a vector of integers
+    pointer(array, start)       the memory of an array, or of a pointer, from element start; read and written by index
+    load(pointer, i)            the i-th vector of such memory
+    store(pointer, i, vector)   and back
+    doubles(pointer, i)         the i-th LANES numbers, as float64
+    gather(pointer, at, start)  element at[k] + start in lane k; at is a vector of integers
     fill(x)                     x in every lane
+    fill_like(pointer, x)       the same, with the type of that memory
     lane_numbers()              0, 1, 2, ...
     select(mask, a, b)          a where the mask holds, else b
     anywhere(mask)              whether it holds in some lane
+    total(vector)               the sum of all lanes
+    minimum(vector)             the least of them
 
-and the operators + - * / < <= > >= == & |, between vectors of one kind. Arrays are contiguous and start at a multiple
-of BYTES; nothing checks bounds. On a processor whose vectors are shorter, several make one.
+and the operators + - * / < <= > == != & |, between vectors of one kind. Vectors start at a multiple of BYTES.
+Nothing checks bounds, and a pointer does not keep its array: take it in a function to which the array is an argument.
+On a processor whose vectors are shorter, several make one.
 
 After a change here, delete the compiled code: Numba's cache looks at the file of the kernel alone (`make clean`).
 """
@@ -52,53 +60,76 @@ class _Model(models.PrimitiveModel):
         super().__init__(manager, vector, vector.llvm)
 
 
-def _kind(array):
-    """The vectors of an array."""
-    if array.layout != "C":
-        raise TypingError(f"vectors need a contiguous array, not {array}")
-    return _OF[array.dtype]
+@intrinsic
+def pointer(typing, memory, start):
+    if isinstance(memory, types.Array) and memory.layout != "C":
+        raise TypingError(f"{memory} is not contiguous")
+
+    def code(context, builder, signature, args):
+        base = args[0]
+        if isinstance(memory, types.Array):
+            base = context.make_array(memory)(context, builder, base).data
+        return builder.gep(base, [args[1]], inbounds=True)
+
+    return types.CPointer(memory.dtype)(memory, types.int64), code
 
 
-def _address(context, builder, kind, array, index):
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.gep(data, [index], inbounds=True)
-
-
-def _vector_address(context, builder, kind, array, i):
-    vector = _OF[kind.dtype].llvm
-    at = _address(context, builder, kind, array, builder.mul(i, ir.Constant(i.type, vector.count)))
-    return builder.bitcast(at, vector.as_pointer())
+def _address(builder, kind, base, i, lanes):
+    """Where the i-th so many numbers start."""
+    at = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
+    return builder.bitcast(at, ir.VectorType(_OF[kind.dtype].llvm.element, lanes).as_pointer())
 
 
 @intrinsic
-def load(typing, array, i):
-    def code(context, builder, signature, args):
-        return builder.load(_vector_address(context, builder, array, *args), align=BYTES)
+def load(typing, memory, i):
+    vector = _OF[memory.dtype]
 
-    return _kind(array)(array, types.int64), code
+    def code(context, builder, signature, args):
+        return builder.load(_address(builder, memory, *args, vector.llvm.count), align=BYTES)
+
+    return vector(memory, types.int64), code
 
 
 @intrinsic
-def store(typing, array, i, vector):
+def store(typing, memory, i, vector):
     def code(context, builder, signature, args):
-        builder.store(args[2], _vector_address(context, builder, array, *args[:2]), align=BYTES)
+        builder.store(args[2], _address(builder, memory, *args[:2], vector.llvm.count), align=BYTES)
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, _kind(array)), code
+    return types.void(memory, types.int64, _OF[memory.dtype]), code
 
 
 @intrinsic
-def gather(typing, array, at, offset):
+def doubles(typing, memory, i):
     def code(context, builder, signature, args):
-        start = _address(context, builder, array, args[0], args[2])
-        result = ir.Constant(_OF[array.dtype].llvm, ir.Undefined)
+        align = LANES * memory.dtype.bitwidth // 8
+        numbers = builder.load(_address(builder, memory, *args, LANES), align=align)
+        return numbers if memory.dtype == types.float64 else builder.fpext(numbers, DOUBLES.llvm)
+
+    return DOUBLES(memory, types.int64), code
+
+
+@intrinsic
+def gather(typing, memory, at, start):
+    vector = _OF[memory.dtype]
+
+    def code(context, builder, signature, args):
+        base = builder.gep(args[0], [args[2]], inbounds=True)
+        result = ir.Constant(vector.llvm, ir.Undefined)
         for k in range(LANES):
             lane = ir.Constant(ir.IntType(32), k)
-            where = builder.gep(start, [builder.extract_element(args[1], lane)], inbounds=True)
+            where = builder.gep(base, [builder.extract_element(args[1], lane)], inbounds=True)
             result = builder.insert_element(result, builder.load(where), lane)
         return result
 
-    return _kind(array)(array, INTEGERS, types.int64), code
+    return vector(memory, INTEGERS, types.int64), code
+
+
+def _filled(builder, vector, number):
+    undefined = ir.Constant(vector.llvm, ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector.llvm.count), None)
+    return builder.shuffle_vector(first, undefined, zeros)
 
 
 @intrinsic
@@ -106,12 +137,19 @@ def fill(typing, number):
     vector = INTEGERS if isinstance(number, types.Integer) else _OF[number]
 
     def code(context, builder, signature, args):
-        undefined = ir.Constant(vector.llvm, ir.Undefined)
-        first = builder.insert_element(undefined, args[0], ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector.llvm.count), None)
-        return builder.shuffle_vector(first, undefined, zeros)
+        return _filled(builder, vector, args[0])
 
     return vector(vector.kind), code
+
+
+@intrinsic
+def fill_like(typing, memory, number):
+    vector = _OF[memory.dtype]
+
+    def code(context, builder, signature, args):
+        return _filled(builder, vector, args[1])
+
+    return vector(memory, vector.kind), code
 
 
 @intrinsic
@@ -139,6 +177,36 @@ def anywhere(typing, mask):
     return types.boolean(mask), code
 
 
+def _fold(builder, vector, combine):
+    """Combine the halves of a vector until one number is left."""
+    lanes = LANES
+    while lanes > 1:
+        lanes //= 2
+        halves = [
+            builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(half)))
+            for half in (range(lanes), range(lanes, 2 * lanes))
+        ]
+        vector = combine(*halves)
+    return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+
+@intrinsic
+def total(typing, vector):
+    def code(context, builder, signature, args):
+        return _fold(builder, args[0], builder.fadd)
+
+    return vector.kind(vector), code
+
+
+@intrinsic
+def minimum(typing, vector):
+    def code(context, builder, signature, args):
+        compare = builder.icmp_signed if vector == INTEGERS else builder.fcmp_ordered
+        return _fold(builder, args[0], lambda one, other: builder.select(compare("<", one, other), one, other))
+
+    return vector.kind(vector), code
+
+
 def _define(symbol, kind, result, method, *first):
     """Give an operator a meaning between two vectors of a kind: the method of LLVM's builder of this name."""
 
@@ -160,9 +228,9 @@ for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.m
         _define(_symbol, _vector, _vector, "f" + _name)
 for _vector in (DOUBLES, SINGLES):
     _define(operator.truediv, _vector, _vector, "fdiv")
-    for _symbol, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">=")):
+    for _symbol, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.eq, "==")):
         _define(_symbol, _vector, _MASKS[_vector], "fcmp_ordered", _sign)
-for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "==")):
+for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "=="), (operator.ne, "!=")):
     _define(_symbol, INTEGERS, MASK, "icmp_signed", _sign)
 for _vector in (MASK, WIDE_MASK):
     _define(operator.and_, _vector, _vector, "and_")

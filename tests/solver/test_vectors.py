@@ -1,0 +1,142 @@
+"""Each operation on vectors and pointers, against NumPy."""
+
+import operator
+
+import numpy as np
+import pytest
+from numba import njit
+from numba.core.errors import TypingError
+
+from coebl.solver._simplex import _aligned
+from coebl.solver._vectors import (
+    LANES,
+    anywhere,
+    doubles,
+    fill,
+    fill_like,
+    gather,
+    lane_numbers,
+    load,
+    minimum,
+    pointer,
+    select,
+    store,
+    total,
+)
+
+
+def memory(numbers, kind=np.float64):
+    numbers = np.asarray(numbers, kind)
+    result = _aligned(numbers.size, numbers)
+    result[:] = numbers
+    return result
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("function", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_arithmetic(function, kind, random):
+    if kind == np.int64 and function is operator.truediv:
+        pytest.skip("integers are not divided")
+    one, other = (memory(random.integers(1, 9, size=32), kind) for _ in range(2))
+    result = memory(np.zeros(32), kind)
+
+    @njit
+    def apply(one, other, result):
+        p, q, out = pointer(one, 0), pointer(other, 0), pointer(result, 0)
+        for i in range(32 * one.itemsize // 64):
+            store(out, i, function(load(p, i), load(q, i)))
+
+    apply(one, other, result)
+    np.testing.assert_array_equal(result, function(one, other).astype(kind))
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [(f, np.float64) for f in (operator.lt, operator.le, operator.gt, operator.eq)]
+    + [(f, np.int64) for f in (operator.lt, operator.gt, operator.eq, operator.ne)],
+)
+def test_comparisons_select(function, kind):
+    one, other = memory([0, 1, 2, 3, 4, 5, 6, 7], kind), memory([3, 3, 3, 3, 4, 4, 9, 0], kind)
+    result = memory(np.zeros(LANES), kind)
+
+    @njit
+    def apply(one, other, result):
+        a, b = load(pointer(one, 0), 0), load(pointer(other, 0), 0)
+        store(pointer(result, 0), 0, select(function(a, b), a, b))
+        return anywhere(function(a, b)), anywhere(function(a, a))
+
+    some, same = apply(one, other, result)
+    np.testing.assert_array_equal(result, np.where(function(one, other), one, other))
+    assert some
+    assert same == function(1, 1)
+
+
+def test_nothing_compares_to_what_is_not_a_number():
+    numbers = memory([np.nan] * LANES)
+
+    @njit
+    def apply(numbers):
+        a = load(pointer(numbers, 0), 0)
+        return anywhere((a < fill(1.0)) | (a <= a) | (a > fill(1.0)) | (a == a))
+
+    assert not apply(numbers)
+
+
+def test_masks_combine():
+    result = memory(np.zeros(LANES), np.int64)
+
+    @njit
+    def apply(result):
+        k = lane_numbers()
+        inside = ((k > fill(1)) & (k < fill(5))) | (k == fill(7))
+        store(pointer(result, 0), 0, select(inside, k, fill(-1)))
+
+    apply(result)
+    assert list(result) == [-1, -1, 2, 3, 4, -1, -1, 7]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_doubles_and_fill_like(kind, random):
+    numbers = memory(random.normal(size=32), kind)
+    wide, filled = memory(np.zeros(32)), memory(np.zeros(32), kind)
+
+    @njit
+    def apply(numbers, wide, filled):
+        for i in range(32 // LANES):
+            store(pointer(wide, 0), i, doubles(pointer(numbers, 0), i))
+        for i in range(32 * filled.itemsize // 64):
+            store(pointer(filled, 0), i, fill_like(pointer(numbers, 0), 0.1))
+
+    apply(numbers, wide, filled)
+    np.testing.assert_array_equal(wide, numbers.astype(np.float64))
+    np.testing.assert_array_equal(filled, np.full(32, 0.1, kind))
+
+
+def test_gather_and_folds(random):
+    numbers, at = memory(random.normal(size=64)), memory(random.integers(32, size=LANES), np.int64)
+    result = memory(np.zeros(LANES))
+
+    @njit
+    def apply(numbers, at, result):
+        vector = gather(pointer(numbers, 3), load(pointer(at, 0), 0), 5)
+        store(pointer(result, 0), 0, vector)
+        return total(vector), minimum(vector), minimum(load(pointer(at, 0), 0))
+
+    sum_, lowest, lowest_at = apply(numbers, at, result)
+    np.testing.assert_array_equal(result, numbers[at + 8])
+    assert sum_ == pytest.approx(result.sum(), rel=1e-14)
+    assert (lowest, lowest_at) == (result.min(), at.min())
+
+
+def test_an_array_with_gaps_is_refused():
+    @njit
+    def apply(numbers):
+        return load(pointer(numbers, 0), 0)[0]
+
+    with pytest.raises(TypingError, match="not contiguous"):
+        apply(np.zeros((9, 9))[::2, ::2])
