@@ -63,6 +63,8 @@ class States(NamedTuple):
     basic: Any  # (runs, m), the variable of each row
     nonbasic: Any  # (runs, n), the variable of each column
     B: Any  # (runs, m, n), the scaled payoffs
+    floats: Any  # working memory, 4 * (m + stride)
+    coefficients: Any  # likewise, of the type of T, m + stride
 
 
 class Tableau(NamedTuple):
@@ -137,7 +139,7 @@ def _eliminate(t, w):
         j += 1
 
 
-@_inlined
+@_compiled
 def _pivot(t, w, r, s):
     """Exchange the variables of tableau row r and tableau column s; w.factor holds column s."""
     inverse = 1 / w.factor[r]
@@ -150,7 +152,7 @@ def _pivot(t, w, r, s):
     t.basic[r], t.nonbasic[s] = t.nonbasic[s], t.basic[r]
 
 
-@_inlined
+@_compiled
 def _subtract(t, w, step, tie_step, price):
     """Subtract w.factor x w.row from T, and likewise from b, e and c."""
     for i in range(-(-t.m // LANES)):
@@ -316,7 +318,7 @@ def _products(M, m, n, stride, p, q, row_sums, column_sums):
         i += 1
 
 
-@_inlined
+@_compiled
 def _refine(t, w):
     """Solve for the w.p and w.q of this basis by iterative refinement; recompute b and c. False if it diverges.
 
@@ -372,7 +374,7 @@ def _refine(t, w):
     return False
 
 
-@_inlined
+@_compiled
 def _bounds(t, w, row, column):
     """Leave the strategies in row and column. Return what they guarantee, min p'B and max Bq. Comes after _refine."""
     m, n = t.m, t.n
@@ -403,7 +405,7 @@ def _bounds(t, w, row, column):
     return low / total_p, high / total_q
 
 
-@_inlined
+@_compiled
 def _tie_parts(t, w, weight):
     """e, the part of the right-hand side that belongs to the perturbation 1 + epsilon * weight."""
     n = t.n
@@ -416,7 +418,7 @@ def _tie_parts(t, w, weight):
             w.e[i] += weight[t.basic[i] - n]
 
 
-@_inlined
+@_compiled
 def _settle(t, w, weight, exact):
     """Refine, and pivot on until the basis is optimal in double precision, ties included. Return as _primal does."""
     m, n = t.m, t.n
@@ -496,7 +498,7 @@ def _has(t, number):
     return False
 
 
-@_inlined
+@_compiled
 def _catch_up(t, w, A, scale):
     """Apply to B and T what has changed in A. False if it is too much, too far off, or made the basis singular."""
     m, n = t.m, t.n
@@ -527,7 +529,7 @@ def _catch_up(t, w, A, scale):
     return most - least >= 0.25
 
 
-@_inlined
+@_compiled
 def _scale(t, w, A, scale):
     """Make B of A, with entries in [1, 2]."""
     m, n = t.m, t.n
@@ -542,7 +544,7 @@ def _scale(t, w, A, scale):
     scale[0], scale[1], scale[2], scale[3] = low, span, 1.0, 1 + (high - low) * unit
 
 
-@_inlined
+@_compiled
 def _begin(t, w, weight):
     """The tableau of t.B with every slack basic."""
     m, n = t.m, t.n
@@ -674,7 +676,7 @@ def _compute_anew(t, w):
     return True
 
 
-@_inlined
+@_compiled
 def _fill_row(t, i, of_q, of_slacks, slack_columns):
     """Row i of T, from the coefficients of all q and of the nonbasic slacks."""
     for s in range(t.n):
@@ -684,7 +686,7 @@ def _fill_row(t, i, of_q, of_slacks, slack_columns):
         t.T[i * t.stride + slack_columns[a]] = of_slacks[a]
 
 
-@_inlined
+@_compiled
 def _go_on(t, w, weight, zero, exact):
     """Pivot from this tableau to the optimum, and settle. zero and exact are what counts as zero before and after."""
     m, n = t.m, t.n
@@ -729,30 +731,37 @@ def _tableau(states, k):
 
 
 @_inlined
-def _lay_out(states, floats, coefficients):
-    """Cut the working memory out of two arrays, which have the types of b and T."""
+def _lay_out(states):
+    """Cut up the working memory."""
     n, stride, lanes = states.nonbasic.shape[1], states.T.shape[2], BYTES // states.T.itemsize
     rows = states.b.shape[1]
-    p = pointer(floats, 0)
+    p = pointer(states.floats, 0)
     e = pointer(p, rows)
     over_rows = pointer(e, rows)
     row_sums = pointer(over_rows, rows)
     q = pointer(row_sums, rows)
     over_columns = pointer(q, stride)
     column_sums = pointer(over_columns, stride)
-    row = pointer(coefficients, 0)
-    factor = pointer(row, stride)
-    zero, tiny = (1e-12, 1e-9) if lanes == LANES else (1e-6, 1e-5)
     spare = pointer(column_sums, stride)
-    sums = row_sums, q, over_columns, column_sums, spare
-    return Scratch(p, e, over_rows, *sums, factor, row, lanes, -(-n // lanes) * lanes, zero, tiny)
+    row = pointer(states.coefficients, 0)
+    factor = pointer(row, stride)
+    width = -(-n // lanes) * lanes
+    zero, tiny = (1e-12, 1e-9) if lanes == LANES else (1e-6, 1e-5)
+    of_rows, of_columns = (p, e, over_rows, row_sums), (q, over_columns, column_sums, spare)
+    return Scratch(*of_rows, *of_columns, factor, row, lanes, width, zero, tiny)
 
 
 @_compiled
-def _solve(floats, coefficients, A, weight, states, scale, row, column, value, gap, pivots):
-    """maximin_batch, given its working memory."""
+def maximin_batch(A, weight, states, scale, row, column, value, gap, pivots):
+    """Solve every A[k], from its state where that helps, and leave the state for a later call.
+
+    A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. scale: (runs, 4), what B was made with and is: the
+    payoff that became 1, the width that became 1, the least and the largest entry of B; a width of 0 says that there is
+    no state yet. row, column, value, gap, pivots: the answers of each run. Returns how many gaps are not at most
+    MOST_GAP: payoffs that are not finite, or too nearly degenerate for this precision, end there.
+    """
     runs, m, n = A.shape
-    w = _lay_out(states, floats, coefficients)
+    w = _lay_out(states)
     failures = 0
     for k in range(runs):
         t = _tableau(states, k)
@@ -783,20 +792,3 @@ def _solve(floats, coefficients, A, weight, states, scale, row, column, value, g
         gap[k] = (upper - lower) / (scaling[3] - scaling[2] or 1.0)
         failures += not abs(gap[k]) <= MOST_GAP  # also when it is not a number
     return failures
-
-
-@_compiled
-def maximin_batch(A, weight, states, scale, row, column, value, gap, pivots):
-    """Solve every A[k], from its state where that helps, and leave the state for a later call.
-
-    A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. scale: (runs, 4), what B was made with and is: the
-    payoff that became 1, the width that became 1, the least and the largest entry of B; a width of 0 says that there is
-    no state yet. row, column, value, gap, pivots: the answers of each run. Returns how many gaps are not at most
-    MOST_GAP: payoffs that are not finite, or too nearly degenerate for this precision, end there.
-    """
-    rows, stride = states.b.shape[1], states.T.shape[2]
-    floats = _aligned(4 * rows + 4 * stride, states.b)
-    coefficients = _aligned(2 * rows + stride, states.T)
-    floats[:] = 0
-    coefficients[:] = 0
-    return _solve(floats, coefficients, A, weight, states, scale, row, column, value, gap, pivots)
