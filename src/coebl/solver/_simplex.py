@@ -63,8 +63,8 @@ class States(NamedTuple):
     basic: Any  # (runs, m), the variable of each row
     nonbasic: Any  # (runs, n), the variable of each column
     B: Any  # (runs, m, n), the scaled payoffs
-    floats: Any  # working memory, 4 * (m + stride)
-    coefficients: Any  # likewise, of the type of T, m + stride
+    floats: Any  # working memory, 3 * (m + stride)
+    coefficients: Any  # likewise, of the type of T, 2 * (m + stride)
 
 
 class Tableau(NamedTuple):
@@ -88,14 +88,14 @@ class Scratch(NamedTuple):
 
     p: Any  # m, the row player's solution
     e: Any  # m, the tie part of the right-hand side
-    over_rows: Any  # m
-    row_sums: Any  # m
+    row_sums: Any  # m, Bq
     q: Any  # stride, the column player's solution
-    over_columns: Any  # stride
-    column_sums: Any  # stride
+    column_sums: Any  # stride, B'p
     spare: Any  # stride
-    factor: Any  # m, the pivot column
-    row: Any  # stride, the pivot row
+    factor: Any  # m, the pivot column, or what is to be multiplied with T; this and the rest have the type of T
+    row_steps: Any  # m, its products
+    row: Any  # stride, the pivot row, or what is to be multiplied with T
+    column_steps: Any  # stride, its products
     lanes: int  # of the vectors of T
     width: int  # columns of T to sweep: n, rounded up to whole vectors
     zero: float  # what counts as zero in b and c while they come from T alone
@@ -290,28 +290,27 @@ def _dual(t, w, zero, limit):
 
 
 @_compiled
-def _products(M, m, n, stride, p, q, row_sums, column_sums):
-    """row_sums = M q and column_sums = M' p, in one sweep; stride is from row to row of M."""
-    stride, vectors = stride // LANES, -(-n // LANES)
+def _products(M, m, n, stride, lanes, p, q, row_sums, column_sums):
+    """row_sums = M q and column_sums = M' p, in one sweep; stride is from row to row of M, lanes are of its vectors."""
+    stride, vectors, zero = stride // lanes, -(-n // lanes), fill_like(M, 0.0)
     for j in range(vectors):
-        store(column_sums, j, fill(0.0))
+        store(column_sums, j, zero)
     i = 0
     while i + 4 <= m:  # four rows a pass: q and column_sums are then read once for four
         p0, p1, p2, p3 = fill(p[i]), fill(p[i + 1]), fill(p[i + 2]), fill(p[i + 3])
-        sum0 = sum1 = sum2 = sum3 = fill(0.0)
+        sum0 = sum1 = sum2 = sum3 = zero
         for j in range(vectors):
             at, here = i * stride + j, load(q, j)
-            m0, m1 = doubles(M, at), doubles(M, at + stride)
-            m2, m3 = doubles(M, at + 2 * stride), doubles(M, at + 3 * stride)
+            m0, m1, m2, m3 = load(M, at), load(M, at + stride), load(M, at + 2 * stride), load(M, at + 3 * stride)
             sum0, sum1, sum2, sum3 = sum0 + m0 * here, sum1 + m1 * here, sum2 + m2 * here, sum3 + m3 * here
             store(column_sums, j, load(column_sums, j) + ((m0 * p0 + m1 * p1) + (m2 * p2 + m3 * p3)))
         row_sums[i], row_sums[i + 1] = total(sum0), total(sum1)
         row_sums[i + 2], row_sums[i + 3] = total(sum2), total(sum3)
         i += 4
     while i < m:
-        p0, sum0 = fill(p[i]), fill(0.0)
+        p0, sum0 = fill(p[i]), zero
         for j in range(vectors):
-            m0 = doubles(M, i * stride + j)
+            m0 = load(M, i * stride + j)
             sum0 = sum0 + m0 * load(q, j)
             store(column_sums, j, load(column_sums, j) + m0 * p0)
         row_sums[i] = total(sum0)
@@ -339,38 +338,38 @@ def _refine(t, w):
             p[t.nonbasic[s] - n] = -t.c[s]
     before = np.inf
     for _ in range(_REFINEMENTS):
-        _products(t.B, m, n, t.B_stride, p, q, w.row_sums, w.column_sums)
+        _products(t.B, m, n, t.B_stride, LANES, p, q, w.row_sums, w.column_sums)
         error = 0.0
         for i in range(m):
             k = t.basic[i]
             if k < n:
                 t.b[i] = q[k]
-                w.over_rows[i] = 1 - w.column_sums[k]
-                error = max(error, abs(w.over_rows[i]))
+                w.factor[i] = left = 1 - w.column_sums[k]
+                error = max(error, abs(left))
             else:
                 t.b[i] = 1 - w.row_sums[k - n]
-                w.over_rows[i] = 0.0
+                w.factor[i] = 0.0
         for s in range(n):
             k = t.nonbasic[s]
             if k < n:
                 t.c[s] = 1 - w.column_sums[k]
-                w.over_columns[s] = 0.0
+                w.row[s] = 0.0
             else:
                 t.c[s] = -p[k - n]
-                w.over_columns[s] = 1 - w.row_sums[k - n]
-                error = max(error, abs(w.over_columns[s]))
+                w.row[s] = left = 1 - w.row_sums[k - n]
+                error = max(error, abs(left))
         if error <= 0.1 * _EXACT:
             return True
         if not error < 0.5 * before:  # also when it is not a number
             return False
         before = error
-        _products(t.T, t.m, n, t.stride, w.over_rows, w.over_columns, w.row_sums, w.column_sums)
+        _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
         for i in range(m):
             if t.basic[i] < n:
-                q[t.basic[i]] += w.row_sums[i]
+                q[t.basic[i]] += w.row_steps[i]
         for s in range(n):
             if t.nonbasic[s] >= n:
-                p[t.nonbasic[s] - n] += w.column_sums[s]
+                p[t.nonbasic[s] - n] += w.column_steps[s]
     return False
 
 
@@ -392,7 +391,7 @@ def _bounds(t, w, row, column):
             clipped = True
         total_q += q[j]
     if clipped:
-        _products(t.B, m, n, t.B_stride, p, q, w.row_sums, w.column_sums)
+        _products(t.B, m, n, t.B_stride, LANES, p, q, w.row_sums, w.column_sums)
     low, high = w.column_sums[0], w.row_sums[0]
     for j in range(1, n):
         low = min(low, w.column_sums[j])
@@ -408,14 +407,13 @@ def _bounds(t, w, row, column):
 @_compiled
 def _tie_parts(t, w, weight):
     """e, the part of the right-hand side that belongs to the perturbation 1 + epsilon * weight."""
-    n = t.n
+    m, n = t.m, t.n
     for s in range(n):
         k = t.nonbasic[s]
-        w.over_columns[s] = weight[k - n] if k >= n else 0.0
-    _products(t.T, t.m, n, t.stride, w.over_rows, w.over_columns, w.e, w.spare)
-    for i in range(t.m):
-        if t.basic[i] >= n:
-            w.e[i] += weight[t.basic[i] - n]
+        w.row[s] = weight[k - n] if k >= n else 0.0
+    _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
+    for i in range(m):
+        w.e[i] = w.row_steps[i] + (weight[t.basic[i] - n] if t.basic[i] >= n else 0.0)
 
 
 @_compiled
@@ -498,6 +496,21 @@ def _has(t, number):
     return False
 
 
+@_inlined
+def _differs(t, A, i, base, unit):
+    """Whether row i of A has changed since it became row i of B."""
+    here, there = pointer(A, i * t.n), pointer(t.B, i * t.B_stride)
+    vectors = t.n // LANES
+    changes = fill(0)
+    for j in range(vectors):
+        changed = fill(1.0) + (load(here, j) - fill(base)) * fill(unit) != load(there, j)
+        changes = select(changed, fill(1), changes)
+    for j in range(vectors * LANES, t.n):
+        if 1 + (here[j] - base) * unit != there[j]:
+            return True
+    return anywhere(changes > fill(0))
+
+
 @_compiled
 def _catch_up(t, w, A, scale):
     """Apply to B and T what has changed in A. False if it is too much, too far off, or made the basis singular."""
@@ -506,17 +519,14 @@ def _catch_up(t, w, A, scale):
     budget = 1 + min(m, n) // 4  # a change costs up to a pivot, and a pivot or two to repair
     least_left = most_left = False
     for i in range(m):
-        differing = 0
-        for j in range(n):
-            differing += 1 + (A[i * n + j] - base) * unit != t.B[i * t.B_stride + j]
-        if differing == 0:
+        if not _differs(t, A, i, base, unit):
             continue
-        budget -= differing
-        if budget < 0:
-            return False
         for j in range(n):
             old, new = t.B[i * t.B_stride + j], 1 + (A[i * n + j] - base) * unit
             if new != old:
+                budget -= 1
+                if budget < 0:
+                    return False
                 if not (new >= 0.5 and new <= 3) or not _change(t, w, i, j, new - old):  # NaN is refused as well
                     return False
                 t.B[i * t.B_stride + j] = new
@@ -653,15 +663,15 @@ def _compute_anew(t, w):
         for j in range(n):
             rest[j] = t.B[slack * t.B_stride + j]
         for a in range(size):
-            w.over_columns[a] = 0.0
+            w.spare[a] = 0.0
         for k in range(size):
             share = t.B[slack * t.B_stride + t.basic[q_rows[k]]]
             for j in range(n):
                 rest[j] -= share * solved[k, j]
             for a in range(size):
-                w.over_columns[a] -= share * G[k, a]
+                w.spare[a] -= share * G[k, a]
                 t.b[i] -= share * G[k, a]
-        _fill_row(t, i, rest, w.over_columns, slack_columns)
+        _fill_row(t, i, rest, w.spare, slack_columns)
     for k in range(size):
         i = q_rows[k]
         t.b[i] = 0.0
@@ -737,18 +747,18 @@ def _lay_out(states):
     rows = states.b.shape[1]
     p = pointer(states.floats, 0)
     e = pointer(p, rows)
-    over_rows = pointer(e, rows)
-    row_sums = pointer(over_rows, rows)
+    row_sums = pointer(e, rows)
     q = pointer(row_sums, rows)
-    over_columns = pointer(q, stride)
-    column_sums = pointer(over_columns, stride)
+    column_sums = pointer(q, stride)
     spare = pointer(column_sums, stride)
-    row = pointer(states.coefficients, 0)
-    factor = pointer(row, stride)
+    factor = pointer(states.coefficients, 0)
+    row_steps = pointer(factor, rows)
+    row = pointer(row_steps, rows)
+    column_steps = pointer(row, stride)
     width = -(-n // lanes) * lanes
     zero, tiny = (1e-12, 1e-9) if lanes == LANES else (1e-6, 1e-5)
-    of_rows, of_columns = (p, e, over_rows, row_sums), (q, over_columns, column_sums, spare)
-    return Scratch(*of_rows, *of_columns, factor, row, lanes, width, zero, tiny)
+    floats, coefficients = (p, e, row_sums, q, column_sums, spare), (factor, row_steps, row, column_steps)
+    return Scratch(*floats, *coefficients, lanes, width, zero, tiny)
 
 
 @_compiled

@@ -18,9 +18,9 @@ than a pivot of a small tableau. A pointer is an array without the counting. Bot
     total(vector)               the sum of all lanes
     minimum(vector)             the least of them
 
-and the operators + - * / < <= > == != & |, between vectors of one kind. Vectors start at a multiple of BYTES.
-Nothing checks bounds, and a pointer does not keep its array: take it in a function to which the array is an argument.
-On a processor whose vectors are shorter, several make one.
+and the operators + - * / < <= > == != & |, between vectors of one kind. Vectors that start at a multiple of BYTES are
+the fastest. Nothing checks bounds, and a pointer does not keep its array: take it in a function to which the array is
+an argument. On a processor whose vectors are shorter, several make one.
 
 After a change here, delete the compiled code: Numba's cache looks at the file of the kernel alone (`make clean`).
 """
@@ -74,6 +74,11 @@ def pointer(typing, memory, start):
     return types.CPointer(memory.dtype)(memory, types.int64), code
 
 
+def _size(memory):
+    """Bytes of an element: all that is asked of an address."""
+    return memory.dtype.bitwidth // 8
+
+
 def _address(builder, kind, base, i, lanes):
     """Where the i-th so many numbers start."""
     at = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
@@ -85,7 +90,7 @@ def load(typing, memory, i):
     vector = _OF[memory.dtype]
 
     def code(context, builder, signature, args):
-        return builder.load(_address(builder, memory, *args, vector.llvm.count), align=BYTES)
+        return builder.load(_address(builder, memory, *args, vector.llvm.count), align=_size(memory))
 
     return vector(memory, types.int64), code
 
@@ -93,7 +98,7 @@ def load(typing, memory, i):
 @intrinsic
 def store(typing, memory, i, vector):
     def code(context, builder, signature, args):
-        builder.store(args[2], _address(builder, memory, *args[:2], vector.llvm.count), align=BYTES)
+        builder.store(args[2], _address(builder, memory, *args[:2], vector.llvm.count), align=_size(memory))
         return context.get_dummy_value()
 
     return types.void(memory, types.int64, _OF[memory.dtype]), code
@@ -102,8 +107,7 @@ def store(typing, memory, i, vector):
 @intrinsic
 def doubles(typing, memory, i):
     def code(context, builder, signature, args):
-        align = LANES * memory.dtype.bitwidth // 8
-        numbers = builder.load(_address(builder, memory, *args, LANES), align=align)
+        numbers = builder.load(_address(builder, memory, *args, LANES), align=_size(memory))
         return numbers if memory.dtype == types.float64 else builder.fpext(numbers, DOUBLES.llvm)
 
     return DOUBLES(memory, types.int64), code
@@ -179,7 +183,7 @@ def anywhere(typing, mask):
 
 def _fold(builder, vector, combine):
     """Combine the halves of a vector until one number is left."""
-    lanes = LANES
+    lanes = vector.type.count
     while lanes > 1:
         lanes //= 2
         halves = [
@@ -230,6 +234,7 @@ for _vector in (DOUBLES, SINGLES):
     _define(operator.truediv, _vector, _vector, "fdiv")
     for _symbol, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.eq, "==")):
         _define(_symbol, _vector, _MASKS[_vector], "fcmp_ordered", _sign)
+    _define(operator.ne, _vector, _MASKS[_vector], "fcmp_unordered", "!=")
 for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "=="), (operator.ne, "!=")):
     _define(_symbol, INTEGERS, MASK, "icmp_signed", _sign)
 for _vector in (MASK, WIDE_MASK):
