@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from coebl.engine import Match, simulate
 from coebl.errors import InputError
+from coebl.learners import ucb
 from coebl.solver import maximin
 from oracles.highs import least_mean_weight
+from oracles.simplex import solve_exactly
 
 
 def ucb_like(random, m, n, rounds):
@@ -27,6 +30,24 @@ def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
         assert found.strategy[k] @ weight == pytest.approx(
             least_mean_weight(batch[k], found.value[k], weight), abs=1e-6
         )
+
+
+def test_first_holds_on_ucbs_own_matrices(monkeypatch):
+    """Nearly all of b is zero there, up to rounding: a rounded zero over a small entry must not hide what ties with it."""
+    batches = []
+
+    def look(payoffs, **options):
+        batches.append(np.array(payoffs))
+        return maximin(payoffs, **options)
+
+    monkeypatch.setattr(ucb, "maximin", look)
+    simulate(Match.of("bigger-number:4", "ucb", "ucb", 75), 20, record="last", metrics=["regret"])
+    weight = np.sqrt(np.arange(16) / 16)
+    for batch in batches[-60::13]:
+        strategies = maximin(batch).strategy
+        for matrix, strategy in zip(batch, strategies, strict=True):
+            exact = [float(share) for share in solve_exactly(matrix, weight).row]
+            np.testing.assert_allclose(strategy, exact, atol=1e-9)
 
 
 def test_first_on_a_constant_matrix_is_action_zero():

@@ -104,18 +104,17 @@ def _choose_row(g, at_column):
     """The row of least ratio, ties by the tie part, and whether there is one. Leaves the pivot column in g.factor."""
     m = g.m
     zero, tiny, none = fill(_ZERO), fill(_TINY), fill(np.inf)
-    step, leaving = none, fill(0)
+    step = none
     for i in range(m):
         entry = gather(g.T, at_column, i * LANES)
         store(g.factor, i, entry)
-        ratio = select(entry > tiny, load(g.b, i) / entry, none)
-        nearer = ratio < step
-        step, leaving = select(nearer, ratio, step), select(nearer, fill(i), leaving)
-    ties = fill(0)
+        ratio = select(entry > tiny, (load(g.b, i) + zero) / entry, none)
+        step = select(ratio < step, ratio, step)
+    ties, leaving = fill(0), fill(0)
     for i in range(m):
         entry = load(g.factor, i)
         tied = (entry > tiny) & (load(g.b, i) - step * entry <= zero)
-        ties = ties + select(tied, fill(1), fill(0))
+        ties, leaving = select(tied, ties + fill(1), ties), select(tied, fill(i), leaving)
     if anywhere(ties > fill(1)):
         tie_step = none
         for i in range(m):

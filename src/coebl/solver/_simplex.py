@@ -165,13 +165,6 @@ def _subtract(t, w, step, tie_step, price):
 
 
 @_inlined
-def _first(best, found):
-    """The least of the numbers that the lanes of a search found, and where it is; the first where they are equal."""
-    number = minimum(best)
-    return number, minimum(select(best == fill(number), found, fill(np.iinfo(np.int64).max)))
-
-
-@_inlined
 def _choose_column(t, w, zero):
     """The steepest edge, or -1 where none improves."""
     best, found, here = fill(0.0), fill(0), lane_numbers()
@@ -182,8 +175,8 @@ def _choose_column(t, w, zero):
         better = score < best
         best, found = select(better, score, best), select(better, here, found)
         here = here + fill(LANES)
-    score, at = _first(best, found)
-    return at if score < 0.0 else -1
+    highest = minimum(best)
+    return minimum(select(best == fill(highest), found, fill(np.iinfo(np.int64).max))) if highest < 0.0 else -1
 
 
 @_compiled
@@ -204,27 +197,28 @@ def _tie(t, w, step, zero):
 
 @_inlined
 def _choose_row(t, w, zero):
-    """The row of least ratio of b to w.factor, ties by the tie part, or -1 where there is none."""
+    """The row of least ratio of b to w.factor, ties by the tie part, or -1 where there is none.
+
+    The least ratio is found with b raised by what counts as zero: a rounded b over a small entry would set it too low,
+    and hide the rows that tie.
+    """
     vectors = -(-t.m // LANES)
-    tiny, none = fill(w.tiny), fill(np.inf)
-    best, found, here = none, fill(0), lane_numbers()
+    tiny, none, nothing = fill(w.tiny), fill(np.inf), fill(zero)
+    least = none
     for i in range(vectors):
         entry = doubles(w.factor, i)
-        ratio = select(entry > tiny, load(t.b, i) / entry, none)
-        nearer = ratio < best
-        best, found = select(nearer, ratio, best), select(nearer, here, found)
-        here = here + fill(LANES)
-    step, r = _first(best, found)
+        ratio = select(entry > tiny, (load(t.b, i) + nothing) / entry, none)
+        least = select(ratio < least, ratio, least)
+    step = minimum(least)
     if step == np.inf:
         return -1
-    here = lane_numbers()
-    ties = fill(0)
+    ties, found, here = fill(0), fill(np.iinfo(np.int64).max), lane_numbers()
     for i in range(vectors):
         entry = doubles(w.factor, i)
-        tied = (entry > tiny) & (load(t.b, i) - fill(step) * entry <= fill(zero)) & (here != fill(r))
-        ties = select(tied, fill(1), ties)
+        tied = (entry > tiny) & (load(t.b, i) - fill(step) * entry <= nothing)
+        ties, found = select(tied, ties + fill(1), ties), select(tied, here, found)
         here = here + fill(LANES)
-    return _tie(t, w, step, zero) if anywhere(ties > fill(0)) else r
+    return minimum(found) if total(ties) == 1 else _tie(t, w, step, zero)
 
 
 @_compiled

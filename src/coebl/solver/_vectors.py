@@ -197,7 +197,7 @@ def _fold(builder, vector, combine):
 @intrinsic
 def total(typing, vector):
     def code(context, builder, signature, args):
-        return _fold(builder, args[0], builder.fadd)
+        return _fold(builder, args[0], builder.add if vector == INTEGERS else builder.fadd)
 
     return vector.kind(vector), code
 
