@@ -33,7 +33,7 @@ def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
 
 
 def test_first_holds_on_ucbs_own_matrices(monkeypatch):
-    """Nearly all of b is zero there, up to rounding: a rounded zero over a small entry must not hide what ties with it."""
+    """Most of b is zero there, up to rounding; a rounded zero over a small entry must not hide what ties with it."""
     batches = []
 
     def look(payoffs, **options):
