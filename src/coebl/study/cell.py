@@ -12,7 +12,7 @@ from typing import Any
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import load_game
 
-FORMAT = 2  # of the stored files; a change of what they hold, or of what a run is, changes it
+FORMAT = 3  # of the stored files; a change of what they hold, or of what a run is, changes it
 
 
 @dataclass(frozen=True)
