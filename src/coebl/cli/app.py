@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Learn to play unknown two-player zero-sum matrix games from noisy payoffs.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -31,5 +30,9 @@ def options(
 ) -> None:
     """Learn to play unknown two-player zero-sum matrix games from noisy payoffs.
 
-    Examples: coebl reproduce --quick; coebl match --game rps --row ucb --column coebl:c=2; coebl list learners
+    \b
+    Examples:
+      coebl reproduce --quick
+      coebl match --game rps --row ucb --column coebl:c=2
+      coebl list learners
     """

@@ -32,10 +32,16 @@ def reproduce_command(
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Run the paper's experiments, or what is left of them; then its claims, its figures and the page.
+    """Run the paper's experiments, and judge its claims.
 
-    Examples: coebl reproduce --quick; coebl reproduce --workers 8; coebl reproduce --figure diagonal-self-play;
-    coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
+    What is in the folder already is not run again. At the end it draws the figures and writes the page.
+
+    \b
+    Examples:
+      coebl reproduce --quick
+      coebl reproduce --workers 8
+      coebl reproduce --figure diagonal-self-play
+      coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
     """
     from coebl.paper.claims import as_table, judge
     from coebl.paper.experiments import QUICK_SEEDS, SEEDS, study
@@ -76,9 +82,15 @@ def claims_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown instead of a table.")] = False,
 ) -> None:
-    """Print a verdict on each claim of the paper, from the results of coebl reproduce.
+    """Print a verdict on each claim of the paper.
 
-    Examples: coebl claims reproduction; coebl claims reproduction --json; coebl claims reproduction --claim C9
+    From the results of coebl reproduce.
+
+    \b
+    Examples:
+      coebl claims reproduction
+      coebl claims reproduction --json
+      coebl claims reproduction --claim C9
     """
     from coebl.paper import claims
 
@@ -103,9 +115,14 @@ def figures_command(
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Draw the figures of the paper, from the results of coebl reproduce, as PDF, SVG and PNG.
+    """Draw the figures of the paper as PDF, SVG and PNG.
 
-    Examples: coebl figures reproduction; coebl figures reproduction --figure rps-self-play --variant text
+    From the results of coebl reproduce.
+
+    \b
+    Examples:
+      coebl figures reproduction
+      coebl figures reproduction --figure rps-self-play --variant text
     """
     from coebl.paper.figures import draw
     from coebl.study.run import cores
@@ -122,9 +139,14 @@ def report_command(
     out: Annotated[Path | None, typer.Option(help="The file to write; by default DIR/report.html.")] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the page of a study: one file with everything in it, which needs no network.
+    """Write the page of a study, which explains and draws it.
 
-    Examples: coebl report reproduction --open; coebl report results --out page.html
+    One file with everything in it, which needs no network.
+
+    \b
+    Examples:
+      coebl report reproduction --open
+      coebl report results --out page.html
     """
     from coebl.paper.claims import judge
     from coebl.paper.reproduction import is_reproduction, write_report

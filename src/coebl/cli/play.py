@@ -33,9 +33,13 @@ def solve_command(
     game: GameArgument,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Print the value of a game and an optimal strategy of each player.
+    """Print the value of a game and both optimal strategies.
 
-    Examples: coebl solve kuhn-poker; coebl solve diagonal:4 --json; coebl solve my-game.csv
+    \b
+    Examples:
+      coebl solve kuhn-poker
+      coebl solve diagonal:4 --json
+      coebl solve my-game.csv
     """
     loaded = _load_game(game)
     solution = loaded.solution
@@ -97,8 +101,10 @@ def match_command(
 ) -> None:
     """Play two learners against each other and print how it ended.
 
-    Examples: coebl match --game diagonal:3 --row ucb --column coebl:c=2;
-    coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
+    \b
+    Examples:
+      coebl match --game diagonal:3 --row ucb --column coebl:c=2
+      coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
     """
     from coebl.engine import Match, simulate
     from coebl.statistics import mean_interval
@@ -183,7 +189,11 @@ def check_command(
 ) -> None:
     """Hold a learner or a game to its contract, point by point.
 
-    Examples: coebl check ucb; coebl check path/to/mine.py:Mine; coebl check diagonal:4
+    \b
+    Examples:
+      coebl check ucb
+      coebl check path/to/mine.py:Mine
+      coebl check diagonal:4
     """
     from coebl.games import GAMES, SUFFIXES
     from coebl.testing import check_game, check_learner
@@ -199,9 +209,12 @@ def check_command(
 def list_command(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="games, learners, metrics or noises.")] = "games",
 ) -> None:
-    """List what can be named in a spec: games, learners, metrics or noises.
+    """List the games, learners, metrics or noises.
 
-    Examples: coebl list games; coebl list learners
+    \b
+    Examples:
+      coebl list games
+      coebl list learners
     """
     from coebl.games import GAMES, NOISES
     from coebl.learners import LEARNERS, SEES
@@ -232,9 +245,16 @@ def list_command(
 def show_command(
     subject: Annotated[str, typer.Argument(metavar="GAME|LEARNER", help="A game's spec or file, or a learner's spec.")],
 ) -> None:
-    """Print a game, with its payoffs, source and value, or what a learner is.
+    """Print a game, or what a learner is.
 
-    Examples: coebl show rps; coebl show blotto:coins=4,fields=3; coebl show my-game.csv; coebl show coebl
+    Of a game: its payoffs, source and value.
+
+    \b
+    Examples:
+      coebl show rps
+      coebl show blotto:coins=4,fields=3
+      coebl show my-game.csv
+      coebl show coebl
     """
     import inspect
 

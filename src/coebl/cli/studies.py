@@ -32,9 +32,14 @@ def run_command(
     dask: Dask = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and stop.")] = False,
 ) -> None:
-    """Run a study, or what is left of it; results are kept cell by cell.
+    """Run a study, or what is left of it.
 
-    Examples: coebl run study.toml --out results; coebl run study.toml --out results --dask tcp://scheduler:8786
+    Results are kept cell by cell, so that an interrupted run goes on where it stopped.
+
+    \b
+    Examples:
+      coebl run study.toml --out results
+      coebl run study.toml --out results --dask tcp://scheduler:8786
     """
     from coebl.study import read_study
     from coebl.study.store import Store
@@ -65,7 +70,8 @@ def run_study(study: Study, out: Path, workers: int | None, dask: str | None, ag
         sys.exit(130)
     for note in outcome.notes:
         print(note, file=sys.stderr)
-    print(f"{outcome.finished} cells run, {outcome.found} found, in {duration(outcome.seconds)}: {out}")
+    cells = "cell" if outcome.finished == 1 else "cells"
+    print(f"{outcome.finished} {cells} run, {outcome.found} found, in {duration(outcome.seconds)}: {out}")
     if outcome.failed:
         for cell in outcome.failed:
             print(f"failed: {cell}", file=sys.stderr)
@@ -100,7 +106,9 @@ def study_new_command(
 ) -> None:
     """Write a commented example of a study's file.
 
-    Example: coebl study new my-study.toml
+    \b
+    Example:
+      coebl study new my-study.toml
     """
     from coebl.study import EXAMPLE
 
@@ -118,9 +126,13 @@ def study_show_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
     workers: Annotated[int | None, typer.Option(min=1, help="Local processes to estimate for.")] = None,
 ) -> None:
-    """Print a study's cells, the time it will take, by a quick calibration, and the disk it will use.
+    """Print what a study will run, and what it will take.
 
-    Example: coebl study show my-study.toml
+    Its cells, the time, by a quick calibration, and the disk.
+
+    \b
+    Example:
+      coebl study show my-study.toml
     """
     from coebl.study import read_study
     from coebl.study.progress import duration
@@ -141,9 +153,14 @@ def results_command(
     metric: Annotated[list[str] | None, typer.Option(help="Only this metric; may be given more than once.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
-    """Print the means after the last round of a study's matches, with 95 % intervals.
+    """Print the means after a study's last round.
 
-    Examples: coebl results results; coebl results results --metric pseudo_regret --csv
+    Of every match, with 95 % intervals.
+
+    \b
+    Examples:
+      coebl results results
+      coebl results results --metric pseudo_regret --csv
     """
     import csv
 
