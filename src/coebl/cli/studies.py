@@ -142,7 +142,7 @@ def study_show_command(
     for cell in study.cells:
         print(cell)
     rounds = sum(map(rounds_of, study.cells))
-    warm_up()
+    warm_up(study.cells)
     print(f"{len(study.cells)} cells, {rounds:,} rounds in all")
     print(f"about {duration(estimate(study, workers))} on this machine, about {disk_use(study) / 1e6:,.1f} MB on disk")
 

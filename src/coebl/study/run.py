@@ -9,16 +9,15 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from coebl.engine import Result
 from coebl.errors import InputError
+from coebl.games import load_game
 from coebl.solver import maximin
 from coebl.study.cell import Cell
 from coebl.study.file import Study
@@ -72,7 +71,7 @@ def run(
     if todo and executor is None:
         if not quiet:
             print("starting; the solver is compiled if it is the first time", file=sys.stderr)
-        warm_up()
+        warm_up(todo)
     progress = Progress(len(study.cells), len(study.cells) - len(todo), sum(map(work, todo)), quiet)
     finished, stopped = 0, True
     try:
@@ -204,10 +203,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def warm_up() -> None:
-    """Compile the kernels into the cache, so that the workers find them there and do not all compile at once."""
-    for n in (2, 24, 64):  # one for each kernel and precision
-        maximin(np.eye(n))
+def warm_up(cells: Iterable[Cell]) -> None:
+    """Compile what these cells need into the cache, so that the workers find it there and do not all compile it."""
+    for name in {cell.game for cell in cells}:
+        with suppress(Exception):  # a game that cannot be read: the run itself will tell
+            payoff = load_game(name).payoff
+            for tied in (False, True):
+                maximin(payoff, tied=tied)
 
 
 def estimate(study: Study, workers: int | None = None) -> float:
