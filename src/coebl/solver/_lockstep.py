@@ -35,7 +35,7 @@ class Group(NamedTuple):
     answers: Any  # 2, value and gap
     basic: Any  # m
     nonbasic: Any  # n
-    counts: Any  # 3, pivots; scratch
+    counts: Any  # 3, scratch, scratch, pivots
 
 
 @_inlined
@@ -65,7 +65,7 @@ def _better(score, best, index, chosen):
 
 @_inlined
 def _load(g, A, weight, weight_stride, run):
-    """The first tableaux of the games of these runs. Return low end and width of the payoffs, and the first column."""
+    """The first tableaux of these runs' games. Return low end and width of the payoffs, the first column, its score."""
     m, n = g.m, g.n
     zero, one = fill(0.0), fill(1.0)
     game = run * fill(m * n)
@@ -78,7 +78,7 @@ def _load(g, A, weight, weight_stride, run):
             high = select(entry > high, entry, high)
             check = check + entry * zero  # not a number where the entry is not finite; it then spreads to all
             store(g.B, j * m + i, entry)
-    span = select(high > low, high - low, one) + check
+    span = select(high > low, high - low, one) + check + (high - low) * zero  # likewise where the range is too large
     unit = one / span
     best, entering = zero, fill(0)
     for j in range(n):

@@ -13,7 +13,7 @@ from coebl.errors import InputError, SolveError, shorten
 from coebl.solver import _lockstep, _simplex
 from coebl.solver._highs import solve_with_highs
 from coebl.solver._simplex import MOST_GAP
-from coebl.solver._vectors import LANES
+from coebl.solver._vectors import BYTES, LANES
 
 Floats = NDArray[np.float64]
 
@@ -134,8 +134,8 @@ def _rescue(
         low, high = batch[run].min(), batch[run].max()
         if not high / 2 - low / 2 <= np.finfo(np.float64).max / 2:
             raise InputError(_not_finite(batch[run], int(run), len(batch)))
-        half = (high / 2 - low / 2) or 1.0  # halves: the range itself may be too large for a float
-        scaled = (batch[run] / 2 - low / 2) / half
+        span = (high - low) or 1.0
+        scaled = (batch[run] - low) / span
         again = _simplex_once(scaled, weight[run if len(weight) > 1 else 0])
         if again is None:  # the rule for ties asks for more digits than there are: any optimal strategy, then
             again = _simplex_once(scaled, np.zeros(m))
@@ -145,11 +145,11 @@ def _rescue(
         row[run], column[run], pivots[run] = again
         lower, upper = (row[run] @ scaled).min(), (scaled @ column[run]).max()
         gap[run] = upper - lower
-        value[run] = low + (lower + upper) * half
+        value[run] = low + 0.5 * (lower + upper) * span
         if not gap[run] <= MOST_GAP:
             raise SolveError(
                 f"run {run}: the best answer has a relative gap of {gap[run]:.1e}, more than {MOST_GAP:.0e}; "
-                "the payoffs are too close to degenerate for double precision."
+                "neither the kernels nor HiGHS came nearer. Payoffs of very different sizes do this: rescale them."
             )
     _fallbacks += fallbacks
     return fallbacks
@@ -170,23 +170,23 @@ def _simplex_once(scaled: Floats, weight: Floats) -> tuple[Floats, Floats, int] 
 
 
 def _take_state(start: BatchSolution | None, batch: Floats, precision: type[np.floating]) -> _State:
-    if start is not None and start._state and start._state[0].fits(batch, precision):
-        return start._state.pop()
-    try:
-        spare = _spare.pop()
-    except IndexError:  # there is none, or another thread was quicker
-        return _new_state(batch, precision)
-    if not spare.fits(batch, precision):
-        return _new_state(batch, precision)
-    spare.scale[:] = 0
-    return spare
+    for states in ([start._state] if start else []) + [_spare]:
+        try:
+            state = states.pop()
+        except IndexError:  # there is none, or another thread was quicker
+            continue
+        if state.fits(batch, precision):
+            if states is _spare:
+                state.scale[:] = 0
+            return state
+    return _new_state(batch, precision)
 
 
 def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
     runs, m, n = batch.shape
-    stride = -(-n // 16) * 16
+    stride = -(-n // (2 * LANES)) * 2 * LANES
     if stride * np.dtype(precision).itemsize % 512 == 0:
-        stride += 16  # rows that lie a power of two apart would fight for the same cache lines
+        stride += 2 * LANES  # rows that lie a power of two apart would fight for the same cache lines
     tableaux = _simplex.States(
         T=_aligned((runs, m, stride), precision),
         b=_aligned((runs, _whole(m)), np.float64),
@@ -210,8 +210,8 @@ def _whole(size: int) -> int:
 def _aligned(shape: tuple[int, ...], precision: type[np.floating]) -> NDArray[np.floating]:
     """An empty array at an address that suits whole cache lines: a third faster to sweep."""
     size = int(np.prod(shape)) * np.dtype(precision).itemsize
-    buffer = np.empty(size + 64, np.uint8)
-    start = -buffer.ctypes.data % 64
+    buffer = np.empty(size + BYTES, np.uint8)
+    start = -buffer.ctypes.data % BYTES
     return buffer[start : start + size].view(precision).reshape(shape)
 
 
@@ -229,9 +229,15 @@ def _tie_weights(ties: str | Floats, random: np.random.Generator | None, runs: i
                 raise InputError('ties is "random" and random is None; pass random=numpy.random.default_rng(seed).')
             return random.permuted(np.repeat(_first_weights(m), runs, axis=0), axis=1)
         raise InputError(f'ties is {ties!r}; accepted: "first", "random", or an array of weights, (runs, m).')
-    weight = np.ascontiguousarray(ties, dtype=np.float64)
-    if weight.shape != (runs, m) or not np.isfinite(weight).all():
+    weight = np.array(ties, dtype=np.float64)
+    if weight.shape != (runs, m):
         raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape (runs, m) = {(runs, m)}.")
+    if not np.isfinite(weight).all():
+        raise InputError("ties has entries that are not finite; accepted: finite weights. Replace them.")
+    weight /= 2  # what follows brings each row to 0 .. 1, which the rule does not notice, and rounding does
+    weight -= weight.min(axis=1, keepdims=True)
+    largest = weight.max(axis=1, keepdims=True)
+    np.divide(weight, largest, out=weight, where=largest > 0)
     return weight
 
 

@@ -15,11 +15,9 @@ Ties. A right-hand side ``1 + epsilon * weight[i]`` with an infinitesimal epsilo
 non-degenerate, and means that among its optimal strategies the row player takes the one of least mean
 ``weight``. ``e`` carries the part of the right-hand side that belongs to epsilon; it decides where ``b`` ties.
 
-Precision. ``T`` may be single precision. It only steers: ``settle`` uses the inverse inside it to refine ``p``
+Precision. ``T`` may be single precision. It only steers: ``_settle`` uses the inverse inside it to refine ``p``
 and ``q`` against the double-precision ``B``, recomputes ``b`` and ``c`` from them, and pivots on until they are
-feasible to 1e-11. The gap it then returns is computed from ``B`` alone.
-
-Every function below works in place on arrays that its caller allocated.
+feasible to 1e-11. The gap is then computed from ``B`` alone.
 """
 
 from typing import Any, NamedTuple
@@ -54,7 +52,7 @@ _inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")  #
 
 
 class States(NamedTuple):
-    """The tableaux of a batch: arrays with runs on axis 0. Axes of floats are whole vectors long, and end in zeros."""
+    """The tableaux of a batch: arrays with runs on axis 0. The last axis of floats is whole vectors long."""
 
     T: Any  # (runs, m, stride), single or double precision
     b: Any  # (runs, m), right-hand side
@@ -239,6 +237,15 @@ def _primal(t, w, zero, limit):
 
 
 @_compiled
+def _largest(t, w, r):
+    """The largest coefficient of row r, or 1."""
+    largest = 1.0
+    for j in range(w.width):
+        largest = max(largest, abs(t.T[r * t.stride + j]))
+    return largest
+
+
+@_compiled
 def _dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as _primal does.
 
@@ -252,18 +259,13 @@ def _dual(t, w, zero, limit):
             if t.b[i] < worst:
                 r, worst = i, t.b[i]
         if r < 0:
-            largest = 1.0
+            worst = -w.tiny
             for i in range(m):
-                largest = max(largest, abs(w.e[i]))
-            worst = -w.tiny * largest
-            for i in range(m):
-                if t.b[i] <= zero and w.e[i] < worst:
+                if t.b[i] <= zero and w.e[i] < worst and w.e[i] < -w.tiny * _largest(t, w, i):
                     r, worst = i, w.e[i]
         if r < 0:
             return pivots
-        largest = 1.0
-        for j in range(w.width):
-            largest = max(largest, abs(t.T[r * t.stride + j]))
+        largest = _largest(t, w, r)
         s, best, size = -1, np.inf, 0.0
         for j in range(w.width):
             entry = -t.T[r * t.stride + j]
@@ -411,6 +413,31 @@ def _tie_parts(t, w, weight):
 
 
 @_compiled
+def _ties_hold(t, w, weight):
+    """Whether e solves B e + slack = weight. If not, the basis is singular and T no inverse; p and q do not tell."""
+    m, n = t.m, t.n
+    for j in range(n):
+        w.spare[j] = 0.0
+    for i in range(m):
+        w.row_steps[i] = 0
+    largest = 1.0
+    for i in range(m):
+        if t.basic[i] < n:
+            w.spare[t.basic[i]] = w.e[i]
+        else:
+            w.row_steps[t.basic[i] - n] = w.e[i]
+        largest = max(largest, abs(w.e[i]))
+    most = 1e-6 + 1e-13 * largest if w.lanes == LANES else 1e-2 * largest
+    for i in range(m):
+        row_sum = fill(0.0)
+        for j in range(-(-n // LANES)):
+            row_sum = row_sum + load(t.B, i * t.B_stride // LANES + j) * load(w.spare, j)
+        if not abs(total(row_sum) + w.row_steps[i] - weight[i]) <= most:
+            return False
+    return True
+
+
+@_compiled
 def _settle(t, w, weight, exact):
     """Refine, and pivot on until the basis is optimal in double precision, ties included. Return as _primal does."""
     m, n = t.m, t.n
@@ -432,7 +459,7 @@ def _settle(t, w, weight, exact):
         if repairs < 0 or improvements < 0:
             return -1
         if repairs + improvements == 0:
-            return pivots
+            return pivots if _ties_hold(t, w, weight) else -1
         pivots += repairs + improvements
     return -1
 

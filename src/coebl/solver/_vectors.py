@@ -126,6 +126,8 @@ def gather(typing, memory, at, start):
             result = builder.insert_element(result, builder.load(where), lane)
         return result
 
+    if vector.llvm.count != LANES:
+        raise TypingError("gather: as many numbers as there are indices, which singles are not")
     return vector(memory, INTEGERS, types.int64), code
 
 
