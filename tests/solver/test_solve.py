@@ -195,6 +195,38 @@ def test_a_range_beyond_floats():
         solve([[1.7e308, -1.7e308], [0, 1]])
 
 
+@pytest.mark.parametrize("n", [2, 30, 60])
+def test_a_batch_with_a_range_beyond_floats(n):
+    payoffs = np.zeros((2, n, n))
+    payoffs[1, 0, 0], payoffs[1, 1, 0] = 1.7e308, -1.7e308
+    with pytest.raises(InputError, match=r"payoffs\[1\] spans more than a float can hold"):
+        maximin(payoffs)
+
+
+def test_the_smallest_range_there_is():
+    found = maximin([[0.0, 0.0], [5e-324, 5e-324]])
+    np.testing.assert_array_equal(found.strategy, [[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("n", [5, 30])
+def test_kinds_of_arrays(n):
+    """Whatever the memory of the payoffs looks like, the answer is that of a plain array."""
+    plain = np.random.default_rng(n).normal(size=(3, n, n + 1)).astype(np.float32).astype(float)
+    expected = maximin(plain)
+    locked = plain.copy()
+    locked.flags.writeable = False
+    apart = np.zeros((6, 2 * n, 2 * n + 2))
+    apart[::2, ::2, ::2] = plain
+    shifted = np.zeros(plain.size * 8 + 1, np.uint8)[1:].view(float).reshape(plain.shape)
+    shifted[:] = plain
+    kinds = [plain.astype(np.float32), plain.astype(">f8"), locked, apart[::2, ::2, ::2], shifted, plain.tolist()]
+    kinds += [np.asfortranarray(plain), plain.transpose(0, 2, 1).copy().transpose(0, 2, 1)]
+    for payoffs in kinds:
+        found = maximin(payoffs)
+        np.testing.assert_array_equal(found.strategy, expected.strategy)
+        np.testing.assert_array_equal(found.opponent, expected.opponent)
+
+
 @pytest.mark.parametrize("shape", [(3,), (0, 2), (2, 0, 3), (1, 2, 3, 4)])
 def test_shapes_that_are_no_batch(shape):
     with pytest.raises(InputError, match=r"payoffs has shape .* accepted: \(runs, m, n\)"):

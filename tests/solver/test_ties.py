@@ -50,6 +50,34 @@ def test_first_holds_on_ucbs_own_matrices(monkeypatch):
             np.testing.assert_allclose(strategy, exact, atol=1e-9)
 
 
+@pytest.mark.parametrize("game", ["diagonal:5", "bigger-number:5"])
+def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
+    """Its bases may be singular; then the tableau's tie parts are nothing, while the strategies are still optimal."""
+    weight = np.sqrt(np.arange(32) / 32)
+    solves = []
+
+    def compare(payoffs, **options):
+        warm, cold = maximin(payoffs, **options), maximin(payoffs, tied=True)
+        np.testing.assert_allclose(warm.strategy @ weight, cold.strategy @ weight, atol=1e-7)
+        solves.append(len(payoffs))
+        return warm
+
+    monkeypatch.setattr(ucb, "maximin", compare)
+    simulate(Match.of(game, "ucb", "ucb", 400), 20, record="last", metrics=["regret"])
+    assert sum(solves) == 2 * 400 * 20
+
+
+@pytest.mark.parametrize("shift", [1e7, -1e300])
+def test_weights_may_be_shifted_and_scaled(shift):
+    random = np.random.default_rng(4)
+    batch = np.stack([ucb_like(random, 60, 60, 60) for _ in range(5)])
+    weight = random.integers(100, size=(5, 60)).astype(float)
+    expected = (maximin(batch, ties=weight).strategy * weight).sum(axis=1)
+    for changed in (weight * 2.0**1000, weight + shift if abs(shift) < 1e10 else weight * -shift):
+        found = maximin(batch, ties=changed)
+        np.testing.assert_allclose((found.strategy * weight).sum(axis=1), expected, atol=1e-3)
+
+
 def test_first_on_a_constant_matrix_is_action_zero():
     for m in (1, 4, 30, 60):
         strategy = maximin(np.full((2, m, m + 1), 2.5)).strategy

@@ -58,12 +58,17 @@ def test_arithmetic(function, kind, random):
 
 @pytest.mark.parametrize(
     ("function", "kind"),
-    [(f, np.float64) for f in (operator.lt, operator.le, operator.gt, operator.eq)]
+    [
+        (f, k)
+        for f in (operator.lt, operator.le, operator.gt, operator.eq, operator.ne)
+        for k in (np.float64, np.float32)
+    ]
     + [(f, np.int64) for f in (operator.lt, operator.gt, operator.eq, operator.ne)],
 )
 def test_comparisons_select(function, kind):
-    one, other = memory([0, 1, 2, 3, 4, 5, 6, 7], kind), memory([3, 3, 3, 3, 4, 4, 9, 0], kind)
-    result = memory(np.zeros(LANES), kind)
+    lanes = 64 // np.dtype(kind).itemsize
+    one, other = memory(np.arange(lanes), kind), memory(([3, 3, 3, 3, 4, 4, 9, 0] * 2)[:lanes], kind)
+    result = memory(np.zeros(lanes), kind)
 
     @njit
     def apply(one, other, result):
@@ -83,9 +88,9 @@ def test_nothing_compares_to_what_is_not_a_number():
     @njit
     def apply(numbers):
         a = load(pointer(numbers, 0), 0)
-        return anywhere((a < fill(1.0)) | (a <= a) | (a > fill(1.0)) | (a == a))
+        return anywhere((a < fill(1.0)) | (a <= a) | (a > fill(1.0)) | (a == a)), anywhere(a != a)
 
-    assert not apply(numbers)
+    assert apply(numbers) == (False, True)
 
 
 def test_masks_combine():

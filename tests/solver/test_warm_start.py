@@ -1,5 +1,7 @@
 """Warm starts: the same answers, by the same rules, for less work."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -111,11 +113,23 @@ def test_not_a_number_after_a_start_is_refused_and_does_no_lasting_harm():
     random = np.random.default_rng(9)
     batch = random.normal(size=(2, 30, 30))
     found = maximin(batch)
+    before = found.strategy.copy()
     broken = batch.copy()
     broken[1, 4, 6] = np.nan
     with pytest.raises(InputError, match=r"payoffs\[1\]\[4, 6\] is nan"):
         maximin(broken, start=found)
-    np.testing.assert_array_equal(maximin(batch).strategy, maximin(batch.copy()).strategy)
+    np.testing.assert_array_equal(maximin(batch).strategy, before)
+
+
+def test_threads_may_share_a_start():
+    batch = np.random.default_rng(3).normal(size=(4, 24, 24))
+    expected = maximin(batch).value
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(50):
+            start = maximin(batch)
+            answers = [pool.submit(maximin, batch, start=start) for _ in range(4)]
+            for answer in answers:
+                np.testing.assert_allclose(answer.result().value, expected, atol=1e-9)
 
 
 def test_memory_that_is_handed_on_carries_nothing_over():
