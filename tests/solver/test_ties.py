@@ -67,15 +67,14 @@ def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
     assert sum(solves) == 2 * 400 * 20
 
 
-@pytest.mark.parametrize("shift", [1e7, -1e300])
-def test_weights_may_be_shifted_and_scaled(shift):
+@pytest.mark.parametrize("change", [lambda weight: weight + 1e7, lambda weight: weight * 1e308])
+def test_weights_may_be_shifted_and_scaled(change):
     random = np.random.default_rng(4)
-    batch = np.stack([ucb_like(random, 60, 60, 60) for _ in range(5)])
-    weight = random.integers(100, size=(5, 60)).astype(float)
+    batch = np.stack([ucb_like(random, 60, 60, 60) for _ in range(20)])
+    weight = random.random((20, 60))
     expected = (maximin(batch, ties=weight).strategy * weight).sum(axis=1)
-    for changed in (weight * 2.0**1000, weight + shift if abs(shift) < 1e10 else weight * -shift):
-        found = maximin(batch, ties=changed)
-        np.testing.assert_allclose((found.strategy * weight).sum(axis=1), expected, atol=1e-3)
+    found = maximin(batch, ties=change(weight))
+    np.testing.assert_allclose((found.strategy * weight).sum(axis=1), expected, atol=1e-4)
 
 
 def test_first_on_a_constant_matrix_is_action_zero():

@@ -195,10 +195,11 @@ def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
         basic=np.empty((runs, m), np.int64),
         nonbasic=np.empty((runs, n), np.int64),
         B=_aligned((runs, m, _whole(n)), np.float64),
-        floats=_aligned((3 * (_whole(m) + stride),), np.float64),
+        floats=_aligned((4 * (_whole(m) + stride),), np.float64),
         coefficients=_aligned((2 * (_whole(m) + stride),), precision),
     )
-    tableaux.floats[:] = tableaux.coefficients[:] = 0
+    for array in (tableaux.b, tableaux.floats, tableaux.coefficients):  # these are read to the end
+        array[:] = 0
     return _State(tableaux, np.zeros((runs, 4)))
 
 

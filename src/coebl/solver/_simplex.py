@@ -61,7 +61,7 @@ class States(NamedTuple):
     basic: Any  # (runs, m), the variable of each row
     nonbasic: Any  # (runs, n), the variable of each column
     B: Any  # (runs, m, n), the scaled payoffs
-    floats: Any  # working memory, 3 * (m + stride)
+    floats: Any  # working memory, 4 * (m + stride)
     coefficients: Any  # likewise, of the type of T, 2 * (m + stride)
 
 
@@ -84,10 +84,12 @@ class Tableau(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory, for all runs."""
 
-    p: Any  # m, the row player's solution
+    primal: Any  # stride + m, the value of each variable: q, then
+    slacks: Any
+    dual: Any  # stride + m, the price of each: those of q, then p
+    p: Any
     e: Any  # m, the tie part of the right-hand side
     row_sums: Any  # m, Bq
-    q: Any  # stride, the column player's solution
     column_sums: Any  # stride, B'p
     spare: Any  # stride
     factor: Any  # m, the pivot column, or what is to be multiplied with T; this and the rest have the type of T
@@ -313,47 +315,43 @@ def _products(M, m, n, stride, lanes, p, q, row_sums, column_sums):
         i += 1
 
 
+@_inlined
+def _place(t, variable):
+    """Where a variable stands in w.primal and w.dual; slacks start at the stride."""
+    return variable + (t.stride - t.n) * (variable >= t.n)
+
+
 @_compiled
 def _refine(t, w):
-    """Solve for the w.p and w.q of this basis by iterative refinement; recompute b and c. False if it diverges.
+    """Solve for the p and q of this basis by iterative refinement; recompute b and c. False if it diverges.
 
-    Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis.
+    Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis. A basic
+    variable should have no price, a nonbasic one no value: what is left of these is the error.
     Leaves Bq in w.row_sums and B'p in w.column_sums.
     """
     m, n = t.m, t.n
-    p, q = w.p, w.q
     for i in range(m):
-        p[i] = 0.0
-    for j in range(n):
-        q[j] = 0.0
-    for i in range(m):
-        if t.basic[i] < n:
-            q[t.basic[i]] = t.b[i]
+        at = _place(t, t.basic[i])
+        w.primal[at], w.dual[at] = t.b[i], 0.0
     for s in range(n):
-        if t.nonbasic[s] >= n:
-            p[t.nonbasic[s] - n] = -t.c[s]
+        at = _place(t, t.nonbasic[s])
+        w.primal[at], w.dual[at] = 0.0, -t.c[s]
     before = np.inf
     for _ in range(_REFINEMENTS):
-        _products(t.B, m, n, t.B_stride, LANES, p, q, w.row_sums, w.column_sums)
+        _products(t.B, m, n, t.B_stride, LANES, w.p, w.primal, w.row_sums, w.column_sums)
+        for i in range(m):
+            w.slacks[i] = 1 - w.row_sums[i]
+        for j in range(n):
+            w.dual[j] = w.column_sums[j] - 1
         error = 0.0
         for i in range(m):
-            k = t.basic[i]
-            if k < n:
-                t.b[i] = q[k]
-                w.factor[i] = left = 1 - w.column_sums[k]
-                error = max(error, abs(left))
-            else:
-                t.b[i] = 1 - w.row_sums[k - n]
-                w.factor[i] = 0.0
+            at = _place(t, t.basic[i])
+            t.b[i], w.factor[i] = w.primal[at], -w.dual[at]
+            error = max(error, abs(w.dual[at]))
         for s in range(n):
-            k = t.nonbasic[s]
-            if k < n:
-                t.c[s] = 1 - w.column_sums[k]
-                w.row[s] = 0.0
-            else:
-                t.c[s] = -p[k - n]
-                w.row[s] = left = 1 - w.row_sums[k - n]
-                error = max(error, abs(left))
+            at = _place(t, t.nonbasic[s])
+            t.c[s], w.row[s] = -w.dual[at], w.primal[at]
+            error = max(error, abs(w.primal[at]))
         if error <= 0.1 * _EXACT:
             return True
         if not error < 0.5 * before:  # also when it is not a number
@@ -361,11 +359,9 @@ def _refine(t, w):
         before = error
         _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
         for i in range(m):
-            if t.basic[i] < n:
-                q[t.basic[i]] += w.row_steps[i]
+            w.primal[_place(t, t.basic[i])] += w.row_steps[i]
         for s in range(n):
-            if t.nonbasic[s] >= n:
-                p[t.nonbasic[s] - n] += w.column_steps[s]
+            w.dual[_place(t, t.nonbasic[s])] += w.column_steps[s]
     return False
 
 
@@ -373,7 +369,7 @@ def _refine(t, w):
 def _bounds(t, w, row, column):
     """Leave the strategies in row and column. Return what they guarantee, min p'B and max Bq. Comes after _refine."""
     m, n = t.m, t.n
-    p, q = w.p, w.q
+    p, q = w.p, w.primal
     clipped = False
     total_p = total_q = 0.0
     for i in range(m):
@@ -555,7 +551,7 @@ def _catch_up(t, w, A, scale):
                 most_left |= old == most
                 least, most = min(least, new), max(most, new)
     if (least_left and not _has(t, least)) or (most_left and not _has(t, most)):
-        least, most = _extent(t.B, m, n, t.B_stride, w.spare, w.q, w.column_sums)
+        least, most = _extent(t.B, m, n, t.B_stride, w.spare, w.primal, w.column_sums)
     scale[2], scale[3] = least, most
     return most - least >= 0.25
 
@@ -564,7 +560,7 @@ def _catch_up(t, w, A, scale):
 def _scale(t, w, A, scale):
     """Make B of A, with entries in [1, 2]."""
     m, n = t.m, t.n
-    low, high = _extent(A, m, n, n, w.spare, w.q, w.column_sums)
+    low, high = _extent(A, m, n, n, w.spare, w.primal, w.column_sums)
     span = high - low if high != low else 1.0
     unit = 1 / span
     for i in range(m):
@@ -766,11 +762,13 @@ def _lay_out(states):
     """Cut up the working memory."""
     n, stride, lanes = states.nonbasic.shape[1], states.T.shape[2], BYTES // states.T.itemsize
     rows = states.b.shape[1]
-    p = pointer(states.floats, 0)
+    primal = pointer(states.floats, 0)
+    slacks = pointer(primal, stride)
+    dual = pointer(slacks, rows)
+    p = pointer(dual, stride)
     e = pointer(p, rows)
     row_sums = pointer(e, rows)
-    q = pointer(row_sums, rows)
-    column_sums = pointer(q, stride)
+    column_sums = pointer(row_sums, rows)
     spare = pointer(column_sums, stride)
     factor = pointer(states.coefficients, 0)
     row_steps = pointer(factor, rows)
@@ -778,8 +776,8 @@ def _lay_out(states):
     column_steps = pointer(row, stride)
     width = -(-n // lanes) * lanes
     zero, tiny = (1e-12, 1e-9) if lanes == LANES else (1e-6, 1e-5)
-    floats, coefficients = (p, e, row_sums, q, column_sums, spare), (factor, row_steps, row, column_steps)
-    return Scratch(*floats, *coefficients, lanes, width, zero, tiny)
+    solution, sums = (primal, slacks, dual, p), (e, row_sums, column_sums, spare)
+    return Scratch(*solution, *sums, factor, row_steps, row, column_steps, lanes, width, zero, tiny)
 
 
 @_compiled
