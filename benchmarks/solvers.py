@@ -3,7 +3,8 @@
     python benchmarks/solvers.py                  all sizes
     python benchmarks/solvers.py --sizes 3 16     some, printed only
 
-Every time is the best of several repetitions: the machine may be shared, and other work only adds time.
+Every time is the best of several repetitions, since the machine may be shared and other work only adds time; those of
+warm starts, which depend on what was changed, are medians, and the cold ones beside them too.
 """
 
 from __future__ import annotations

@@ -12,11 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coebl.solver._simplex import _ROUNDING, MOST_GAP, _aligned, _compiled, _inlined
+from coebl.solver._simplex import _ROUNDING, MOST_GAP, TINY, ZERO, _aligned, _compiled, _inlined
 from coebl.solver._vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
-
-_ZERO = 1e-12  # what counts as zero in b and c
-_TINY = 1e-9  # what counts as zero in T
 
 
 class Group(NamedTuple):
@@ -103,7 +100,7 @@ def _load(g, A, weight, weight_stride, run):
 def _choose_row(g, at_column):
     """The row of least ratio, ties by the tie part, and whether there is one. Leaves the pivot column in g.factor."""
     m = g.m
-    zero, tiny, none = fill(_ZERO), fill(_TINY), fill(np.inf)
+    zero, tiny, none = fill(ZERO), fill(TINY), fill(np.inf)
     step = none
     for i in range(m):
         entry = gather(g.T, at_column, i * LANES)
@@ -155,7 +152,7 @@ def _pivot(g, entering, leaving, active):
             norm = norm + entry * entry
         cost = load(g.c, j) - price * row
         store(g.c, j, cost)
-        gain = cost - fill(_ZERO)
+        gain = cost - fill(ZERO)
         gain = select(gain > zero, gain, zero)
         best, upcoming = _better(gain * gain / norm, best, j, upcoming)
     store(g.counts, 0, select(active, entering, fill(-1)))

@@ -11,9 +11,9 @@ the slack of constraint i. At the end ``q`` is read off ``b``, and ``p`` off ``-
 
 Pivoting is by steepest edge with exact column norms, which are recomputed in the pass that updates ``T``.
 
-Ties. A right-hand side ``1 + epsilon * weight[i]`` with an infinitesimal epsilon makes the program
-non-degenerate, and means that among its optimal strategies the row player takes the one of least mean
-``weight``. ``e`` carries the part of the right-hand side that belongs to epsilon; it decides where ``b`` ties.
+Ties. A right-hand side ``1 + epsilon * weight[i]`` with an infinitesimal epsilon means that among its optimal
+strategies the row player takes the one of least mean ``weight``; but for strategies of equal mean it also makes the
+program non-degenerate. ``e`` carries the part of the right-hand side that belongs to epsilon; it decides where ``b`` ties.
 
 Precision. ``T`` may be single precision. It only steers: ``_settle`` uses the inverse inside it to refine ``p``
 and ``q`` against the double-precision ``B``, recomputes ``b`` and ``c`` from them, and pivots on until they are
@@ -42,6 +42,8 @@ from coebl.solver._vectors import (
 )
 
 MOST_GAP = 1e-9  # the largest duality gap, relative to the payoff range, of an answer that stands
+ZERO = 1e-12  # what counts as zero in b and c of a double-precision tableau
+TINY = 1e-9  # what counts as zero in its T
 _ROUNDS = 12  # how often _settle refines and pivots on before it gives up
 _REFINEMENTS = 8
 _ROUNDING = 1e-13  # a probability below this is no probability
@@ -775,7 +777,7 @@ def _lay_out(states):
     row = pointer(row_steps, rows)
     column_steps = pointer(row, stride)
     width = -(-n // lanes) * lanes
-    zero, tiny = (1e-12, 1e-9) if lanes == LANES else (1e-6, 1e-5)
+    zero, tiny = (ZERO, TINY) if lanes == LANES else (1e-6, 1e-5)
     solution, sums = (primal, slacks, dual, p), (e, row_sums, column_sums, spare)
     return Scratch(*solution, *sums, factor, row_steps, row, column_steps, lanes, width, zero, tiny)
 

@@ -18,11 +18,11 @@ than a pivot of a small tableau. A pointer is an array without the counting. Bot
     total(vector)               the sum of all lanes
     minimum(vector)             the least of them
 
-and the operators + - * / < <= > == != & |, between vectors of one kind. Vectors that start at a multiple of BYTES are
-the fastest. Nothing checks bounds, and a pointer does not keep its array: take it in a function to which the array is
-an argument. On a processor whose vectors are shorter, several make one.
+and between vectors of one kind the operators + - *, for doubles also / < <= > == !=, for integers > ==, for masks &.
+Vectors that start at a multiple of BYTES are the fastest. Nothing checks bounds, and a pointer does not keep its array:
+take it in a function to which the array is an argument. On a processor whose vectors are shorter, several make one.
 
-After a change here, delete the compiled code: Numba's cache looks at the file of the kernel alone (`make clean`).
+After a change here, `make recompile`: Numba keeps compiled code until the kernel's own file changes.
 """
 
 import operator
@@ -49,8 +49,6 @@ DOUBLES = Vector(types.float64, LANES, ir.DoubleType())
 SINGLES = Vector(types.float32, 2 * LANES, ir.FloatType())
 INTEGERS = Vector(types.int64, LANES, ir.IntType(64))
 MASK = Vector(types.boolean, LANES, ir.IntType(1))
-WIDE_MASK = Vector(types.boolean, 2 * LANES, ir.IntType(1))
-_MASKS = {DOUBLES: MASK, INTEGERS: MASK, SINGLES: WIDE_MASK}
 _OF = {types.float64: DOUBLES, types.float32: SINGLES, types.int64: INTEGERS}
 
 
@@ -171,7 +169,7 @@ def select(typing, mask, one, other):
     def code(context, builder, signature, args):
         return builder.select(*args)
 
-    return one(_MASKS[one], one, one), code
+    return one(MASK, one, one), code
 
 
 @intrinsic
@@ -230,15 +228,12 @@ def _define(symbol, kind, result, method, *first):
 
 for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul")):
     _define(_symbol, INTEGERS, INTEGERS, _name)
-    for _vector in (DOUBLES, SINGLES):
-        _define(_symbol, _vector, _vector, "f" + _name)
-for _vector in (DOUBLES, SINGLES):
-    _define(operator.truediv, _vector, _vector, "fdiv")
-    for _symbol, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.eq, "==")):
-        _define(_symbol, _vector, _MASKS[_vector], "fcmp_ordered", _sign)
-    _define(operator.ne, _vector, _MASKS[_vector], "fcmp_unordered", "!=")
-for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "=="), (operator.ne, "!=")):
+    _define(_symbol, DOUBLES, DOUBLES, "f" + _name)
+    _define(_symbol, SINGLES, SINGLES, "f" + _name)
+_define(operator.truediv, DOUBLES, DOUBLES, "fdiv")
+for _symbol, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.eq, "==")):
+    _define(_symbol, DOUBLES, MASK, "fcmp_ordered", _sign)
+_define(operator.ne, DOUBLES, MASK, "fcmp_unordered", "!=")
+for _symbol, _sign in ((operator.gt, ">"), (operator.eq, "==")):
     _define(_symbol, INTEGERS, MASK, "icmp_signed", _sign)
-for _vector in (MASK, WIDE_MASK):
-    _define(operator.and_, _vector, _vector, "and_")
-    _define(operator.or_, _vector, _vector, "or_")
+_define(operator.and_, MASK, MASK, "and_")
