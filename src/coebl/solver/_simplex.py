@@ -13,7 +13,8 @@ Pivoting is by steepest edge with exact column norms, which are recomputed in th
 
 Ties. A right-hand side ``1 + epsilon * weight[i]`` with an infinitesimal epsilon means that among its optimal
 strategies the row player takes the one of least mean ``weight``; but for strategies of equal mean it also makes the
-program non-degenerate. ``e`` carries the part of the right-hand side that belongs to epsilon; it decides where ``b`` ties.
+program non-degenerate. ``e`` carries the part of the right-hand side that belongs to epsilon, and decides where ``b``
+ties.
 
 Precision. ``T`` may be single precision. It only steers: ``_settle`` uses the inverse inside it to refine ``p``
 and ``q`` against the double-precision ``B``, recomputes ``b`` and ``c`` from them, and pivots on until they are
