@@ -70,7 +70,7 @@ def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
 @pytest.mark.parametrize("change", [lambda weight: weight + 1e7, lambda weight: weight * 1e308])
 def test_weights_may_be_shifted_and_scaled(change):
     random = np.random.default_rng(4)
-    batch = np.stack([ucb_like(random, 60, 60, 60) for _ in range(20)])
+    batch = np.stack([ucb_like(random, 60, 60, 600) for _ in range(20)])
     weight = random.random((20, 60))
     expected = (maximin(batch, ties=weight).strategy * weight).sum(axis=1)
     found = maximin(batch, ties=change(weight))
