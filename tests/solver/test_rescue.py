@@ -6,7 +6,7 @@ from numba import njit
 
 from coebl.engine import Match, simulate
 from coebl.errors import SolveError
-from coebl.solver import _highs, _lockstep, _maximin, _simplex, fallback_count, maximin, solve
+from coebl.solver import _highs, _lockstep, _maximin, _simplex, _tableau, fallback_count, maximin, solve
 
 
 def refuse(A, *arguments):
@@ -64,7 +64,7 @@ def test_a_spoiled_tableau_is_computed_anew(m, n):
     found = maximin(random.normal(size=(1, m, n)), tied=True)
     states = found._state[0].tableaux
     assert states.T.dtype == np.float64
-    tableau = _simplex.States(*(array[0] for array in states[:-2]), *states[-2:])
+    tableau = _tableau.States(*(array[0] for array in states[:-2]), *states[-2:])
     expected = [np.array(array, dtype=float)[..., :n] for array in tableau]
     assert 1 < (tableau.basic < n).sum() < min(m, n)
     for array in (tableau.T, tableau.b, tableau.c, tableau.norm):
@@ -79,7 +79,7 @@ def test_a_spoiled_tableau_is_computed_anew(m, n):
 
 @njit
 def _anew(states):
-    return _simplex._compute_anew(_simplex._tableau(states, 0), _simplex._lay_out(states))
+    return _simplex._compute_anew(_tableau.tableau_of(states, 0), _tableau.lay_out(states))
 
 
 def test_inverting():

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from coebl.solver._simplex import _aligned
+from coebl.solver._tableau import aligned
 from coebl.solver._vectors import (
     LANES,
     anywhere,
@@ -27,7 +27,7 @@ from coebl.solver._vectors import (
 
 def memory(numbers, kind=np.float64):
     numbers = np.asarray(numbers, kind)
-    result = _aligned(numbers.size, numbers)
+    result = aligned(numbers.size, numbers)
     result[:] = numbers
     return result
 

@@ -1,7 +1,7 @@
 """The compiled kernel for small matrices: LANES simplex tableaux in lockstep, one per lane of a vector.
 
-The method is that of `_simplex`: same linear program, same pivot rule, same rule for ties; the names are explained
-there. What differs is the layout: a small tableau is too short for vector instructions on its own, so every number of
+The method is that of `_simplex`: same linear program, same pivot rule, same rule for ties; `_tableau` explains the
+names. What differs is the layout: a small tableau is too short for vector instructions on its own, so every number of
 it is a vector here, with one game in each lane. T lies column by column, so that a column's norm, and with it the
 choice of the next pivot, comes out of the sweep that updates it. Lanes that have finished wait for the slowest; the
 last group is filled up with copies of the last game. Double precision throughout, and no state is kept: at these sizes
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coebl.solver._simplex import _ROUNDING, MOST_GAP, TINY, ZERO, _aligned, _compiled, _inlined
+from coebl.solver._simplex import MOST_GAP, ROUNDING
+from coebl.solver._tableau import TINY, ZERO, aligned, compiled, inlined
 from coebl.solver._vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
 
 
@@ -35,7 +36,7 @@ class Group(NamedTuple):
     counts: Any  # 3, scratch, scratch, pivots
 
 
-@_inlined
+@inlined
 def _lay_out(floats, integers, m, n):
     """Cut the memory of a group out of two arrays."""
     T = pointer(floats, 0)
@@ -53,14 +54,14 @@ def _lay_out(floats, integers, m, n):
     return Group(m, n, T, B, b, e, factor, c, primal, dual, answers, basic, nonbasic, counts)
 
 
-@_inlined
+@inlined
 def _better(score, best, index, chosen):
     """The larger of two scores, and its index; the first where they are equal."""
     better = score > best
     return select(better, score, best), select(better, fill(index), chosen)
 
 
-@_inlined
+@inlined
 def _load(g, A, weight, weight_stride, run):
     """The first tableaux of these runs' games. Return low end and width of the payoffs, the first column, its score."""
     m, n = g.m, g.n
@@ -96,7 +97,7 @@ def _load(g, A, weight, weight_stride, run):
     return low, span, entering, best
 
 
-@_inlined
+@inlined
 def _choose_row(g, at_column):
     """The row of least ratio, ties by the tie part, and whether there is one. Leaves the pivot column in g.factor."""
     m = g.m
@@ -123,7 +124,7 @@ def _choose_row(g, at_column):
     return leaving, step < none
 
 
-@_inlined
+@inlined
 def _pivot(g, entering, leaving, active):
     """Exchange the variables of these columns and rows in the active lanes. Return the next column and its score."""
     m, n = g.m, g.n
@@ -164,7 +165,7 @@ def _pivot(g, entering, leaving, active):
     return upcoming, best
 
 
-@_inlined
+@inlined
 def _certify(g, low, span):
     """Read the strategies off the tableaux; leave them, their values and their gaps, in units of the payoff range."""
     m, n = g.m, g.n
@@ -178,12 +179,12 @@ def _certify(g, low, span):
     total_row = total_column = zero
     for i in range(n, n + m):
         p = load(g.dual, i)
-        p = select(p > fill(_ROUNDING), p, zero)
+        p = select(p > fill(ROUNDING), p, zero)
         total_row = total_row + p
         store(g.dual, i, p)
     for j in range(n):
         q = load(g.primal, j)
-        q = select(q > fill(_ROUNDING), q, zero)
+        q = select(q > fill(ROUNDING), q, zero)
         total_column = total_column + q
         store(g.primal, j, q)
     for i in range(m):
@@ -206,7 +207,7 @@ def _certify(g, low, span):
     store(g.answers, 1, upper - lower)
 
 
-@_compiled
+@compiled
 def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
     """maximin_small, given its working memory."""
     runs, m, n = A.shape
@@ -240,10 +241,10 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
     return failures
 
 
-@_compiled
+@compiled
 def maximin_small(A, weight, row, column, value, gap, pivots):
     """Solve every A[k] from the start. Arguments as in `_simplex.maximin_batch`."""
     _, m, n = A.shape
-    floats = _aligned((2 * n * m + 5 * m + 3 * n + 2) * LANES, value)
-    integers = _aligned((m + n + 3) * LANES, pivots)
+    floats = aligned((2 * n * m + 5 * m + 3 * n + 2) * LANES, value)
+    integers = aligned((m + n + 3) * LANES, pivots)
     return _solve(floats, integers, A, weight, row, column, value, gap, pivots)

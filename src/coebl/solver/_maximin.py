@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coebl.errors import InputError, SolveError, shorten
-from coebl.solver import _lockstep, _simplex
+from coebl.solver import _lockstep, _simplex, _tableau
 from coebl.solver._highs import solve_with_highs
 from coebl.solver._simplex import MOST_GAP
 from coebl.solver._vectors import BYTES, LANES
@@ -29,7 +29,7 @@ _MOST_SPARE = 32 * 2**20  # bytes of payoffs
 class _State:
     """What a warm start needs: the tableaux, and how the payoffs inside them were scaled."""
 
-    tableaux: _simplex.States
+    tableaux: _tableau.States
     scale: Floats  # all zero: as good as new
 
     def fits(self, batch: Floats, precision: type[np.floating]) -> bool:
@@ -187,7 +187,7 @@ def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
     stride = -(-n // (2 * LANES)) * 2 * LANES
     if stride * np.dtype(precision).itemsize % 512 == 0:
         stride += 2 * LANES  # rows that lie a power of two apart would fight for the same cache lines
-    tableaux = _simplex.States(
+    tableaux = _tableau.States(
         T=_aligned((runs, m, stride), precision),
         b=_aligned((runs, _whole(m)), np.float64),
         c=_aligned((runs, stride), np.float64),
