@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from coebl.study import Results, Store, Study, parse_study, run
+from coebl.study.cell import Cell
 
 STUDY = """
 name = "small"
@@ -180,6 +181,15 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     assert first["cells"] in (kept - 1, kept)  # the interrupt may come between storing a cell and counting it
     assert second["cells"] == CELLS - kept
     assert second["command"] == "coebl run study.toml --out results"
+
+
+def test_only_what_the_games_need_is_compiled(monkeypatch):
+    solved = []
+    running = sys.modules["coebl.study.run"]  # the package's `run` is the function
+    monkeypatch.setattr(running, "maximin", lambda payoff, tied: solved.append((payoff.shape, tied)))
+    cells = [Cell(game, "ucb", "ucb", 5, (0,)) for game in ("rps", "diagonal:3", "rps", "no-such-file.csv")]
+    running.warm_up(cells)
+    assert sorted(solved) == [((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
 
 
 def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
