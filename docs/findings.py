@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from coebl.learners.coebl import Coebl
-from coebl.paper.experiments import ROUNDS, VARIANTS, actions_of
+from coebl.papers.ijcai2025.experiments import ROUNDS, VARIANTS, actions_of
 from coebl.report.names import LEARNERS
 
 DOCS = Path(__file__).parent

@@ -7,7 +7,7 @@ import coebl
 
 ROOT = Path(coebl.__file__).parent
 
-FOUNDATION = {"errors", "specs", "payoffs"}
+FOUNDATION = {"core"}
 LAYERS = [
     {"games", "solver"},
     {"learners"},
@@ -15,7 +15,8 @@ LAYERS = [
     {"engine"},
     {"statistics", "testing"},
     {"study"},
-    {"paper", "report"},
+    {"claims"},
+    {"report", "papers"},
     {"cli"},
 ]
 RANK = dict.fromkeys(FOUNDATION, -1) | {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.games import Game
 from coebl.metrics import METRICS, Block, Metric, Outcomes, RunningSum, parse_metrics
 from oracles.metrics import TWINS

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coebl.errors import InputError
-from coebl.specs import Range, Registry, SpecOf
+from coebl.core.errors import InputError
+from coebl.core.specs import Range, Registry, SpecOf
 
 THINGS: Registry[dict] = Registry("thing", "things")
 

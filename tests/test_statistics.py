@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.statistics import Interval, equivalent, holm, mean_interval, one_sided_p, paired_difference
 
 # Student's 1908 paper: hours of sleep gained by ten patients with two drugs.

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coebl.core.errors import CoeblError, InputError, SolveError
     from coebl.engine import Match, Player, Result, simulate
-    from coebl.errors import CoeblError, InputError, SolveError
     from coebl.games import Game, parse_game, read_game, write_game
     from coebl.learners import Learner, parse_learner
     from coebl.solver import Solution, maximin, solve
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {  # where each public name lives; imported when it is first used
-    "CoeblError": "coebl.errors",
+    "CoeblError": "coebl.core.errors",
     "Game": "coebl.games",
-    "InputError": "coebl.errors",
+    "InputError": "coebl.core.errors",
     "Learner": "coebl.learners",
     "Match": "coebl.engine",
     "Player": "coebl.engine",
     "Result": "coebl.engine",
     "Solution": "coebl.solver",
-    "SolveError": "coebl.errors",
+    "SolveError": "coebl.core.errors",
     "maximin": "coebl.solver",
     "parse_game": "coebl.games",
     "parse_learner": "coebl.learners",

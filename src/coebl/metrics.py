@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.games import Game
 
 Floats = NDArray[np.float64]

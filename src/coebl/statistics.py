@@ -15,7 +15,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.errors import InputError, shorten
+from coebl.core.errors import InputError, shorten
 
 Floats = NDArray[np.float64]
 Method = Literal["student", "bootstrap"]

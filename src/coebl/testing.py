@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.errors import shorten
 from coebl.engine import Match, simulate
 from coebl.engine.streams import BatchRandom
-from coebl.errors import shorten
 from coebl.games import Game, parse_game
 from coebl.learners import LEARNERS, Learner, Seat, parse_learner
 from coebl.metrics import Block, Metric

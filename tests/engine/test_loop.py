@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, PolicyError, simulate
-from coebl.errors import InputError
 from coebl.games import Game
 from coebl.learners import Learner
 from coebl.metrics import Metric

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, Player, simulate
 from coebl.engine.streams import generator
-from coebl.errors import InputError
 from coebl.games import Game
 from coebl.learners import parse_learner
 

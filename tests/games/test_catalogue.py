@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.games.catalogue import GAMES, parse_game
 from coebl.games.game import Game
 from coebl.games.noise import Bernoulli, Laplace

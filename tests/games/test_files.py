@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.games import Game
-from coebl.games.files import read_game, write_game
+from coebl.games.io.files import read_game, write_game
 
 AWKWARD = Game(
     [[1 / 3, -2.5e-300, 0.1 + 0.2], [-1e17, 5e-324, -0.0]],

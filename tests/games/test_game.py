@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.arrays import check_payoff
+from coebl.core.errors import InputError
 from coebl.games import Game, parse_noise
-from coebl.payoffs import check_payoff
 
 WIDE = [[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]]  # rows mix 1/4, 3/4; columns 1/2, 1/2, 0; value 3/2
 

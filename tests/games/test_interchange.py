@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.games import Game
 
 GAME = Game(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.games.noise import NOISES, Bernoulli, Exponential, Gaussian, Laplace, NoNoise, StudentT, parse_noise
 
 DRAWS = 200_000

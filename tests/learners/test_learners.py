@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coebl.learners
+from coebl.core.errors import InputError
 from coebl.engine.streams import BatchRandom
-from coebl.errors import InputError
 from coebl.learners import LEARNERS, Seat, parse_learner, registry
 from coebl.learners._template import EpsilonGreedy
 from coebl.learners.as_released import Exp3AsReleased, Exp3IxAsReleased

@@ -11,10 +11,10 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from coebl.errors import InputError
-from coebl.paper.checks import Bound, Largest, Near, Sample, fieller, sublinear
-from coebl.paper.claims import CLAIMS, as_json, as_markdown, as_table, judge, needed
-from coebl.paper.experiments import BASELINES, VARIANTS, Pairing, all_pairings, games, size_of
+from coebl.claims.checks import Bound, Largest, Near, Sample, fieller, sublinear
+from coebl.core.errors import InputError
+from coebl.papers.ijcai2025.claims import CLAIMS, as_json, as_markdown, as_table, judge, needed
+from coebl.papers.ijcai2025.experiments import BASELINES, VARIANTS, Pairing, all_pairings, games, size_of
 from coebl.study.results import Runs
 
 ROUNDS = np.arange(10, 3001, 10)

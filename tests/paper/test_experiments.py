@@ -4,8 +4,8 @@ import pytest
 
 from coebl.games import parse_game
 from coebl.learners import parse_learner
-from coebl.paper.claims import CLAIMS, needed
-from coebl.paper.experiments import (
+from coebl.papers.ijcai2025.claims import CLAIMS, needed
+from coebl.papers.ijcai2025.experiments import (
     QUICK_SEEDS,
     QUICK_SIZES,
     SEEDS,
@@ -18,8 +18,8 @@ from coebl.paper.experiments import (
     match_ups,
     study,
 )
-from coebl.paper.figures import FIGURES
-from coebl.paper.reproduction import pairings, presets
+from coebl.papers.ijcai2025.figures import FIGURES
+from coebl.papers.ijcai2025.reproduction import pairings, presets
 
 
 def test_thirteen_games_and_seven_match_ups_with_the_settings_of_the_paper():

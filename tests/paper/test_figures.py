@@ -5,10 +5,19 @@ import zlib
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
-from coebl.paper import figures
-from coebl.paper.experiments import BASELINES, QUICK_SIZES, RATES, ROLES, SIZES, VARIANTS, all_pairings, coebl
-from coebl.paper.figures import FIGURES, draw
+from coebl.core.errors import InputError
+from coebl.papers.ijcai2025 import figures
+from coebl.papers.ijcai2025.experiments import (
+    BASELINES,
+    QUICK_SIZES,
+    RATES,
+    ROLES,
+    SIZES,
+    VARIANTS,
+    all_pairings,
+    coebl,
+)
+from coebl.papers.ijcai2025.figures import FIGURES, draw
 from coebl.report.style import STYLES
 from coebl.study.results import Runs
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coebl.paper.claims import CLAIMS
-from coebl.paper.experiments import ROUNDS, SEEDS, VARIANTS, all_pairings
+from coebl.papers.ijcai2025.claims import CLAIMS
+from coebl.papers.ijcai2025.experiments import ROUNDS, SEEDS, VARIANTS, all_pairings
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "findings.md.jinja"

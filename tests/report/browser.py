@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.study import Runs
 
 METRICS = ["regret", "pseudo_regret", "absolute_pseudo_regret", "exploitability", "tv"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.report.page import Preset, about_results, write_page
 from coebl.report.plots import LAST
 from coebl.statistics import mean_interval

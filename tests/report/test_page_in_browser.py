@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from coebl.paper.experiments import METRICS as PAPER_METRICS
-from coebl.paper.experiments import RATES, ROLES, VARIANTS, all_pairings, coebl, games
+from coebl.papers.ijcai2025.experiments import METRICS as PAPER_METRICS
+from coebl.papers.ijcai2025.experiments import RATES, ROLES, VARIANTS, all_pairings, coebl, games
 from coebl.report.page import Preset, write_page
 from coebl.statistics import mean_interval
 from coebl.study import Cell, Results, Runs, Store

@@ -11,8 +11,8 @@ import pytest
 import scipy.stats
 from matplotlib.figure import Figure
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.errors import InputError
 from coebl.report import plots
 from coebl.report.style import STYLES
 from coebl.study.results import Runs

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.solver import Solution, maximin, solve
 from oracles.certificate import certify
 from oracles.highs import value_by_highs

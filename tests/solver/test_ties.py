@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.errors import InputError
 from coebl.learners import ucb
 from coebl.solver import maximin
 from oracles.highs import least_mean_weight

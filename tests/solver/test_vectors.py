@@ -7,8 +7,8 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from coebl.solver._tableau import aligned
-from coebl.solver._vectors import (
+from coebl.solver.kernels.tableau import aligned
+from coebl.solver.kernels.vectors import (
     LANES,
     anywhere,
     doubles,

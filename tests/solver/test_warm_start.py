@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.errors import InputError
 from coebl.solver import fallback_count, maximin
 from oracles.certificate import certify
 from oracles.highs import value_by_highs

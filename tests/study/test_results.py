@@ -10,8 +10,8 @@ import polars
 import pyarrow
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.engine import Result
-from coebl.errors import InputError
 from coebl.statistics import mean_interval
 from coebl.study.cell import Cell
 from coebl.study.results import Results

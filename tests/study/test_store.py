@@ -19,8 +19,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 import coebl
+from coebl.core.errors import CoeblError, InputError
 from coebl.engine import Result
-from coebl.errors import CoeblError, InputError
 from coebl.study import store as store_module
 from coebl.study.cell import FORMAT, Cell
 from coebl.study.store import MissingError, Store, StoreError, UnsoundError, digest_of

@@ -4,11 +4,11 @@ import pickle
 
 import pytest
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.metrics import METRICS
 from coebl.study.cell import Cell
-from coebl.study.file import EXAMPLE, StudyError, parse_study, read_study
 from coebl.study.lines import key_lines
+from coebl.study.schema import EXAMPLE, StudyError, parse_study, read_study
 from coebl.study.sweep import expand
 
 BASE = """\

@@ -8,7 +8,7 @@ import typer
 
 from coebl.cli import paper, play, studies  # each adds its commands
 from coebl.cli.app import app
-from coebl.errors import CoeblError
+from coebl.core.errors import CoeblError
 
 __all__ = ["app", "main", "paper", "play", "studies"]
 

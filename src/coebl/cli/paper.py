@@ -10,7 +10,7 @@ import typer
 
 from coebl.cli.app import app
 from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -43,10 +43,10 @@ def reproduce_command(
       coebl reproduce --figure diagonal-self-play
       coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
     """
-    from coebl.paper.claims import as_table, judge
-    from coebl.paper.experiments import QUICK_SEEDS, SEEDS, study
-    from coebl.paper.figures import MAIN_TEXT, draw
-    from coebl.paper.reproduction import pairings, write_report, write_summary
+    from coebl.papers.ijcai2025.claims import as_table, judge
+    from coebl.papers.ijcai2025.experiments import QUICK_SEEDS, SEEDS, study
+    from coebl.papers.ijcai2025.figures import MAIN_TEXT, draw
+    from coebl.papers.ijcai2025.reproduction import pairings, write_report, write_summary
     from coebl.study import Results
     from coebl.study.run import cores
 
@@ -92,7 +92,7 @@ def claims_command(
       coebl claims reproduction --json
       coebl claims reproduction --claim C9
     """
-    from coebl.paper import claims
+    from coebl.papers.ijcai2025 import claims
 
     if as_json and as_markdown:
         raise InputError("--json and --markdown are both given; accepted: one of them.")
@@ -124,7 +124,7 @@ def figures_command(
       coebl figures reproduction
       coebl figures reproduction --figure rps-self-play --variant text
     """
-    from coebl.paper.figures import draw
+    from coebl.papers.ijcai2025.figures import draw
     from coebl.study.run import cores
 
     target = out or folder / "figures"
@@ -148,8 +148,8 @@ def report_command(
       coebl report reproduction --open
       coebl report results --out page.html
     """
-    from coebl.paper.claims import judge
-    from coebl.paper.reproduction import is_reproduction, write_report
+    from coebl.papers.ijcai2025.claims import judge
+    from coebl.papers.ijcai2025.reproduction import is_reproduction, write_report
     from coebl.report.page import write_page
     from coebl.study import Results
 
@@ -169,7 +169,7 @@ def report_command(
 
 def _of_the_paper(folder: Path) -> Results:
     """The results in a folder, if they are of the paper's study."""
-    from coebl.paper.reproduction import is_reproduction
+    from coebl.papers.ijcai2025.reproduction import is_reproduction
     from coebl.study import Results
 
     results = Results(folder)

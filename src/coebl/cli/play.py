@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli.app import app
-from coebl.errors import InputError, check_whole
+from coebl.core.errors import InputError, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from coebl.core.specs import Entry
     from coebl.engine import Match
     from coebl.games import Game
-    from coebl.specs import Entry
     from coebl.statistics import Interval
 
 GameArgument = Annotated[

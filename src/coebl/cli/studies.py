@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli.app import app
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coebl.errors import InputError, check_whole
+from coebl.core.errors import InputError, check_whole
 from coebl.games import Game, Noise, parse_game
 from coebl.learners import Learner, parse_learner
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.engine.loop import sample
+from coebl.core.errors import InputError, check_whole
+from coebl.engine.simulate import sample
 from coebl.engine.streams import BatchRandom
-from coebl.errors import InputError, check_whole
 from coebl.learners import LEARNERS, SEES, Learner, Seat, parse_learner
 
 _FORMAT = 1

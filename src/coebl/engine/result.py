@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.errors import InputError, nearest
 from coebl.engine.match import Match
-from coebl.errors import InputError, nearest
 
 if TYPE_CHECKING:
     import pandas

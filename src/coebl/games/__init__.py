@@ -1,8 +1,8 @@
 """Games: the payoff matrix with its noise, a catalogue of them, files, and interchange with other libraries."""
 
 from coebl.games.catalogue import GAMES, parse_game
-from coebl.games.files import SUFFIXES, load_game, read_game, write_game
 from coebl.games.game import Game
+from coebl.games.io.files import SUFFIXES, load_game, read_game, write_game
 from coebl.games.noise import NOISES, Noise, parse_noise
 
 __all__ = [

@@ -14,10 +14,10 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
+from coebl.core.specs import Range
 from coebl.games.game import Game
 from coebl.games.registry import GAMES, parse_game
-from coebl.specs import Range
 
 __all__ = ["GAMES", "parse_game"]
 

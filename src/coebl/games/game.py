@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.errors import InputError, shorten
+from coebl.core.arrays import check_payoff
+from coebl.core.errors import InputError, shorten
 from coebl.games.noise import Noise, parse_noise
-from coebl.payoffs import check_payoff
 
 if TYPE_CHECKING:
     from coebl.games.uniqueness import Uniqueness
@@ -117,52 +117,52 @@ class Game:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:
         """The game in a file: .csv, .npy, .json or .nfg."""
-        from coebl.games.files import read_game
+        from coebl.games.io.files import read_game
 
         return read_game(path)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the game to a file: .csv, .npy, .json or .nfg."""
-        from coebl.games.files import write_game
+        from coebl.games.io.files import write_game
 
         write_game(self, path)
 
     @classmethod
     def from_openspiel(cls, game: Any) -> Game:
         """The game of a pyspiel game, or of the name of one such as "matrix_rps"."""
-        from coebl.games.interchange import from_openspiel
+        from coebl.games.io.interchange import from_openspiel
 
         return from_openspiel(game)
 
     def to_openspiel(self) -> Any:
         """The game as a pyspiel.MatrixGame."""
-        from coebl.games.interchange import to_openspiel
+        from coebl.games.io.interchange import to_openspiel
 
         return to_openspiel(self)
 
     @classmethod
     def from_nashpy(cls, game: Any) -> Game:
         """The game of a nashpy.Game."""
-        from coebl.games.interchange import from_nashpy
+        from coebl.games.io.interchange import from_nashpy
 
         return from_nashpy(game)
 
     def to_nashpy(self) -> Any:
         """The game as a nashpy.Game."""
-        from coebl.games.interchange import to_nashpy
+        from coebl.games.io.interchange import to_nashpy
 
         return to_nashpy(self)
 
     @classmethod
     def from_gambit(cls, game: Any) -> Game:
         """The game of a pygambit.Game."""
-        from coebl.games.interchange import from_gambit
+        from coebl.games.io.interchange import from_gambit
 
         return from_gambit(game)
 
     def to_gambit(self) -> Any:
         """The game as a pygambit.Game."""
-        from coebl.games.interchange import to_gambit
+        from coebl.games.io.interchange import to_gambit
 
         return to_gambit(self)
 

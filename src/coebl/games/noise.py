@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.specs import Range, Registry
+from coebl.core.specs import Range, Registry
 
 Floats = NDArray[np.float64]
 Sigma = Annotated[float, Range(0)]

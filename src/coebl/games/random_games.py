@@ -10,10 +10,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
+from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game
 from coebl.games.registry import GAMES, parse_game
-from coebl.specs import Range, SpecOf
 
 Floats = NDArray[np.float64]
 Size = Annotated[int, Range(1, 5000)]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from coebl.errors import InputError, shorten
+from coebl.core.errors import InputError, shorten
+from coebl.core.specs import Entry, Registry
 from coebl.games.game import Game
 from coebl.games.noise import Noise
-from coebl.specs import Entry, Registry
 
 GAMES: Registry[Game] = Registry("game", "games")
 

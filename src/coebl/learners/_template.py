@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from coebl.core.specs import Range
 from coebl.learners.base import Floats, Ints, Learner, Seat, Sees
-from coebl.specs import Range
 
 
 @dataclass

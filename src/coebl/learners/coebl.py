@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
+from coebl.core.specs import Range
 from coebl.learners.base import Floats, Ints, Learner, Seat, Sees, Tally
 from coebl.learners.evolution import MUTATIONS, SELECTIONS, MutationName, SelectionName
 from coebl.learners.ucb import log_of_pairs
 from coebl.solver import maximin
-from coebl.specs import Range
 
 
 @dataclass

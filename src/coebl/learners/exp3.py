@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.learners.base import Floats, Ints, Learner, Seat, Sees
 
 

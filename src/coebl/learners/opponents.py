@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from coebl.errors import InputError, shorten
+from coebl.core.errors import InputError, shorten
 from coebl.learners.base import Floats, Learner, Seat, Sees
 from coebl.solver import solve
 

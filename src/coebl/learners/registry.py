@@ -13,9 +13,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from coebl.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.specs import Entry
 from coebl.learners.base import SEES, Learner
-from coebl.specs import Entry
 
 _BUILT_IN = {
     "coebl": "coebl.learners.coebl:Coebl",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.metrics import METRICS

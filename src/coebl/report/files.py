@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> Path:

@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 from coebl.metrics import METRICS
 from coebl.report._page_data import (
     _TABLE_METRICS,

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.errors import InputError
 from coebl.engine import Result
-from coebl.errors import InputError
 from coebl.report.bands import Band, thinned
 from coebl.report.names import lower, metric_name
 from coebl.report.style import BAND, COLUMN, NOTE, REFERENCE, STYLES, Style, canvas, look

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coebl.errors import InputError
+from coebl.core.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,9 +1,9 @@
 """Studies: many matches over many seeds, described by one file, stored cell by cell, run here or on a cluster."""
 
 from coebl.study.cell import Cell
-from coebl.study.file import EXAMPLE, Study, StudyError, parse_study, read_study
 from coebl.study.results import Results, Runs, Source
 from coebl.study.run import Outcome, run
+from coebl.study.schema import EXAMPLE, Study, StudyError, parse_study, read_study
 from coebl.study.store import Store
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest
 from coebl.games import parse_game, parse_noise
 from coebl.learners import parse_learner
 from coebl.statistics import mean_interval

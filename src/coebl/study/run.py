@@ -15,13 +15,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from coebl.core.errors import InputError
 from coebl.engine import Result
-from coebl.errors import InputError
 from coebl.games import load_game
 from coebl.solver import maximin
 from coebl.study.cell import Cell
-from coebl.study.file import Study
 from coebl.study.progress import Progress
+from coebl.study.schema import Study
 from coebl.study.store import Store
 
 _POOLS = 3  # how many pools of processes may break before cells are run one by one

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 import coebl
+from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.engine import Result
-from coebl.errors import CoeblError, InputError, shorten
 from coebl.study.cell import FORMAT, Cell, digest_of, without_folder
 from coebl.study.tables import LABELS, arrow, cell_table, checksum, parquet_bytes, table_schema
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 
-from coebl.errors import InputError, shorten
+from coebl.core.errors import InputError, shorten
 
 MOST = 100_000  # specs in a grid, and cells in a study: more is a slip of the keyboard
 

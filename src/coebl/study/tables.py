@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coebl.core.errors import InputError
 from coebl.engine import Result
-from coebl.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow

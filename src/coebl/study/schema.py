@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.engine import Match, Record
 from coebl.engine.streams import BatchRandom
-from coebl.errors import InputError, nearest, shorten
 from coebl.games import SUFFIXES, Game, parse_game, parse_noise, read_game
 from coebl.learners import Learner, Seat, parse_learner
 from coebl.metrics import METRICS

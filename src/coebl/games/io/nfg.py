@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import InputError, shorten
+from coebl.core.arrays import is_number
+from coebl.core.errors import InputError, shorten
 from coebl.games.game import Game
-from coebl.payoffs import is_number
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def check_constant_sum(row: Floats, column: Floats) -> None:
     >>> check_constant_sum(np.array([[1.0, 2.0]]), np.array([[-1.0, 3.0]]))
     Traceback (most recent call last):
     ...
-    coebl.errors.InputError: the game is not constant-sum: in row 0, column 0 the payoffs add up to 0, ...
+    coebl.core.errors.InputError: the game is not constant-sum: in row 0, column 0 the payoffs add up to 0, ...
     """
     sums = row + column
     tolerance = _SAME_SUM * max(np.abs(row).max(initial=0.0), np.abs(column).max(initial=0.0))

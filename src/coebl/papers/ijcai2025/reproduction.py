@@ -8,10 +8,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from coebl.errors import look_up
-from coebl.paper.claims import SPAN, Verdict, as_json, as_markdown, needed
-from coebl.paper.experiments import NAME, QUICK_SIZES, ROLES, ROUNDS, SIZES, VARIANTS, Pairing, all_pairings, size_of
-from coebl.paper.figures import FIGURES
+from coebl.core.errors import look_up
+from coebl.papers.ijcai2025.claims import SPAN, Verdict, as_json, as_markdown, needed
+from coebl.papers.ijcai2025.experiments import (
+    NAME,
+    QUICK_SIZES,
+    ROLES,
+    ROUNDS,
+    SIZES,
+    VARIANTS,
+    Pairing,
+    all_pairings,
+    size_of,
+)
+from coebl.papers.ijcai2025.figures import FIGURES
 from coebl.report.files import write_whole
 from coebl.report.page import Preset, about_results, write_page
 from coebl.statistics import mean_interval

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.payoffs import check_payoff
-from coebl.solver._maximin import maximin
+from coebl.core.arrays import check_payoff
+from coebl.solver.maximin import maximin
 
 
 @dataclass(frozen=True)

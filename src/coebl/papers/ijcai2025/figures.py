@@ -1,4 +1,4 @@
-"""The figures of the paper, and two that it does not have, from the results of `coebl.paper.experiments`.
+"""The figures of the paper, and two that it does not have, from the results of `coebl.papers.ijcai2025.experiments`.
 
 A figure is one function that lists its panels. What it draws and what data it needs both follow from that list:
 `rps_self_play.needs()` is what to run for it, and `rps_self_play(results)` is the matplotlib figure.
@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from coebl.errors import InputError, look_up
+from coebl.core.errors import InputError, look_up
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.paper.experiments import (
+from coebl.papers.ijcai2025.experiments import (
     BASELINES,
     QUICK_SIZES,
     RATES,

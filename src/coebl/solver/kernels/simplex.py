@@ -1,14 +1,14 @@
 """The compiled kernel for large matrices: certified maximin strategies of a batch, one simplex tableau each.
 
-`_tableau` explains the linear program and the names. A solve pivots to the optimum there, and settles here: ``_settle``
+`tableau` explains the linear program and the names. A solve pivots to the optimum there, and settles here: ``_settle``
 uses the inverse inside ``T`` to refine ``p`` and ``q`` against the double-precision ``B``, recomputes ``b`` and ``c``
 from them, and pivots on until they are feasible to 1e-11. The gap is then computed from ``B`` alone.
 """
 
 import numpy as np
 
-from coebl.solver._tableau import LOOSE, compiled, dual, inlined, lay_out, primal, subtract, tableau_of
-from coebl.solver._vectors import LANES, anywhere, fill, fill_like, load, pointer, select, store, total
+from coebl.solver.kernels.tableau import LOOSE, compiled, dual, inlined, lay_out, primal, subtract, tableau_of
+from coebl.solver.kernels.vectors import LANES, anywhere, fill, fill_like, load, pointer, select, store, total
 
 MOST_GAP = 1e-9  # the largest duality gap, relative to the payoff range, of an answer that stands
 ROUNDING = 1e-13  # a probability below this is no probability

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.errors import InputError, SolveError, shorten
-from coebl.solver import _lockstep, _simplex, _tableau
-from coebl.solver._highs import solve_with_highs
-from coebl.solver._simplex import MOST_GAP
-from coebl.solver._vectors import BYTES, LANES
+from coebl.core.errors import InputError, SolveError, shorten
+from coebl.solver.highs import solve_with_highs
+from coebl.solver.kernels import lockstep, simplex, tableau
+from coebl.solver.kernels.simplex import MOST_GAP
+from coebl.solver.kernels.vectors import BYTES, LANES
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ _MOST_SPARE = 32 * 2**20  # bytes of payoffs
 class _State:
     """What a warm start needs: the tableaux, and how the payoffs inside them were scaled."""
 
-    tableaux: _tableau.States
+    tableaux: tableau.States
     scale: Floats  # all zero: as good as new
 
     def fits(self, batch: Floats, precision: type[np.floating]) -> bool:
@@ -108,11 +108,11 @@ def maximin(
     answers = row, column, value, gap, pivots
     state = []
     if m * n <= _SMALL:
-        failures = _lockstep.maximin_small(batch, weight, *answers)
+        failures = lockstep.maximin_small(batch, weight, *answers)
     else:
         precision = np.float32 if min(m, n) >= _SINGLE and not tied else np.float64
         state = [_take_state(start, batch, precision)]
-        failures = _simplex.maximin_batch(batch, weight, state[0].tableaux, state[0].scale, *answers)
+        failures = simplex.maximin_batch(batch, weight, state[0].tableaux, state[0].scale, *answers)
     fallbacks = _rescue(batch, weight, *answers) if failures else 0
     return BatchSolution(row, column, value, gap, pivots, fallbacks, state)
 
@@ -164,7 +164,7 @@ def _simplex_once(scaled: Floats, weight: Floats) -> tuple[Floats, Floats, int] 
     value, gap = np.empty(1), np.empty(1)
     pivots = np.empty(1, np.int64)
     answers = row, column, value, gap, pivots
-    if _simplex.maximin_batch(batch, weight[None], state.tableaux, state.scale, *answers):
+    if simplex.maximin_batch(batch, weight[None], state.tableaux, state.scale, *answers):
         return None
     return row[0], column[0], int(pivots[0])
 
@@ -187,7 +187,7 @@ def _new_state(batch: Floats, precision: type[np.floating]) -> _State:
     stride = -(-n // (2 * LANES)) * 2 * LANES
     if stride * np.dtype(precision).itemsize % 512 == 0:
         stride += 2 * LANES  # rows that lie a power of two apart would fight for the same cache lines
-    tableaux = _tableau.States(
+    tableaux = tableau.States(
         T=_aligned((runs, m, stride), precision),
         b=_aligned((runs, _whole(m)), np.float64),
         c=_aligned((runs, stride), np.float64),

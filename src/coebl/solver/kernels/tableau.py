@@ -1,4 +1,4 @@
-"""The simplex tableau of a large matrix, and its pivots. Compiled; `_simplex` is the kernel that uses them.
+"""The simplex tableau of a large matrix, and its pivots. Compiled; `simplex` is the kernel that uses them.
 
 The linear program. Scale a payoff matrix into ``B`` with entries in [1, 2]. The column player's program is
 ``max 1'q`` subject to ``Bq <= 1, q >= 0`` and the row player's is its dual, ``min 1'p`` subject to
@@ -16,7 +16,7 @@ strategies the row player takes the one of least mean ``weight``; but for strate
 program non-degenerate. ``e`` carries the part of the right-hand side that belongs to epsilon, and decides where ``b``
 ties.
 
-Precision. ``T`` may be single precision; it then only steers, and `_simplex` refines the answer.
+Precision. ``T`` may be single precision; it then only steers, and `simplex` refines the answer.
 """
 
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from coebl.solver._vectors import (
+from coebl.solver.kernels.vectors import (
     BYTES,
     LANES,
     doubles,

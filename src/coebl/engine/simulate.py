@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.errors import CoeblError, InputError, check_whole, shorten
 from coebl.engine.match import Match
 from coebl.engine.result import Result
 from coebl.engine.streams import AHEAD, BatchRandom, Stream, generator
-from coebl.errors import CoeblError, InputError, check_whole, shorten
 from coebl.learners import Learner, Seat
 from coebl.metrics import Block, Metric, parse_metrics
 

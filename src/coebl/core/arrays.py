@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.errors import InputError, shorten
+from coebl.core.errors import InputError, shorten
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     >>> check_payoff([[1, 2], [3, "x"]])
     Traceback (most recent call last):
     ...
-    coebl.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it by a number.
+    coebl.core.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it by a number.
     """
     try:
         matrix = np.array(payoff, dtype=np.float64, order="C")

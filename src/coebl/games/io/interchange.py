@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from coebl.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.games.game import Game
-from coebl.games.nfg import check_constant_sum, nfg_text, parse_nfg
+from coebl.games.io.nfg import check_constant_sum, nfg_text, parse_nfg
 
 # OpenSpiel lists every pure strategy and walks the tree once per pair of them: beyond this, minutes and gigabytes.
 _MOST_HISTORIES = 100_000

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin
 
-from coebl.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, nearest, shorten
 
 T = TypeVar("T")
 

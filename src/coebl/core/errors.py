@@ -28,7 +28,7 @@ def check_whole(argument: str, value: Any, low: int) -> int:
     >>> check_whole("rounds", 0, 1)
     Traceback (most recent call last):
     ...
-    coebl.errors.InputError: rounds is 0; accepted: a whole number, >= 1.
+    coebl.core.errors.InputError: rounds is 0; accepted: a whole number, >= 1.
     """
     try:
         number = operator.index(value)

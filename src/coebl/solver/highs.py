@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import SolveError
+from coebl.core.errors import SolveError
 
 Floats = NDArray[np.float64]
 

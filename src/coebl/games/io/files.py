@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.errors import InputError, nearest, shorten
+from coebl.core.arrays import is_number
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.games.catalogue import parse_game
 from coebl.games.game import Game
-from coebl.games.nfg import nfg_text, parse_nfg
-from coebl.payoffs import is_number
+from coebl.games.io.nfg import nfg_text, parse_nfg
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from coebl.errors import InputError
-from coebl.paper.experiments import NOISE, ROUNDS, Pairing
+from coebl.core.errors import InputError
+from coebl.papers.ijcai2025.experiments import NOISE, ROUNDS, Pairing
 from coebl.statistics import Floats, holm, mean_interval, one_sided_p
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The compiled kernel for small matrices: LANES simplex tableaux in lockstep, one per lane of a vector.
 
-The method is that of `_simplex`: same linear program, same pivot rule, same rule for ties; `_tableau` explains the
+The method is that of `simplex`: same linear program, same pivot rule, same rule for ties; `tableau` explains the
 names. What differs is the layout: a small tableau is too short for vector instructions on its own, so every number of
 it is a vector here, with one game in each lane. T lies column by column, so that a column's norm, and with it the
 choice of the next pivot, comes out of the sweep that updates it. Lanes that have finished wait for the slowest; the
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coebl.solver._simplex import MOST_GAP, ROUNDING
-from coebl.solver._tableau import TINY, ZERO, aligned, compiled, inlined
-from coebl.solver._vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
+from coebl.solver.kernels.simplex import MOST_GAP, ROUNDING
+from coebl.solver.kernels.tableau import TINY, ZERO, aligned, compiled, inlined
+from coebl.solver.kernels.vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
 
 
 class Group(NamedTuple):
@@ -243,7 +243,7 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
 
 @compiled
 def maximin_small(A, weight, row, column, value, gap, pivots):
-    """Solve every A[k] from the start. Arguments as in `_simplex.maximin_batch`."""
+    """Solve every A[k] from the start. Arguments as in `simplex.maximin_batch`."""
     _, m, n = A.shape
     floats = aligned((2 * n * m + 5 * m + 3 * n + 2) * LANES, value)
     integers = aligned((m + n + 3) * LANES, pivots)

@@ -17,9 +17,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
-from coebl.errors import look_up
-from coebl.learners.coebl import Coebl
-from coebl.paper.checks import (
+from coebl.claims.checks import (
     Check,
     CheckResult,
     Largest,
@@ -33,7 +31,9 @@ from coebl.paper.checks import (
     shorten_number,
     sublinear,
 )
-from coebl.paper.experiments import (
+from coebl.core.errors import look_up
+from coebl.learners.coebl import Coebl
+from coebl.papers.ijcai2025.experiments import (
     BASELINES,
     FAMILIES,
     ROLES,

@@ -1,0 +1,1 @@
+"""Claims of a paper, held against results."""
