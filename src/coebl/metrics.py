@@ -1,7 +1,7 @@
 """Metrics: functions of what was played, one number per round and run, from the row player's side.
 
-To add one, extend `Metric` and give it a line in `METRICS`; `parse_metrics` also takes the class itself. A metric is
-made for one batch of runs and called with its consecutive blocks of rounds. Its numbers must not depend, to the last
+To add one, extend `Metric` here and put ``@METRICS.add("its_name")`` above it; `parse_metrics` also takes the class
+itself, and ``path/to/file.py:Name``. A metric is made for one batch of runs and called with its consecutive blocks of rounds. Its numbers must not depend, to the last
 bit, on how the rounds are cut into blocks, nor on the other runs of the batch. So it sums over actions with
 `numpy.einsum` or along the last axis (not with `@`, whose rounding depends on the size of the batch), and over rounds
 with a `RunningSum`.
@@ -15,45 +15,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.registry import Registry
+from coebl.core.specs import split_spec
 from coebl.games import Game
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.uniqueness
 
 
+def _class_refusal(factory: object) -> str | None:
+    if isinstance(factory, type) and issubclass(factory, Metric):
+        return None
+    return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
+
+
+METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal)
+
+
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rounds of every run of a batch. Rounds are on axis 0, runs on axis 1."""
+    """Consecutive rounds of every run of a batch. Rounds are on axis 0, runs on axis 1; lists have the row seat first."""
 
     game: Game
     first_round: int  # rounds count from 1
-    row_policy: Floats  # (rounds, runs, m)
-    column_policy: Floats  # (rounds, runs, n)
-    row_action: Ints  # (rounds, runs)
-    column_action: Ints  # (rounds, runs)
-    reward: Floats  # (rounds, runs), the row player's, as observed
+    policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
+    actions: Sequence[Ints]  # per seat: (rounds, runs)
+    rewards: Sequence[Floats]  # per seat: (rounds, runs), as observed
 
     @property
     def rounds(self) -> int:
-        """How many."""
+        """The number of rounds in the block."""
         return int(self.reward.shape[0])
 
     @property
     def runs(self) -> int:
-        """How many."""
+        """The number of runs in the batch."""
         return int(self.reward.shape[1])
+
+    @property
+    def reward(self) -> Floats:
+        """The row player's rewards, as observed: (rounds, runs)."""
+        return self.rewards[0]
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """What was played leads to, computed once for all metrics."""
+        """What the policies and actions lead to, computed once for all metrics."""
         return Outcomes(self)
 
 
@@ -70,7 +81,11 @@ class Metric:
     """
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""  # what people read; by default its name
     definition: ClassVar[str]  # one line
+    formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
+    meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
+    better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
 
     def __init__(self, game: Game, runs: int) -> None:
@@ -99,41 +114,39 @@ class Outcomes:
     def __init__(self, block: Block) -> None:
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
         self._payoff = block.game.payoff
-        self._row_policy = np.ascontiguousarray(block.row_policy)
-        self._column_policy = np.ascontiguousarray(block.column_policy)
-        self._row_action = block.row_action
-        self._column_action = block.column_action
+        self._policies = [np.ascontiguousarray(policy) for policy in block.policies]
+        self._actions = block.actions
 
     @cached_property
     def row_payoffs(self) -> Floats:
         """What each row earns against the column policy, A y: (rounds, runs, m)."""
-        return _times(self._column_policy, self._payoff.T)
+        return _times(self._policies[1], self._payoff.T)
 
     @cached_property
     def column_payoffs(self) -> Floats:
         """What the row policy earns against each column, x'A: (rounds, runs, n)."""
-        return _times(self._row_policy, self._payoff)
+        return _times(self._policies[0], self._payoff)
 
     @cached_property
     def expected(self) -> Floats:
         """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
-        expected: Floats = np.einsum("trj,trj->tr", self.column_payoffs, self._column_policy)
+        expected: Floats = np.einsum("trj,trj->tr", self.column_payoffs, self._policies[1])
         return expected
 
     @cached_property
     def earned(self) -> Floats:
-        """What the actions are worth without noise, A[a, b]: (rounds, runs)."""
-        return self._payoff[self._row_action, self._column_action]
+        """What the actions are worth to the row player without noise, A[a, b]: (rounds, runs)."""
+        return self._payoff[tuple(self._actions)]
 
     @cached_property
     def row_hindsight(self) -> Floats:
         """What each row would have earned against the action of the column player, A[:, b]: (rounds, runs, m)."""
-        return self._payoff.T[self._column_action]
+        return self._payoff.T[self._actions[1]]
 
     @cached_property
     def column_hindsight(self) -> Floats:
         """What the row player would have earned against each column, A[a, :]: (rounds, runs, n)."""
-        return self._payoff[self._row_action]
+        return self._payoff[self._actions[0]]
 
 
 def _times(policies: Floats, matrix: Floats) -> Floats:
@@ -189,54 +202,74 @@ class _Sum(Metric):
         return self._sum(block, self.terms(block))
 
 
+@METRICS.add("regret")
 class Regret(_Sum):
     """What the row player got less than the value: the paper's second measure. It carries the noise of the rewards."""
 
     name = "regret"
+    title = "Regret"
     definition = "sum of V - r_t"
+    formula = r"$\Sigma\,(V - r_t)$"
+    meaning = "What the row player fell short of the game's value, as observed; noise included."
 
     def terms(self, block: Block) -> Floats:
         """V - r_t."""
         return self.game.value - block.reward
 
 
+@METRICS.add("pseudo_regret")
 class PseudoRegret(_Sum):
     """As regret, without its noise: same expectation, far smaller variance."""
 
     name = "pseudo_regret"
+    title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
+    formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
+    meaning = "The same expectation as regret, without the noise of rewards and actions."
 
     def terms(self, block: Block) -> Floats:
         """V - x_t' A y_t."""
         return self.game.value - block.outcomes.expected
 
 
+@METRICS.add("absolute_regret")
 class AbsoluteRegret(_Sum):
     """The paper's first measure, as its text defines it."""
 
     name = "absolute_regret"
+    title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
+    formula = r"$\Sigma\,|V - r_t|$"
+    meaning = "The first measure of the paper's text. Noise alone makes it grow."
 
     def terms(self, block: Block) -> Floats:
         """The size of V - r_t."""
         return np.abs(self.game.value - block.reward)
 
 
+@METRICS.add("regret_magnitude")
 class RegretMagnitude(Regret):
     """The paper's first measure, as its program computes it."""
 
     name = "regret_magnitude"
+    title = "Regret magnitude"
     definition = "abs(sum of V - r_t)"
+    formula = r"$|\Sigma\,(V - r_t)|$"
+    meaning = "The first measure as the paper's program computes it."
 
     def __call__(self, block: Block) -> Floats:
         return np.abs(super().__call__(block))
 
 
+@METRICS.add("absolute_pseudo_regret")
 class AbsolutePseudoRegret(_Sum):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
     name = "absolute_pseudo_regret"
+    title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
+    formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
+    meaning = "How far play was from the game's value, without noise."
 
     def terms(self, block: Block) -> Floats:
         """The size of V - x_t' A y_t."""
@@ -268,8 +301,8 @@ class _Distance(Metric):
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
-        row = self.distance(np.ascontiguousarray(block.row_policy), self._row)
-        return row + self.distance(np.ascontiguousarray(block.column_policy), self._column)
+        row = self.distance(np.ascontiguousarray(block.policies[0]), self._row)
+        return row + self.distance(np.ascontiguousarray(block.policies[1]), self._column)
 
 
 def _without_rounding(strategy: Floats) -> Floats:
@@ -277,11 +310,15 @@ def _without_rounding(strategy: Floats) -> Floats:
     return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
 
 
+@METRICS.add("kl")
 class KullbackLeibler(_Distance):
     """The relative entropy in nats: infinite where a policy plays what the equilibrium never does."""
 
     name = "kl"
+    title = "KL divergence"
     definition = "KL(x_t, x*) + KL(y_t, y*), where KL(a, b) = sum of a ln(a / b)"
+    formula = r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"
+    meaning = "How far both policies are from the equilibrium; infinite outside its support."
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """The sum of a ln(a / b)."""
@@ -291,11 +328,15 @@ class KullbackLeibler(_Distance):
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 
 
+@METRICS.add("tv")
 class TotalVariation(_Distance):
     """The total variation distance, between 0 and 2 for the two players together."""
 
     name = "tv"
+    title = "TV distance"
     definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"
+    formula = r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"
+    meaning = "Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be."
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """Half the sum of abs(a - b)."""
@@ -303,11 +344,15 @@ class TotalVariation(_Distance):
         return distance
 
 
+@METRICS.add("exploitability")
 class Exploitability(Metric):
     """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
 
     name = "exploitability"
+    title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
+    formula = r"of $(x_t, y_t)$"
+    meaning = "What best responses would gain against both policies; 0 is an equilibrium."
 
     def __call__(self, block: Block) -> Floats:
         played = block.outcomes
@@ -315,11 +360,14 @@ class Exploitability(Metric):
         return gap
 
 
+@METRICS.add("average_exploitability")
 class AverageExploitability(Metric):
     """The exploitability of the averages of all policies so far."""
 
     name = "average_exploitability"
+    title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
+    meaning = "The same for the policies averaged over the rounds so far."
 
     def __init__(self, game: Game, runs: int) -> None:
         super().__init__(game, runs)
@@ -335,62 +383,49 @@ class AverageExploitability(Metric):
         return gap
 
 
+@METRICS.add("external_regret")
 class ExternalRegret(Metric):
     """What the best fixed row in hindsight would have earned more, without noise."""
 
     name = "external_regret"
+    title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
+    meaning = "What the best fixed row would have earned more, in hindsight."
     cumulative = True
 
     def __init__(self, game: Game, runs: int) -> None:
         super().__init__(game, runs)
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
+    def own(self, outcomes: Outcomes) -> tuple[Floats, Floats]:
+        """What each fixed action would have earned its player, and what was earned."""
+        return outcomes.row_hindsight, outcomes.earned
+
     def __call__(self, block: Block) -> Floats:
-        played = block.outcomes
-        best: Floats = self._hindsight(block, played.row_hindsight).max(axis=-1)
-        return best - self._earned(block, played.earned)
+        hindsight, earned = self.own(block.outcomes)
+        best: Floats = self._hindsight(block, hindsight).max(axis=-1)
+        return best - self._earned(block, earned)
 
 
-class ColumnExternalRegret(Metric):
+@METRICS.add("column_external_regret")
+class ColumnExternalRegret(ExternalRegret):
     """What the best fixed column in hindsight would have saved the column player, without noise."""
 
     name = "column_external_regret"
+    title = "Column external regret"
     definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
-    cumulative = True
+    meaning = "The same for the column player."
 
-    def __init__(self, game: Game, runs: int) -> None:
-        super().__init__(game, runs)
-        self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
-
-    def __call__(self, block: Block) -> Floats:
-        played = block.outcomes
-        best: Floats = self._hindsight(block, played.column_hindsight).min(axis=-1)
-        return self._earned(block, played.earned) - best
-
-
-METRICS: dict[str, type[Metric]] = {
-    metric.name: metric
-    for metric in (
-        Regret,
-        PseudoRegret,
-        AbsoluteRegret,
-        RegretMagnitude,
-        AbsolutePseudoRegret,
-        KullbackLeibler,
-        TotalVariation,
-        Exploitability,
-        AverageExploitability,
-        ExternalRegret,
-        ColumnExternalRegret,
-    )
-}
+    def own(self, outcomes: Outcomes) -> tuple[Floats, Floats]:
+        """The column player's rewards are the row player's, negated."""
+        return -outcomes.column_hindsight, -outcomes.earned
 
 
 def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) -> list[Metric]:
     """Fresh metrics for a batch of runs, in the order of their names; a name given twice counts once.
 
-    "all" stands for every registered metric that the game allows. A metric may also be given as its class.
+    "all" stands for every registered metric that the game allows. A metric may also be given as its class, or as
+    path/to/file.py:Name.
 
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
     ['regret', 'tv']
@@ -400,12 +435,26 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) ->
     chosen: dict[type[Metric], None] = {}  # a set that keeps its order
     for name in names:
         if name == "all":
-            chosen |= dict.fromkeys(metric for metric in METRICS.values() if metric.refusal(game) is None)
-        elif isinstance(name, str) and name in METRICS:
-            chosen[METRICS[name]] = None
+            chosen |= dict.fromkeys(metric for metric in all_metrics() if metric.refusal(game) is None)
+        elif isinstance(name, str):
+            chosen[metric_class(name)] = None
         elif isinstance(name, type) and issubclass(name, Metric):
             chosen[name] = None
         else:
-            hint = nearest(name, METRICS) if isinstance(name, str) else "."
-            raise InputError(f"unknown metric {shorten(name)}{hint} Accepted: {', '.join(METRICS)}, all.")
+            raise InputError(f"a metric is {shorten(name)}; accepted: a name, or a class that extends Metric.")
     return [metric(game, runs) for metric in chosen]
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of a metric's name, or of path/to/file.py:Name."""
+    if name not in METRICS and not split_spec(name).file:
+        known = METRICS.names
+        raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, all.")
+    factory: Any = METRICS[name].factory
+    found: type[Metric] = factory
+    return found
+
+
+def all_metrics() -> list[type[Metric]]:
+    """The classes of all registered metrics, in the order of their registration."""
+    return [metric_class(name) for name in METRICS.names]

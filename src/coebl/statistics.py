@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 
-Floats = NDArray[np.float64]
 Method = Literal["student", "bootstrap"]
 
 _RESAMPLES = 9_999

@@ -13,16 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
 from coebl.engine import Match, simulate
 from coebl.engine.streams import BatchRandom
 from coebl.games import Game, parse_game
 from coebl.learners import LEARNERS, Learner, Seat, parse_learner
 from coebl.metrics import Block, Metric
-
-Floats = NDArray[np.float64]
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one row": (1, 4), "one column": (4, 1)}
 

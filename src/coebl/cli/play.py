@@ -217,12 +217,12 @@ def list_command(
       coebl list learners
     """
     from coebl.games import GAMES, NOISES
-    from coebl.learners import LEARNERS, SEES
-    from coebl.metrics import METRICS
+    from coebl.learners import KINDS, LEARNERS
+    from coebl.metrics import all_metrics
 
     if what == "metrics":
-        for name, metric in METRICS.items():
-            print(f"{name:<24}  {metric.definition}")
+        for metric in all_metrics():
+            print(f"{metric.name:<24}  {metric.definition}")
         return
     registries: dict[str, Iterable[Entry[Any]]] = {"games": GAMES, "learners": LEARNERS, "noises": NOISES}
     if what not in registries:
@@ -234,7 +234,7 @@ def list_command(
         if what == "learners":
             learner: Any = entry.factory
             horizon = ", needs the horizon" if learner.needs_horizon else ""
-            print(f"{'':<{width}}  sees {SEES[learner.sees]}{horizon}")
+            print(f"{'':<{width}}  {learner.kind()}: {KINDS[learner.kind()]}{horizon}")
             if learner.cites:
                 print(f"{'':<{width}}  {learner.cites}")
         if entry.parameters:
@@ -259,18 +259,18 @@ def show_command(
     import inspect
 
     from coebl.games import GAMES
-    from coebl.learners import LEARNERS, SEES, parse_learner
+    from coebl.learners import KINDS, LEARNERS, parse_learner
 
     name = subject.partition(":")[0]
     if name in LEARNERS or name.endswith(".py"):
         learner = parse_learner(subject) if ":" in subject else None
-        entry = LEARNERS.entry_of(learner) if learner else LEARNERS[name]
+        entry = LEARNERS.entry_of(type(learner), name) if learner else LEARNERS[name]
         kind: Any = entry.factory
         print(f"{learner or entry.name}\n\n{inspect.getdoc(kind)}\n")
         print(f"usage: {entry.usage}")
         for parameter in entry.parameters:
             print(f"  {parameter.name}: {parameter.accepts}")
-        print(f"sees {SEES[kind.sees]}; {'needs' if kind.needs_horizon else 'does not need'} the horizon")
+        print(f"{kind.kind()}: {KINDS[kind.kind()]}; {'needs' if kind.needs_horizon else 'does not need'} the horizon")
         print(kind.cites)
         return
     loaded = _load_game(subject)

@@ -1,4 +1,4 @@
-"""What counts as a payoff matrix, and what is said of anything else."""
+"""The types of arrays, and what counts as a payoff matrix."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from coebl.core.errors import InputError, shorten
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MOST_ENTRIES = 50_000_000  # 400 MB
 

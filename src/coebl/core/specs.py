@@ -2,10 +2,10 @@
 
 ``name`` or ``name:key=value,key=value``; a single value without a key goes to the first parameter. Nothing in a
 spec needs quoting in a shell. A list is written ``1/2/3``; inside a value that is itself a spec, ``+`` stands for
-the comma.
+the comma. A class or function in a user's own file is named ``path/to/file.py:Name``.
 
-A `Registry` maps names to factories: functions or dataclasses whose annotated parameters say what a spec may set,
-``n: Annotated[int, Range(1, 10)] = 3``.
+An `Entry` is a named factory: a function or a dataclass whose annotated parameters say what a spec may set,
+``n: Annotated[int, Range(1, 10)] = 3``. `coebl.core.registry` keeps the entries of one kind together.
 """
 
 from __future__ import annotations
@@ -13,13 +13,48 @@ from __future__ import annotations
 import inspect
 import math
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin
+from numbers import Integral, Real
+from pathlib import PurePath
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin
 
 from coebl.core.errors import InputError, nearest, shorten
 
 T = TypeVar("T")
+
+
+class SpecParts(NamedTuple):
+    """The parts of a spec."""
+
+    name: str  # a registered name, or path/to/file.py:Name
+    parameters: str  # key=value,key=value
+    file: str  # path/to/file.py, or nothing
+
+    @property
+    def without_folder(self) -> str:
+        """The spec with the name of its file in the place of its path.
+
+        >>> split_spec("some/where/mine.py:Mine:rate=0.2").without_folder
+        'mine.py:Mine:rate=0.2'
+        """
+        name = PurePath(self.file).name + self.name.removeprefix(self.file)
+        return f"{name}:{self.parameters}" if self.parameters else name
+
+
+def split_spec(spec: str) -> SpecParts:
+    """Take a spec apart.
+
+    >>> split_spec("coebl:c=2")
+    SpecParts(name='coebl', parameters='c=2', file='')
+    >>> split_spec("mine.py:Mine:rate=0.2")
+    SpecParts(name='mine.py:Mine', parameters='rate=0.2', file='mine.py')
+    """
+    head, _, rest = spec.strip().partition(":")
+    if not head.endswith(".py"):
+        return SpecParts(head, rest, "")
+    name, _, parameters = rest.partition(":")
+    return SpecParts(f"{head}:{name}", parameters, head)
 
 
 @dataclass(frozen=True)
@@ -40,11 +75,20 @@ class Range:
         return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:g}"
 
 
-@dataclass(frozen=True)
-class SpecOf:
-    """Marks a text parameter that is itself a spec, so that its commas are written as ``+``."""
+class Names(Protocol):
+    """What a nested spec is looked up in: a `coebl.core.registry.Registry`."""
 
     kind: str
+
+    def canonical(self, spec: str) -> str:
+        """The shortest spec that means the same; an InputError if there is no such thing."""
+
+
+@dataclass(frozen=True)
+class SpecOf:
+    """Marks a text parameter that is itself a spec: ``Annotated[str, SpecOf(GAMES)]``. Its commas are written ``+``."""
+
+    names: Names
 
 
 @dataclass(frozen=True)
@@ -54,8 +98,8 @@ class Parameter:
     name: str
     kind: Any  # int, float, bool, str, tuple[float, ...] or a Literal
     default: Any  # inspect.Parameter.empty if it must be given
-    limits: Range | None
-    nested: bool
+    limits: Range | None = None
+    names: Names | None = None  # of a nested spec
 
     @property
     def required(self) -> bool:
@@ -65,11 +109,13 @@ class Parameter:
     def accepts(self) -> str:
         """What a value may be, in words.
 
-        >>> Parameter("n", int, 3, Range(1, 10), False).accepts
+        >>> Parameter("n", int, 3, Range(1, 10)).accepts
         'a whole number, 1 .. 10'
         """
         if get_origin(self.kind) is Literal:
             return "one of " + ", ".join(str(choice) for choice in get_args(self.kind))
+        if self.names is not None:
+            return f"the spec of a {self.names.kind}"
         words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
         text = words.get(self.kind, "numbers separated by /")
         return f"{text}, {self.limits}" if self.limits else text
@@ -83,11 +129,25 @@ class Parameter:
         return self.check(value, owner)
 
     def check(self, value: Any, owner: str) -> Any:
-        """The value itself, if it lies within the limits."""
+        """The value itself if it is of the right kind and within the limits; a nested spec in its shortest form."""
+        if self.names is not None and isinstance(value, str):
+            return self.names.canonical(value)
         numbers = value if isinstance(value, tuple) else (value,)
-        if self.limits and not all(number in self.limits for number in numbers):
+        if not self._fits(value) or (self.limits and not all(number in self.limits for number in numbers)):
             raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")
         return value
+
+    def _fits(self, value: Any) -> bool:
+        """Whether a value is of the parameter's kind, also one of NumPy's."""
+        if get_origin(self.kind) is Literal:
+            return any(type(value) is type(choice) and value == choice for choice in get_args(self.kind))
+        if self.kind is int:
+            return isinstance(value, Integral) and not isinstance(value, bool)
+        if self.kind is float:
+            return _is_finite(value)
+        if self.kind in (str, bool):
+            return isinstance(value, self.kind)
+        return isinstance(value, tuple) and all(map(_is_finite, value))
 
     def write(self, value: Any) -> str:
         """The text that stands for a value."""
@@ -98,7 +158,7 @@ class Parameter:
         if isinstance(value, (int, float)):
             return _number(value)
         text = str(value)
-        return text.replace("+", "++").replace(",", "+") if self.nested else text
+        return text.replace("+", "++").replace(",", "+") if self.names is not None else text
 
     def _convert(self, text: str) -> Any:
         if get_origin(self.kind) is Literal:
@@ -113,8 +173,12 @@ class Parameter:
         if self.kind is float:
             return _finite(text)
         if self.kind is str:
-            return text.replace("++", "\0").replace("+", ",").replace("\0", "+") if self.nested else text
+            return text.replace("++", "\0").replace("+", ",").replace("\0", "+") if self.names is not None else text
         return tuple(_finite(part) for part in text.split("/"))
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _finite(text: str) -> float:
@@ -138,9 +202,10 @@ def _number(number: float) -> str:
 class Entry(Generic[T]):
     """A named factory, with its parameters read from its signature."""
 
-    def __init__(self, name: str, factory: Callable[..., T]) -> None:
+    def __init__(self, name: str, factory: Callable[..., T], title: str | None = None) -> None:
         self.name = name
         self.factory = factory
+        self.title = title or getattr(factory, "title", "") or name  # what people read
         annotated: Any = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
         hints = typing.get_type_hints(annotated, include_extras=True)
         self.parameters = [
@@ -181,12 +246,14 @@ class Entry(Generic[T]):
         ]
         return f"{self.name}:{','.join(parts)}" if parts else self.name
 
+    def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments, each of the right kind and within its limits."""
+        known = {p.name: p for p in self.parameters}
+        return {key: known[key].check(value, self.name) if key in known else value for key, value in arguments.items()}
+
     def make(self, **arguments: Any) -> T:
         """Call the factory with checked arguments."""
-        for parameter in self.parameters:
-            if parameter.name in arguments:
-                parameter.check(arguments[parameter.name], self.name)
-        return self.factory(**arguments)
+        return self.factory(**self.check(arguments))
 
     @property
     def usage(self) -> str:
@@ -198,47 +265,9 @@ class Entry(Generic[T]):
 
 
 def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
-    limits, nested, kind = None, False, hint
+    limits, names, kind = None, None, hint
     if get_origin(hint) is Annotated:
         kind, *notes = get_args(hint)
         limits = next((note for note in notes if isinstance(note, Range)), None)
-        nested = any(isinstance(note, SpecOf) for note in notes)
-    return Parameter(parameter.name, kind, parameter.default, limits, nested)
-
-
-class Registry(Generic[T]):
-    """Named factories of one kind of thing."""
-
-    def __init__(self, kind: str, plural: str) -> None:
-        self.kind = kind
-        self.plural = plural
-        self._entries: dict[str, Entry[T]] = {}
-
-    def add(self, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
-        """Decorate a factory to register it under a name."""
-
-        def register(factory: Callable[..., T]) -> Callable[..., T]:
-            if name in self._entries:
-                raise ValueError(f"two {self.plural} are called {name!r}")
-            self._entries[name] = Entry(name, factory)
-            return factory
-
-        return register
-
-    def __iter__(self) -> Iterator[Entry[T]]:
-        return iter(self._entries.values())
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._entries
-
-    def __getitem__(self, name: str) -> Entry[T]:
-        if name not in self._entries:
-            hint = nearest(name, self._entries)
-            raise InputError(f"unknown {self.kind} {name!r}{hint} See: coebl list {self.plural}")
-        return self._entries[name]
-
-    def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
-        """The entry and the arguments that a spec names."""
-        name, _, text = spec.strip().partition(":")
-        entry = self[name]
-        return entry, entry.read(text)
+        names = next((note.names for note in notes if isinstance(note, SpecOf)), None)
+    return Parameter(parameter.name, kind, parameter.default, limits, names)

@@ -2,7 +2,9 @@
 
 from coebl.engine.match import Match
 from coebl.engine.player import Player
+from coebl.engine.recorder import Keep
 from coebl.engine.result import Result
-from coebl.engine.simulate import PolicyError, Record, simulate
+from coebl.engine.seated import PolicyError
+from coebl.engine.simulate import Record, simulate
 
-__all__ = ["Match", "Player", "PolicyError", "Record", "Result", "simulate"]
+__all__ = ["Keep", "Match", "Player", "PolicyError", "Record", "Result", "simulate"]

@@ -35,11 +35,16 @@ class Match:
         """
         rounds = check_whole("rounds", rounds, 1)
         match = cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
-        if match.row.sees == "policy" and match.column.sees == "policy":
+        if all("policy" in learner.sees for learner in match.learners):
             raise InputError(
                 f"{match.row} v {match.column}: each would have to see the other's policy first; let one of them learn."
             )
         return match
+
+    @property
+    def learners(self) -> tuple[Learner, Learner]:
+        """Who plays, seat by seat."""
+        return self.row, self.column
 
     def __str__(self) -> str:
         return f"{self.game.spec or self.game.name}, {self.row} v {self.column}, {self.rounds} rounds"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import copy
+import io
 import json
 import os
-import tempfile
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, check_whole
-from coebl.engine.simulate import sample
+from coebl.core.files import write_whole
+from coebl.core.specs import split_spec
+from coebl.engine.seated import build_seat, sample
 from coebl.engine.streams import BatchRandom
-from coebl.learners import LEARNERS, SEES, Learner, Seat, parse_learner
+from coebl.learners import LEARNERS, Learner, Seen, parse_learner
 
 _FORMAT = 1
 _OTHER_VERSION = "{} was saved by a version of coebl that plays differently; use that version."
@@ -45,7 +45,7 @@ class Player:
         seed: int = 0,
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
-        self.learner = copy.deepcopy(parse_learner(learner))  # two players may be made from one learner
+        self.learner = parse_learner(learner)
         actions = check_whole("actions", actions, 1)
         opponent_actions = check_whole("opponent_actions", opponent_actions, 1)
         horizon = None if horizon is None else check_whole("horizon", horizon, 1)
@@ -53,12 +53,6 @@ class Player:
         low, high = payoff_range
         if not (np.isfinite([low, high]).all() and low < high):
             raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
-        if self.learner.sees in ("game", "policy"):
-            raise InputError(
-                f"{self.learner} sees {SEES[self.learner.sees]}, which a player is not told; pick another learner."
-            )
-        if self.learner.needs_horizon and horizon is None:
-            raise InputError(f"{self.learner} needs the horizon; pass horizon=, about how many rounds will be played.")
         self.actions = actions
         self.opponent_actions = opponent_actions
         self.horizon = horizon
@@ -72,16 +66,9 @@ class Player:
         self._action: int | None = None
         self._policy: NDArray[np.float64] | None = None  # (actions,)
         self._uniform = BatchRandom([self.seed], "row actions")
-        self.learner.start(
-            Seat(
-                runs=1,
-                actions=self.actions,
-                opponent_actions=self.opponent_actions,
-                horizon=self.horizon,
-                payoff_range=self.payoff_range,
-                random=BatchRandom([self.seed], "row learner"),
-            )
-        )
+        shape = self.actions, self.opponent_actions
+        seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
+        self._seated = self.learner.seated(seat)
 
     @property
     def round(self) -> int:
@@ -92,7 +79,7 @@ class Player:
     def policy(self) -> NDArray[np.float64]:
         """The mixed strategy of this round: (actions,)."""
         if self._policy is None:
-            self._policy = np.array(self.learner.policy(self.round)[0])
+            self._policy = np.array(self._seated.policy(self.round)[0])
         return np.array(self._policy)
 
     def act(self) -> int:
@@ -107,7 +94,7 @@ class Player:
             raise InputError("observe came before act; ask act() for an action, play it, then tell observe().")
         if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
             raise InputError(f"reward is {reward!r}; accepted: a finite number.")
-        if self.learner.sees == "opponent":
+        if "opponent" in self.learner.sees:
             if not isinstance(opponent, (int, np.integer)) or not 0 <= opponent < self.opponent_actions:
                 raise InputError(
                     f"opponent is {opponent!r}; accepted: the opponent's action, 0 .. {self.opponent_actions - 1}, "
@@ -118,8 +105,8 @@ class Player:
         self._tell(self._action, -1 if opponent is None else int(opponent), float(reward))
 
     def _tell(self, action: int, opponent: int, reward: float) -> None:
-        seen = None if opponent < 0 else np.array([opponent])
-        self.learner.observe(self.round, np.array([action]), seen, np.array([reward]))
+        shown = None if opponent < 0 else np.array([opponent])
+        self._seated.observe(self.round, Seen(np.array([action]), np.array([reward]), shown))
         self._history.append((action, opponent, reward))
         self._action = self._policy = None
 
@@ -134,7 +121,6 @@ class Player:
             "acted": self._action is not None,
             **{name: getattr(self, name) for name in _SETTINGS},
         }
-        target = Path(path)
         arrays: dict[str, Any] = {
             "settings": np.frombuffer(json.dumps(settings).encode(), np.uint8),
             "action": np.array([action for action, _, _ in self._history], np.int64),
@@ -142,16 +128,9 @@ class Player:
             "reward": np.array([reward for _, _, reward in self._history], np.float64),
             "policy": self.policy,
         }
-        if not target.parent.is_dir():
-            raise InputError(f"no folder {str(target.parent)!r}; make it first, or name another place.")
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez_compressed(file, **arrays)
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)
+        write_whole(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: Learner | None = None) -> Player:
@@ -167,7 +146,7 @@ class Player:
             name, acted = settings["learner"], settings["acted"]
             if settings["format"] != _FORMAT:
                 raise InputError(f"{path} has another format than {_FORMAT}; load it with the coebl that wrote it.")
-            if learner is None and str(name).partition(":")[0] not in LEARNERS:
+            if learner is None and split_spec(str(name)).name not in LEARNERS:
                 raise InputError(f"{path} holds {name!r}, which is not built in; pass learner=, an equal one.")
             if learner is not None and str(learner) != name:
                 raise InputError(f"{path} holds {name!r}, and learner is {learner}; pass an equal one.")

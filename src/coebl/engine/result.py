@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest
+from coebl.core.modules import require
 from coebl.engine.match import Match
 
 if TYPE_CHECKING:
@@ -17,21 +19,29 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, repr=False)
 class Result:
     """The recorded metrics of a batch of runs, and how they ended."""
 
     match: Match
-    seeds: NDArray[np.int64]  # (runs,)
-    rounds: NDArray[np.int64]  # (recorded,), increasing
+    seeds: Ints  # (runs,)
+    rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
-    row_policy: Floats  # (runs, m), of the last round
-    column_policy: Floats  # (runs, n)
-    counts: NDArray[np.int64]  # (runs, m, n), how often each pair was played
+    policies: list[Floats]  # of the last round, per seat: (runs, actions)
+    counts: Ints  # (runs, m, n), how often each pair was played
+    kept: dict[str, list[Floats | Ints]]  # what keep= asked for, per seat: (rounds, runs), policies (rounds, runs, m)
     seconds: dict[str, float]  # time per phase
+
+    @property
+    def row_policy(self) -> Floats:
+        """The row player's policies of the last round: (runs, m)."""
+        return self.policies[0]
+
+    @property
+    def column_policy(self) -> Floats:
+        """The column player's: (runs, n)."""
+        return self.policies[1]
 
     def __repr__(self) -> str:
         return f"<Result of {self.match}, {len(self.seeds)} runs: {', '.join(self.metrics)}>"
@@ -50,19 +60,13 @@ class Result:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The tidy table as a pandas data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_pandas needs pandas; run: pip install pandas") from None
-        return pandas.DataFrame(self.columns())
+        frame: pandas.DataFrame = require("pandas").DataFrame(self.columns())
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The tidy table as a Polars data frame."""
-        try:
-            import polars
-        except ImportError:
-            raise InputError("to_polars needs polars; run: pip install polars") from None
-        return polars.DataFrame(self.columns())
+        frame: polars.DataFrame = require("polars").DataFrame(self.columns())
+        return frame
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
         """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded."""

@@ -8,12 +8,13 @@ generator yields does not depend on how it is cut, so neither does any result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from coebl.core.arrays import Floats
+
 Purpose = Literal["nature", "row actions", "column actions", "row learner", "column learner"]
 
 _KEYS: dict[Purpose, int] = {
@@ -68,20 +69,25 @@ class BatchRandom:
     """A learner's private random numbers: every call returns (runs, *shape), each run's from its own stream."""
 
     def __init__(self, seeds: Sequence[int], purpose: Purpose, ahead: int = AHEAD) -> None:
-        self._runs = len(seeds)
-        self._uniform = Stream(
-            [generator(seed, purpose, "uniform") for seed in seeds], lambda random, out: random.random(out=out), ahead
-        )
-        self._normal = Stream(
-            [generator(seed, purpose, "normal") for seed in seeds],
-            lambda random, out: random.standard_normal(out=out),
-            ahead,
-        )
+        self._seeds, self._purpose, self._ahead = seeds, purpose, ahead
 
     def uniform(self, *shape: int) -> Floats:
         """Uniform on [0, 1)."""
-        return self._uniform.take(int(np.prod(shape))).reshape(self._runs, *shape)
+        return self._uniform.take(int(np.prod(shape))).reshape(len(self._seeds), *shape)
 
     def normal(self, *shape: int) -> Floats:
         """Standard normal."""
-        return self._normal.take(int(np.prod(shape))).reshape(self._runs, *shape)
+        return self._normal.take(int(np.prod(shape))).reshape(len(self._seeds), *shape)
+
+    # Made when they are first asked for: most learners use one of them, or none.
+
+    @cached_property
+    def _uniform(self) -> Stream:
+        return self._stream("uniform", lambda random, out: random.random(out=out))
+
+    @cached_property
+    def _normal(self) -> Stream:
+        return self._stream("normal", lambda random, out: random.standard_normal(out=out))
+
+    def _stream(self, kind: str, fill: Callable[[np.random.Generator, Floats], object]) -> Stream:
+        return Stream([generator(seed, self._purpose, kind) for seed in self._seeds], fill, self._ahead)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from coebl.core.arrays import check_payoff
+from coebl.core.arrays import Floats, Ints, check_payoff
 from coebl.core.errors import InputError, shorten
 from coebl.games.noise import Noise, parse_noise
 
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     from coebl.games.uniqueness import Uniqueness
     from coebl.solver import Solution
 
-Floats = NDArray[np.float64]
+SeatName = Literal["row", "column"]
+SEATS: tuple[SeatName, SeatName] = ("row", "column")
 
 _SHOWN = 12  # rows and columns in the printed table
+
+
+class View(NamedTuple):
+    """The payoffs of a game as one seat sees them."""
+
+    payoff: Floats  # (actions, opponent's actions), to the player in the seat
+    payoff_range: tuple[float, float]
 
 
 class Game:
@@ -80,27 +88,25 @@ class Game:
 
         return uniqueness(self.payoff, self.solution)
 
-    def own_view(self, seat: Literal["row", "column"]) -> Game:
-        """The game as the learner in a seat sees it: its own actions are the rows, its own reward is maximised.
+    def own_view(self, seat: SeatName) -> View:
+        """The payoffs as the learner in a seat sees them: its own actions are the rows, its own reward is maximised.
 
         >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
         array([[-3., -1.],
                [ 0., -2.],
                [-5., -4.]])
         """
+        low, high = self.payoff_range
         if seat == "row":
-            return self
+            return View(self.payoff, (low, high))
         if seat != "column":
             raise InputError(f'seat is {seat!r}; accepted: "row" or "column".')
-        low, high = self.payoff_range
-        return Game(
-            0.0 - self.payoff.T,
-            name=f"{self.name} (column's view)",
-            row_labels=self.column_labels,
-            column_labels=self.row_labels,
-            noise=self.noise.mirrored(),
-            payoff_range=(0.0 - high, 0.0 - low),
-        )
+        return View(np.ascontiguousarray(0.0 - self.payoff.T), (0.0 - high, 0.0 - low))
+
+    def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
+        """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,)."""
+        reward = self.noise.reward(self.payoff[tuple(actions)], draw, self.payoff_range)
+        return reward, -reward
 
     def with_noise(self, noise: str | Noise) -> Game:
         """The same game seen through another noise."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
-from typing import Annotated, ClassVar, Self
+from dataclasses import dataclass, fields
+from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coebl.core.specs import Range, Registry
+from coebl.core.arrays import Floats
+from coebl.core.registry import Registry
+from coebl.core.specs import Range
 
-Floats = NDArray[np.float64]
 Sigma = Annotated[float, Range(0)]
 
 NOISES: Registry[Noise] = Registry("noise", "noises")
@@ -34,10 +34,6 @@ class Noise:
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
         """The reward seen where the payoff is this: by default the payoff plus the draw."""
         return payoff + draw
-
-    def mirrored(self) -> Self:
-        """The noise as the column player sees it, whose reward has the opposite sign."""
-        return self
 
     def __str__(self) -> str:
         return NOISES[self.name].write({f.name: getattr(self, f.name) for f in fields(self)})
@@ -113,13 +109,9 @@ class Exponential(Noise):
 
     name = "exponential"
     sigma: Sigma = 1.0
-    downwards: bool = False
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        return (-self.sigma if self.downwards else self.sigma) * (random.standard_exponential(size) - 1)
-
-    def mirrored(self) -> Self:
-        return replace(self, downwards=not self.downwards)
+        return self.sigma * (random.standard_exponential(size) - 1)
 
 
 def parse_noise(spec: str | Noise) -> Noise:
@@ -128,7 +120,4 @@ def parse_noise(spec: str | Noise) -> Noise:
     >>> parse_noise("laplace:sigma=0.5")
     Laplace(sigma=0.5)
     """
-    if isinstance(spec, Noise):
-        return spec
-    entry, arguments = NOISES.parse(spec)
-    return entry.make(**arguments)
+    return spec if isinstance(spec, Noise) else NOISES.make(spec)

@@ -10,12 +10,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game
 from coebl.games.registry import GAMES, parse_game
 
-Floats = NDArray[np.float64]
 Size = Annotated[int, Range(1, 5000)]
 Seed = Annotated[int, Range(0)]
 
@@ -126,7 +126,7 @@ def robust_bandit(seed: Seed = 0) -> Game:
 
 
 @GAMES.add("permuted")
-def permuted(game: Annotated[str, SpecOf("game")], seed: Seed = 0) -> Game:
+def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
     """Another game with its rows and its columns in random order.
 
     Labels travel with their actions. For learners that break ties by position, and games that put the best action last.

@@ -5,10 +5,8 @@ To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add(
 
 from __future__ import annotations
 
-from typing import Any
-
 from coebl.core.errors import InputError, shorten
-from coebl.core.specs import Entry, Registry
+from coebl.core.registry import Registry
 from coebl.games.game import Game
 from coebl.games.noise import Noise
 
@@ -29,19 +27,9 @@ def parse_game(spec: str | Game, noise: str | Noise | None = None) -> Game:
     if isinstance(spec, Game):
         game = spec
     elif isinstance(spec, str):
-        entry, arguments = _parse(spec)
+        entry, arguments = GAMES.parse(spec)
         game = entry.make(**arguments)
         game.spec = game.name = entry.write(arguments)
     else:
         raise InputError(f"game is {shorten(spec)}; accepted: a Game, or a spec such as 'diagonal:n=4'.")
     return game if noise is None else game.with_noise(noise)
-
-
-def _parse(spec: str) -> tuple[Entry[Game], dict[str, Any]]:
-    """The entry and its arguments, a game among them in its shortest form: equal games get equal specs."""
-    entry, arguments = GAMES.parse(spec)
-    for parameter in entry.parameters:
-        if parameter.nested and parameter.name in arguments:
-            inner, inner_arguments = _parse(arguments[parameter.name])
-            arguments[parameter.name] = inner.write(inner_arguments)
-    return entry, arguments

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from coebl.core.arrays import Floats
 
 if TYPE_CHECKING:
     from coebl.solver import Solution
 
-Floats = NDArray[np.float64]
 
 _SURELY_ZERO, _SURELY_NOT = 1e-9, 1e-6  # between these, rounding leaves no verdict
 

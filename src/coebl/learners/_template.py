@@ -7,12 +7,13 @@ line to `registry.py`. `base.py` is the contract, and `coebl.testing.check_learn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
+from coebl.core.arrays import Floats
 from coebl.core.specs import Range
-from coebl.learners.base import Floats, Ints, Learner, Seat, Sees
+from coebl.learners.base import Learner, Seat, Seen
 
 
 @dataclass
@@ -20,31 +21,32 @@ class EpsilonGreedy(Learner):
     """Epsilon-greedy: mostly the action of best mean reward, now and then any action."""
 
     # What it is, for everyone:
-    name: ClassVar[str] = "epsilon-greedy"  # its spec name
-    sees: ClassVar[Sees] = "reward"  # or "opponent": then observe() is handed the opponent's actions
-    needs_horizon: ClassVar[bool] = False  # or True: then seat.horizon is a number
-    cites: ClassVar[str] = ""
+    name = "epsilon-greedy"  # its spec name
+    title = "Epsilon-greedy"  # what people read in tables and figures
+    sees = frozenset()  # with {"opponent"}, seen.opponent is the opponent's action
+    needs_horizon = False  # with True, seat.horizon is a number
+    cites = ""
 
     # Its hyper-parameters, which a spec can set. Range says what is accepted.
     explore: Annotated[float, Range(0)] = 5.0
 
     def start(self, seat: Seat) -> None:
         """Allocate the state of all runs; say what each array holds and its shape."""
-        self.count = np.zeros((seat.runs, seat.actions))  # (runs, m), how often each action was played
-        self.mean = np.zeros((seat.runs, seat.actions))  # (runs, m), its average reward
-        self.runs = np.arange(seat.runs)
-        # Random numbers come from seat.random alone: seat.random.normal(3) is (runs, 3).
+        self.seat = seat
+        self.count = seat.zeros(seat.actions)  # (runs, m), how often each action was played
+        self.mean = seat.zeros(seat.actions)  # (runs, m), its average reward
+        # Random numbers come from the seat as well: seat.random.normal(3) is (runs, 3).
 
     def policy(self, t: int) -> Floats:
         """The mixed strategies of round t, (runs, m): each row nonnegative, of sum 1."""
-        actions = self.mean.shape[1]
+        actions = self.seat.actions
         epsilon = min(1.0, self.explore * actions / t)
         greedy = np.zeros_like(self.mean)
-        greedy[self.runs, self.mean.argmax(axis=-1)] = 1
+        greedy[self.seat.at(self.mean.argmax(axis=-1))] = 1
         return (1 - epsilon) * greedy + epsilon / actions
 
-    def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
-        """Learn from round t. Index runs and actions together, and every run is updated at once."""
-        played = self.runs, action
+    def observe(self, t: int, seen: Seen) -> None:
+        """Learn from round t. `seat.at` indexes one entry per run, so every run is updated at once."""
+        played = self.seat.at(seen.action)
         self.count[played] += 1
-        self.mean[played] += (reward - self.mean[played]) / self.count[played]
+        self.mean[played] += (seen.reward - self.mean[played]) / self.count[played]

@@ -7,11 +7,9 @@ follow the text and these follow the program. Both take the reward as it comes, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-import numpy as np
-
-from coebl.learners.base import Floats, Ints, Learner, Seat, Sees
+from coebl.core.arrays import Floats
+from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.exp3 import exp3_policy
 from coebl.learners.exp3_ix import descend
 
@@ -27,26 +25,26 @@ class Exp3AsReleased(Learner):
     The softmax is computed stably here, which changes nothing but rounding.
     """
 
-    name: ClassVar[str] = "exp3-as-released"
-    sees: ClassVar[Sees] = "reward"
-    learns: ClassVar[bool] = False
-    needs_horizon: ClassVar[bool] = False
-    cites: ClassVar[str] = _CITES
+    name = "exp3-as-released"
+    title = "Exp3 as released"
+    improves = False
+    colour = 2  # that of the learner whose update it changes
+    cites = _CITES
 
     def start(self, seat: Seat) -> None:
         """All scores are 0."""
-        self.score = np.zeros((seat.runs, seat.actions))  # (runs, m), S as the program has it: a sum of losses
-        self.runs = np.arange(seat.runs)
+        self.seat = seat
+        self.score = seat.zeros(seat.actions)  # (runs, m), S as the program has it: a sum of losses
 
     def policy(self, t: int) -> Floats:
         """P_t, as in `exp3`."""
         self.current = exp3_policy(self.score, t)  # (runs, m)
         return self.current
 
-    def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+    def observe(self, t: int, seen: Seen) -> None:
         """S_i += (1 - r) / P_i for the drawn i alone."""
-        drawn = self.runs, action
-        self.score[drawn] += (1 - reward) / self.current[drawn]
+        drawn = self.seat.at(seen.action)
+        self.score[drawn] += (1 - seen.reward) / self.current[drawn]
 
 
 @dataclass
@@ -58,20 +56,21 @@ class Exp3IxAsReleased(Learner):
     policy where that fails; here the step is exact, so that this learner differs from the text in what it is fed only.
     """
 
-    name: ClassVar[str] = "exp3-ix-as-released"
-    sees: ClassVar[Sees] = "reward"
-    learns: ClassVar[bool] = False
-    needs_horizon: ClassVar[bool] = False
-    cites: ClassVar[str] = _CITES
+    name = "exp3-ix-as-released"
+    title = "Exp3-IX as released"
+    improves = False
+    colour = 3  # that of the learner whose update it changes
+    cites = _CITES
 
     def start(self, seat: Seat) -> None:
         """x_1 is uniform."""
-        self.current = np.full((seat.runs, seat.actions), 1 / seat.actions)  # (runs, m), x_t
+        self.seat = seat
+        self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_t
 
     def policy(self, t: int) -> Floats:
         """x_t."""
         return self.current
 
-    def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+    def observe(self, t: int, seen: Seen) -> None:
         """Step to x_{t+1}, with the reward where the text has a loss."""
-        self.current = descend(self.current, action, reward, t)
+        self.current = descend(self.current, self.seat.at(seen.action), seen.reward, t)

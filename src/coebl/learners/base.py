@@ -4,9 +4,9 @@ To write one, copy `_template.py`. A learner is a dataclass: its fields are its 
 equal fields are equal, print the same spec and play the same. All arrays carry the runs of a batch on axis 0, so the
 code reads like the pseudo-code of one run and pays Python's cost once a round. The order of calls is
 
-    start(seat)                                  once; allocate state for seat.runs runs
-    policy(t)                                    for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
-    observe(t, action, opponent, reward)         what happened in round t, each of shape (runs,)
+    start(seat)         once; allocate state for seat.runs runs
+    policy(t)           for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
+    observe(t, seen)    what happened in round t: seen.action and seen.reward, each (runs,), and what `sees` declares
 
 Everything is in own view: own actions are the rows, the own reward is to be maximised, in either seat.
 
@@ -14,31 +14,44 @@ Rules that `coebl.testing.check_learner` holds a learner to:
 
 - A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs; no `@`,
   whose rounding depends on the size of the batch (use `numpy.einsum`).
-- Random numbers come from `seat.random` and from nowhere else.
-- A learner sees what it declares in `sees`, no more. With "reward", `opponent` is None.
+- Arrays and random numbers come from the seat, `seat.zeros(k)` and `seat.random.normal(k)` for instance, and from
+  nowhere else. NumPy's functions are then called on these arrays, whatever device they are on.
+- A learner sees what it declares in `sees`, no more: asking for anything else is an error.
 """
 
 from __future__ import annotations
 
+import copy
+import inspect
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import InputError, shorten
+from coebl.learners.registry import LEARNERS
+from coebl.solver import Maximin
 
-Sees = Literal["reward", "opponent", "game", "policy"]
-SEES: dict[Sees, str] = {
-    "reward": "its own reward alone",
-    "opponent": "its own reward and the opponent's action",
-    "game": "the true payoffs",
-    "policy": "the true payoffs and the opponent's current policy",
+Sight = Literal["opponent", "payoffs", "game", "policy"]
+SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every learner sees
+    "opponent": "the opponent's action",
+    "payoffs": "what every own action would have earned, without noise",
+    "game": "the true payoffs, before the first round",
+    "policy": "the opponent's policy of the same round, before moving",
+}
+
+Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
+KINDS: dict[Kind, str] = {  # from the least that is seen to the most
+    "bandit": "sees its own reward alone",
+    "informed bandit": "sees its own reward and the opponent's action",
+    "full information": "sees what every own action would have earned",
+    "oracle": "sees the true payoffs or the opponent's policy",
 }
 
 
-class BatchRandom(Protocol):
+class Random(Protocol):
     """A learner's private random numbers: (runs, *shape), each run's from a stream of its own."""
 
     def uniform(self, *shape: int) -> Floats:
@@ -48,17 +61,98 @@ class BatchRandom(Protocol):
         """Standard normal."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Seat:
-    """What a learner is told before the first round."""
+    """What a learner is told before the first round, and where its arrays come from."""
 
     runs: int
     actions: int
     opponent_actions: int
     horizon: int | None  # the number of rounds, None where it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
-    random: BatchRandom  # the learner's private streams, one per run
-    payoff: Floats | None = None  # (actions, opponent_actions), only for learners that see the game or the policy
+    random: Random  # the learner's private streams, one per run
+    offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
+    shown: Floats | None = None  # (actions, opponent_actions), the true payoffs, for a learner that sees the game
+
+    @property
+    def payoff(self) -> Floats:
+        """The true payoffs in own view, (actions, opponent_actions), for a learner that declares that it sees them."""
+        if self.shown is None:
+            raise InputError('seat.payoff is asked for and not declared; write sees = {"game"} in the class.')
+        return self.shown
+
+    def zeros(self, *shape: int) -> Floats:
+        """An array of zeros, (runs, *shape)."""
+        return np.zeros((self.runs, *shape))
+
+    def full(self, value: float, *shape: int) -> Floats:
+        """An array of this value, (runs, *shape)."""
+        return np.full((self.runs, *shape), value)
+
+    def arange(self, count: int) -> Ints:
+        """0, 1, 2, ..., (count,)."""
+        return np.arange(count)
+
+    def at(self, *actions: Ints) -> tuple[Ints, ...]:
+        """The index of one entry per run: `score[seat.at(action)]` is (runs,)."""
+        return (self.arange(self.runs), *actions)
+
+    def unit(self, reward: Floats) -> Floats:
+        """Rewards mapped to [0, 1] by the known range; noise may take them outside, and nothing is clipped."""
+        low, _ = self.payoff_range
+        return (reward - low) / self._width
+
+    def unit_loss(self, reward: Floats) -> Floats:
+        """1 - unit(reward): a loss in [0, 1]."""
+        _, high = self.payoff_range
+        return (high - reward) / self._width
+
+    @property
+    def _width(self) -> float:
+        low, high = self.payoff_range
+        return (high - low) or 1.0  # a constant game has no width: any will do
+
+    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False) -> Maximin:
+        """A solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
+
+        Args:
+            ties: which of several maximin strategies it finds: "first" leans to the actions of lowest index, "random"
+                draws a preference over actions anew for every solve, from the learner's own streams.
+            many_ties: say so if many entries of the matrices are equal.
+        """
+        shape = self.runs, self.actions, self.opponent_actions
+        weights: Literal["first"] | Callable[[], Floats] = "first"
+        if ties == "random":
+            weights = lambda: self.random.uniform(self.actions)  # noqa: E731 - it is handed on, not named
+        return Maximin(shape, ties=weights, many_ties=many_ties)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What happened in a round, as far as a learner sees it; every array has the runs on axis 0."""
+
+    action: Ints  # (runs,), its own
+    reward: Floats  # (runs,), its own, as observed
+    shown_opponent: Ints | None = None
+    shown_payoffs: Floats | None = None
+
+    @property
+    def opponent(self) -> Ints:
+        """The opponent's action: (runs,)."""
+        if self.shown_opponent is None:
+            raise _undeclared("opponent")
+        return self.shown_opponent
+
+    @property
+    def payoffs(self) -> Floats:
+        """What every own action would have earned against the opponent's action, without noise: (runs, actions)."""
+        if self.shown_payoffs is None:
+            raise _undeclared("payoffs")
+        return self.shown_payoffs
+
+
+def _undeclared(sight: Sight) -> InputError:
+    return InputError(f'seen.{sight} is asked for and not declared; write sees = {{"{sight}"}} in the class.')
 
 
 @dataclass
@@ -66,53 +160,97 @@ class Learner:
     """A way of learning to play. See the module's text for the contract."""
 
     name: ClassVar[str]  # its spec name
-    sees: ClassVar[Sees] = "opponent"
+    title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
+    sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False
-    learns: ClassVar[bool] = True  # False for opponents with a fixed plan: nothing is then expected of it
+    improves: ClassVar[bool] = True  # whether it comes to play what earns more; the conformance kit then checks that
     cites: ClassVar[str] = ""
+    colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
+
+    def __post_init__(self) -> None:
+        """Check every field against its annotation."""
+        for name, value in LEARNERS.entry_of(type(self), type(self).name).check(self.hyper_parameters()).items():
+            setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
         """Allocate the state of seat.runs runs."""
-        raise NotImplementedError
 
     def policy(self, t: int) -> Floats:
         """The mixed strategies of round t, which counts from 1: (runs, actions)."""
         raise NotImplementedError
 
-    def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """As `policy`, for a learner that sees the opponent's policy of this very round: (runs, opponent_actions)."""
-        return self.policy(t)
+    def observe(self, t: int, seen: Seen) -> None:
+        """Learn from what happened in round t."""
 
-    def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
-        """What happened in round t, each of shape (runs,). opponent is None if the learner sees its reward alone."""
+    def refusal(self, seat: Seat) -> str | None:
+        """Why the learner cannot sit there, on one line; None if it can."""
+        hidden = [SIGHTS[sight] for sight in SIGHTS if sight in self.sees and sight not in seat.offers]
+        if hidden:
+            return f"{self} sees {' and '.join(hidden)}, which nobody can tell it there; pick another learner."
+        if self.needs_horizon and seat.horizon is None:
+            return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
+        return None
+
+    def seated(self, seat: Seat) -> Self:
+        """A copy of the learner that has been started in this seat; the learner itself stays as it is."""
+        reason = self.refusal(seat)
+        if reason is not None:
+            raise InputError(reason)
+        learner = copy.deepcopy(self)
+        learner.start(seat)
+        return learner
+
+    @classmethod
+    def kind(cls) -> Kind:
+        """How much it sees, in one of four words."""
+        if not {"game", "policy"}.isdisjoint(cls.sees):
+            return "oracle"
+        if "payoffs" in cls.sees:
+            return "full information"
+        return "informed bandit" if "opponent" in cls.sees else "bandit"
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
         """The proven bound on the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise."""
         return None
 
-    def __str__(self) -> str:
-        from coebl.learners.registry import LEARNERS
+    @classmethod
+    def cost(cls, actions: int, opponent_actions: int) -> float:
+        """About how many microseconds a round takes per run, in a large batch: studies are planned with it."""
+        return 0.03 * actions
 
-        return LEARNERS.spec_of(self)
+    def __str__(self) -> str:
+        return LEARNERS.entry_of(type(self), type(self).name).write(self.hyper_parameters())
 
     def hyper_parameters(self) -> dict[str, object]:
         """The fields, by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-class Tally:
-    """Visits and mean rewards of every pair of actions."""
+class Responder(Learner):
+    """A learner that is shown the opponent's policy of the very round, and answers it."""
 
-    def __init__(self, seat: Seat) -> None:
-        shape = seat.runs, seat.actions, seat.opponent_actions
-        self.count = np.zeros(shape)  # (runs, m, k), visits to the pair
-        self.mean = np.zeros(shape)  # (runs, m, k), average reward, 0 when unvisited
-        self._runs = np.arange(seat.runs)
+    sees: ClassVar[Collection[Sight]] = frozenset({"policy"})
 
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, Ints, Ints]:
-        """Count one visit per run. Returns the index of what changed, so that only that need be computed anew."""
-        at = self._runs, action, opponent
-        self.count[at] += 1
-        self.mean[at] += (reward - self.mean[at]) / self.count[at]
-        return at
+    def respond(self, t: int, opponent_policy: Floats) -> Floats:
+        """The mixed strategies of round t, (runs, actions), against these of the opponent, (runs, opponent_actions)."""
+        raise NotImplementedError
+
+    def policy(self, t: int) -> Floats:
+        """Not without the opponent's policy."""
+        raise InputError(f"{self} answers the opponent's policy; call respond(t, opponent_policy).")
+
+
+def class_refusal(factory: object) -> str | None:
+    """Why something cannot be registered as a learner, on one line; None if it can."""
+    if not (isinstance(factory, type) and issubclass(factory, Learner)):
+        return f"this is {shorten(factory)}; accepted: a class that extends coebl.Learner."
+    sees: object = factory.sees
+    if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
+        return f'sees is {shorten(sees)}; accepted: a set out of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
+    if ("policy" in sees) != issubclass(factory, Responder):
+        return "who sees the policy extends coebl.learners.Responder, and nobody else; extend it, or change sees."
+    own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
+    if own and "__dataclass_fields__" not in factory.__dict__:
+        return "the class has fields and is not a dataclass; write @dataclass above it."
+    return None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-import numpy as np
-
-from coebl.core.errors import InputError
-from coebl.core.specs import Range
-from coebl.learners.base import Floats, Ints, Learner, Seat, Sees, Tally
-from coebl.learners.evolution import MUTATIONS, SELECTIONS, MutationName, SelectionName
-from coebl.learners.ucb import log_of_pairs
-from coebl.solver import maximin
+from coebl.core.arrays import Floats
+from coebl.core.specs import Range, SpecOf
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.evolution import MUTATIONS, SELECTIONS
+from coebl.learners.parts.beliefs import Tally
+from coebl.learners.parts.bonuses import log_of_pairs
 
 
 @dataclass
@@ -29,47 +27,37 @@ class Coebl(Learner):
         selection: "elitist" is that of the text; "none" plays the newest policy, as the released program does.
     """
 
-    name: ClassVar[str] = "coebl"
-    sees: ClassVar[Sees] = "opponent"
-    needs_horizon: ClassVar[bool] = True
-    cites: ClassVar[str] = (
-        "Lin (2025). Randomised optimism via competitive co-evolution for matrix games with bandit feedback. IJCAI."
-    )
+    name = "coebl"
+    title = "COEBL"
+    sees = frozenset({"opponent"})
+    needs_horizon = True
+    colour = 0
+    cites = "Lin (2025). Randomised optimism via competitive co-evolution for matrix games with bandit feedback. IJCAI."
 
     c: Annotated[float, Range(0)] = 8.0
-    mutation: MutationName = "gaussian"
-    selection: SelectionName = "elitist"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.c < np.inf:
-            raise InputError(f"coebl: c is {self.c!r}; accepted: a number, >= 0.")
-        if self.mutation not in MUTATIONS:
-            raise InputError(f"coebl: mutation is {self.mutation!r}; accepted: one of {', '.join(MUTATIONS)}.")
-        if self.selection not in SELECTIONS:
-            raise InputError(f"coebl: selection is {self.selection!r}; accepted: one of {', '.join(SELECTIONS)}.")
+    mutation: Annotated[str, SpecOf(MUTATIONS)] = "gaussian"
+    selection: Annotated[str, SpecOf(SELECTIONS)] = "elitist"
 
     def start(self, seat: Seat) -> None:
         """Allocate the tallies; x_0 is uniform."""
         self.seat = seat
         self.tally = Tally(seat)
-        self.scale = self.c * log_of_pairs(seat, self.name)  # c log(2 T² m k)
-        self.mutate, self.select = MUTATIONS[self.mutation], SELECTIONS[self.selection]
+        self.solve = seat.maximin()
+        self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
+        self.mutate, self.select = MUTATIONS.make(self.mutation), SELECTIONS.make(self.selection)
         self.centre = self.mutate.centre(self.tally.mean, self.tally.count, self.scale)  # (runs, m, k)
         self.deviation = self.mutate.deviation(self.tally.count)  # (runs, m, k)
-        self.current = np.full((seat.runs, seat.actions), 1 / seat.actions)  # (runs, m), x_{t-1}
+        self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}
 
     def policy(self, t: int) -> Floats:
         """Mutate, solve, select (lines 3 to 11)."""
-        mutated = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions)
-        mutated *= self.deviation  # in place: large games are bound by memory
-        mutated += self.centre  # ~ N(centre, deviation²), the paper's Mutate
-        self.current = self.select(self.current, maximin(mutated).strategy, mutated)
+        mutant = self.mutate.draw(self.seat, self.centre, self.deviation)  # (runs, m, k)
+        self.current = self.select(self.current, self.solve(mutant).strategy, mutant)
         return self.current
 
-    def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+    def observe(self, t: int, seen: Seen) -> None:
         """Count the visit (line 12)."""
-        assert opponent is not None  # it declares that it sees the opponent
-        at = self.tally.add(action, opponent, reward)
+        at = self.tally.add(seen.action, seen.opponent, seen.reward)
         self.centre[at] = self.mutate.centre(self.tally.mean[at], self.tally.count[at], self.scale)
         self.deviation[at] = self.mutate.deviation(self.tally.count[at])
 
@@ -85,6 +73,11 @@ class Coebl(Learner):
         if c < 8 or rounds < 2 * pairs:
             return None
         return 2 * sqrt(2 * c * rounds * pairs * log(2 * rounds**2 * pairs))
+
+    @classmethod
+    def cost(cls, actions: int, opponent_actions: int) -> float:
+        """A solve from scratch a round."""
+        return super().cost(actions, opponent_actions) + 0.0024 * (actions * opponent_actions) ** 1.25
 
     def optimism_probability(self, actions: int, opponent_actions: int, rounds: int) -> float:
         """The paper's lemma: each entry of the mutated matrix is at least the true payoff with this probability.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, Literal
+from typing import Literal
 
-import numpy as np
-
-from coebl.core.errors import InputError
-from coebl.learners.base import Floats, Ints, Learner, Seat, Sees
+from coebl.core.arrays import Floats
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.parts.responses import exponential_weights
 
 
 @dataclass
@@ -21,38 +20,32 @@ class Exp3(Learner):
             clipping the noise; "raw" takes them as they come.
     """
 
-    name: ClassVar[str] = "exp3"
-    sees: ClassVar[Sees] = "reward"
-    needs_horizon: ClassVar[bool] = False
-    cites: ClassVar[str] = (
+    name = "exp3"
+    title = "Exp3"
+    colour = 2
+    cites = (
         "Auer, Cesa-Bianchi, Freund and Schapire (1995). Gambling in a rigged casino. FOCS. "
         "Rates as in O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
     )
 
     rewards: Literal["unit", "raw"] = "unit"
 
-    def __post_init__(self) -> None:
-        if self.rewards not in ("unit", "raw"):
-            raise InputError(f"exp3: rewards is {self.rewards!r}; accepted: one of unit, raw.")
-
     def start(self, seat: Seat) -> None:
         """All scores are 0."""
-        low, high = seat.payoff_range if self.rewards == "unit" else (0.0, 1.0)
-        self.low, self.width = low, (high - low) or 1.0  # a constant game has no width: any will do
-        self.score = np.zeros((seat.runs, seat.actions))  # (runs, m), S: the estimated total reward of every action
-        self.runs = np.arange(seat.runs)
+        self.seat = seat
+        self.score = seat.zeros(seat.actions)  # (runs, m), S: the estimated total reward of every action
 
     def policy(self, t: int) -> Floats:
         """P_t."""
         self.current = exp3_policy(self.score, t)  # (runs, m)
         return self.current
 
-    def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+    def observe(self, t: int, seen: Seen) -> None:
         """S_i += 1 - 1{i drawn} (1 - X) / P_i, for every i."""
-        drawn = self.runs, action
-        unit_reward = (reward - self.low) / self.width  # X
+        drawn = self.seat.at(seen.action)
+        x = self.seat.unit(seen.reward) if self.rewards == "unit" else seen.reward  # X
         self.score += 1
-        self.score[drawn] -= (1 - unit_reward) / self.current[drawn]
+        self.score[drawn] -= (1 - x) / self.current[drawn]
 
 
 def exp3_policy(score: Floats, t: int) -> Floats:
@@ -60,6 +53,6 @@ def exp3_policy(score: Floats, t: int) -> Floats:
     m = score.shape[-1]
     gamma = min(1.0, sqrt(m * log(m) / t))
     eta = sqrt(2 * log(m) / (t * m))
-    weight = np.exp(eta * (score - score.max(axis=-1, keepdims=True)))  # at most 1: exp cannot overflow
+    weight = exponential_weights(score, eta)
     mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
     return mixed

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
-from coebl.learners.base import Floats, Learner, Seat, Sees
+from coebl.learners.base import Learner, Responder, Seat
 from coebl.solver import solve
 
 
@@ -17,13 +17,12 @@ from coebl.solver import solve
 class Uniform(Learner):
     """Every action with the same probability; does not learn."""
 
-    name: ClassVar[str] = "uniform"
-    sees: ClassVar[Sees] = "reward"
-    learns: ClassVar[bool] = False
+    name = "uniform"
+    improves = False
 
     def start(self, seat: Seat) -> None:
         """Lay out the one policy."""
-        self.current = np.full((seat.runs, seat.actions), 1 / seat.actions)  # (runs, m)
+        self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
         """The uniform mixture."""
@@ -38,18 +37,22 @@ class Fixed(Learner):
         strategy: the probabilities of the actions, in order.
     """
 
-    name: ClassVar[str] = "fixed"
-    sees: ClassVar[Sees] = "reward"
-    learns: ClassVar[bool] = False
+    name = "fixed"
+    improves = False
 
     strategy: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.strategy = _mixture(self.name, "strategy", self.strategy)
+
+    def refusal(self, seat: Seat) -> str | None:
+        """Also where the mixture has another length."""
+        return super().refusal(seat) or _length_refusal(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
         """Lay out the one policy."""
-        self.current = _for_seat(self.name, "strategy", self.strategy, seat)  # (runs, m)
+        self.current = _every_run(seat, _normalised(self.strategy))  # (runs, m)
 
     def policy(self, t: int) -> Floats:
         """The given mixture."""
@@ -65,14 +68,14 @@ class Switching(Learner):
         at: the rounds from which the second mixture is played, the third, and so on.
     """
 
-    name: ClassVar[str] = "switching"
-    sees: ClassVar[Sees] = "reward"
-    learns: ClassVar[bool] = False
+    name = "switching"
+    improves = False
 
     mixtures: str
     at: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         texts = self.mixtures.split("_")
         try:
             given = [tuple(float(part) for part in text.split("/")) for text in texts]
@@ -88,14 +91,19 @@ class Switching(Learner):
                 f"switching: at is {shorten(self.at)}; accepted: {len(given) - 1} round numbers, >= 2 and increasing."
             )
 
+    def refusal(self, seat: Seat) -> str | None:
+        """Also where a mixture has another length."""
+        named = ((f"mixtures[{k}]", mixture) for k, mixture in enumerate(self._mixtures))
+        reasons = (_length_refusal(self.name, argument, mixture, seat) for argument, mixture in named)
+        return super().refusal(seat) or next((reason for reason in reasons if reason), None)
+
     def start(self, seat: Seat) -> None:
         """Lay out the policies."""
-        policies = [_for_seat(self.name, f"mixtures[{k}]", one, seat) for k, one in enumerate(self._mixtures)]
-        self.policies = np.stack(policies)  # (mixtures, runs, m)
+        self.policies = [_every_run(seat, _normalised(mixture)) for mixture in self._mixtures]  # each (runs, m)
 
     def policy(self, t: int) -> Floats:
         """The mixture whose time it is."""
-        return np.array(self.policies[sum(t >= start for start in self.at)])
+        return self.policies[sum(t >= start for start in self.at)]
 
 
 @dataclass
@@ -105,13 +113,14 @@ class Nash(Learner):
     Where there are several, the one that `coebl.solver.solve` returns.
     """
 
-    name: ClassVar[str] = "nash"
-    sees: ClassVar[Sees] = "game"
-    learns: ClassVar[bool] = False
+    name = "nash"
+    title = "Nash"
+    sees = frozenset({"game"})
+    improves = False
 
     def start(self, seat: Seat) -> None:
         """Solve the game, in own view."""
-        self.current = np.tile(solve(_true_payoff(self.name, seat)).row, (seat.runs, 1))  # (runs, m)
+        self.current = _every_run(seat, solve(seat.payoff).row)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
         """The equilibrium strategy."""
@@ -119,32 +128,27 @@ class Nash(Learner):
 
 
 @dataclass
-class BestResponse(Learner):
+class BestResponse(Responder):
     """The exact best answer to the opponent's policy of this very round, which it is shown with the true game.
 
     It is the worst case that Nash regret is defined by. A pure strategy; of equally good actions, the lowest.
     """
 
-    name: ClassVar[str] = "best-response"
-    sees: ClassVar[Sees] = "policy"
-    learns: ClassVar[bool] = False
+    name = "best-response"
+    title = "best response"
+    sees = frozenset({"game", "policy"})
+    improves = False
 
     def start(self, seat: Seat) -> None:
         """Keep the true payoffs."""
-        self.payoff = _true_payoff(self.name, seat)  # (m, k)
-
-    def policy(self, t: int) -> Floats:
-        """Not without the opponent's policy."""
-        raise InputError(
-            "best-response needs the opponent's policy of the round: call respond(t, opponent_policy), and seat it "
-            "against a learner that does not need the same."
-        )
+        self.seat = seat
+        self.payoff = seat.payoff  # (m, k)
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         """All weight on argmax_i (A y)_i: (runs, m) from y of shape (runs, k)."""
         earned: Floats = np.einsum("ij,rj->ri", self.payoff, opponent_policy)
         answer = np.zeros_like(earned)
-        answer[np.arange(len(earned)), earned.argmax(axis=-1)] = 1
+        answer[self.seat.at(earned.argmax(axis=-1))] = 1
         return answer
 
 
@@ -160,17 +164,22 @@ def _mixture(learner: str, argument: str, strategy: tuple[float, ...]) -> tuple[
     return mixture
 
 
-def _for_seat(learner: str, argument: str, mixture: tuple[float, ...], seat: Seat) -> Floats:
-    """The mixture for every run, (runs, m), if it fits the seat."""
-    if len(mixture) != seat.actions:
-        raise InputError(
-            f"{learner}: {argument} is {shorten(mixture)}, {len(mixture)} probabilities; accepted: {seat.actions}, "
-            "one per action of the seat."
-        )
-    return np.tile(np.array(mixture) / sum(mixture), (seat.runs, 1))
+def _length_refusal(learner: str, argument: str, mixture: tuple[float, ...], seat: Seat) -> str | None:
+    if len(mixture) == seat.actions:
+        return None
+    return (
+        f"{learner}: {argument} is {shorten(mixture)}, {len(mixture)} probabilities; accepted: {seat.actions}, one per "
+        "action of the seat."
+    )
 
 
-def _true_payoff(learner: str, seat: Seat) -> Floats:
-    if seat.payoff is None:
-        raise InputError(f"{learner} must be shown the game, and payoff is None; accepted: the payoffs, in own view.")
-    return seat.payoff
+def _normalised(mixture: tuple[float, ...]) -> Floats:
+    return np.array(mixture) / sum(mixture)
+
+
+def _every_run(seat: Seat, strategy: Floats) -> Floats:
+    """The same strategy for every run: (runs, m)."""
+    policy = seat.zeros(seat.actions)
+    for action, probability in enumerate(strategy.tolist()):
+        policy[:, action] = probability
+    return policy

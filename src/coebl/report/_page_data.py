@@ -11,7 +11,7 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.games import parse_game
 from coebl.learners import parse_learner
-from coebl.metrics import METRICS
+from coebl.metrics import METRICS, metric_class
 from coebl.report import names
 from coebl.report.bands import Band, Floats, thinned
 from coebl.report.plots import LAST
@@ -308,12 +308,12 @@ def _rate(spec: str) -> float | None:
 
 def _adds_up(metric: str) -> bool:
     """Whether a metric is a sum over the rounds."""
-    return metric in METRICS and METRICS[metric].cumulative
+    return metric in METRICS and metric_class(metric).cumulative
 
 
 def _metric(name: str) -> dict[str, Any]:
     words = names.metric_name(name)
-    metric = METRICS.get(name)
+    metric = metric_class(name) if name in METRICS else None
     return {
         "name": name,
         "title": words.title,

@@ -119,7 +119,7 @@ def render_page(
     """The text of the page; what the arguments are, `write_page` says."""
     plotly_script, jinja2, markupsafe = _libraries()
     presets = presets or ()
-    metrics = about.get("metrics") or list(METRICS)
+    metrics = about.get("metrics") or METRICS.names
     source = _with_noises_apart(source)
     parts = source.parts if isinstance(source, _ByNoise) else {}
     games = [

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.report.bands import Band, thinned
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
+
 Matched = tuple[str, str, str]  # game, row, column
 
 POINTS = 300  # of a curve: more cannot be seen, and make large files

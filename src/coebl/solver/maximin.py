@@ -250,3 +250,18 @@ def _not_finite(matrix: Floats, run: int, runs: int) -> str:
     i, j = bad[0]
     entry = shorten(float(matrix[i, j]))
     return f"{where}[{i}, {j}] is {entry}; accepted: finite numbers. Replace it, or leave that action out."
+
+
+class Maximin:
+    """Stands in for the real one, which a colleague writes."""
+
+    def __init__(self, shape, *, ties="first", many_ties=False):
+        self.ties, self.many_ties, self.last = ties, many_ties, None
+
+    def __call__(self, payoffs):
+        if self.many_ties:
+            self.last = maximin(
+                payoffs, ties=self.ties if isinstance(self.ties, str) else self.ties(), start=self.last, tied=True
+            )
+            return self.last
+        return maximin(payoffs, ties=self.ties if isinstance(self.ties, str) else self.ties())

@@ -13,14 +13,14 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.engine import Match, Record
-from coebl.engine.streams import BatchRandom
+from coebl.engine.seated import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, parse_noise, read_game
-from coebl.learners import Learner, Seat, parse_learner
-from coebl.metrics import METRICS
+from coebl.learners import Learner, parse_learner
+from coebl.metrics import METRICS, metric_class
 from coebl.study.cell import Cell
 from coebl.study.lines import Place, key_lines
 from coebl.study.sweep import MOST, expand
@@ -66,7 +66,7 @@ _ACCEPTED = {
     "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
     "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
     "record": '"all", "log", "last", or every how many rounds, >= 1',
-    "metrics": f"a list of metrics, out of {', '.join(METRICS)}, all",
+    "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
 }
 _REQUIRED = ("name", "rounds", "seeds", "games", "match-ups")
@@ -323,8 +323,8 @@ class _Reading:
             if not isinstance(name, str):
                 self._refuse(place, name, _ACCEPTED["metrics"])
             elif name not in METRICS and name != "all":
-                accepted = f"{', '.join(METRICS)}, all"
-                self._mistake(place, f"unknown metric {name!r}{nearest(name, METRICS)} Accepted: {accepted}.")
+                accepted = f"{', '.join(METRICS.names)}, all"
+                self._mistake(place, f"unknown metric {name!r}{nearest(name, METRICS.names)} Accepted: {accepted}.")
             else:
                 names.append((place, name))
         return names
@@ -460,15 +460,15 @@ class _Reading:
         reasons: dict[str, str | None] = {}  # asked for once: to find out whether an equilibrium is unique takes time
         chosen = set()
         for place, name in metrics:
-            for each in METRICS if name == "all" else [name]:
+            for each in METRICS.names if name == "all" else [name]:
                 if each not in reasons:
-                    reasons[each] = METRICS[each].refusal(game)
+                    reasons[each] = metric_class(each).refusal(game)
                 reason = reasons[each]
                 if reason is None:
                     chosen.add(each)
                 elif name != "all":
                     self._mistake(place, f"not for the game {key}: {reason}")
-        return tuple(name for name in METRICS if name in chosen)
+        return tuple(name for name in METRICS.names if name in chosen)
 
     def _probe(self, seated: list[tuple[str, str]], key: str, game: Game, rounds: int) -> None:
         """Start every learner in every seat that it takes: what a learner refuses otherwise shows in the run only."""
@@ -476,8 +476,13 @@ class _Reading:
         for seat, spec in seated:
             learner, place = self.learners[spec]
             try:
-                # A fresh one: starting leaves state behind.
-                parse_learner(spec).start(_seat(game, "row" if seat == "row" else "column", learner, rounds))
+                view = game.own_view("row" if seat == "row" else "column")
+                m, k = view.payoff.shape
+                reason = learner.refusal(
+                    build_seat(learner, [0], (m, k), rounds, view.payoff_range, payoff=view.payoff)
+                )
+                if reason is not None:
+                    raise InputError(reason)
             except Exception as error:  # a learner in a file is anybody's code
                 if spec not in refused:  # in both seats for the same reason, mostly
                     self._mistake(place, f"{spec} cannot take the {seat} seat of {key}: {_reason(error)}")
@@ -485,19 +490,6 @@ class _Reading:
 
 
 _ANY_GAME = Game([[0.0]])  # for what depends on the learners alone
-
-
-def _seat(game: Game, name: Literal["row", "column"], learner: Learner, rounds: int) -> Seat:
-    view = game.own_view(name)
-    return Seat(
-        runs=1,
-        actions=view.shape[0],
-        opponent_actions=view.shape[1],
-        horizon=rounds,
-        payoff_range=view.payoff_range,
-        random=BatchRandom([0], "row learner" if name == "row" else "column learner"),
-        payoff=view.payoff if learner.sees in ("game", "policy") else None,
-    )
 
 
 def _is_whole(value: Any) -> bool:

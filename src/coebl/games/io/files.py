@@ -16,15 +16,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coebl.core.arrays import is_number
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.games.catalogue import parse_game
 from coebl.games.game import Game
 from coebl.games.io.nfg import nfg_text, parse_nfg
-
-Floats = NDArray[np.float64]
 
 _JSON_KEYS = ("name", "payoff", "row_labels", "column_labels", "noise", "payoff_range")
 

@@ -7,13 +7,10 @@ import re
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coebl.core.arrays import is_number
+from coebl.core.arrays import Floats, is_number
 from coebl.core.errors import InputError, shorten
 from coebl.games.game import Game
-
-Floats = NDArray[np.float64]
 
 _SAME_SUM = 1e-9  # relative to the largest payoff
 

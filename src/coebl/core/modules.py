@@ -1,0 +1,76 @@
+"""Importing what may not be there: optional packages, and a user's own files."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from coebl.core.errors import InputError
+
+# The extra that installs each optional package.
+_EXTRAS = {
+    "pyarrow": "study",
+    "pandas": "study",
+    "polars": "study",
+    "matplotlib": "report",
+    "plotly": "report",
+    "jinja2": "report",
+    "markupsafe": "report",
+    "distributed": "dask",
+    "nashpy": "interchange",
+    "pygambit": "interchange",
+    "pyspiel": "interchange",
+}
+
+
+def require(module: str) -> Any:
+    """Import a module of an optional package, or say in one line how to install it.
+
+    >>> require("pandas.api").__name__
+    'pandas.api'
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise  # the package is there, and misses something itself
+        raise InputError(f"this needs {package}; run: pip install 'coebl[{_EXTRAS[package]}]'") from None
+
+
+def load_file(path: str) -> ModuleType:
+    """Import a Python file, once for each content: all that is named in it comes from one module.
+
+    The module has the same name in every process, so that what a worker returns can be read here.
+    """
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        raise InputError(f"{path}: {reason}; accepted: path/to/file.py:Name. Check the path.") from None
+    digest = hashlib.sha256(str(file.resolve()).encode() + b"\0" + content).hexdigest()[:16]
+    name = f"_coebl_user_{file.stem}_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    specification = importlib.util.spec_from_file_location(name, file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # a file that ends the program is as wrong as one that raises
+        del sys.modules[name]
+        line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
+        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}; repair the file.") from error
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,140 @@
+"""Registries: games, noises, learners, metrics and their parts, each by name.
+
+A thing gets its name in one of four ways: by a decorator where it is written (``@GAMES.add("rps")``), by a line in the
+registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from coebl.core.errors import InputError, nearest
+from coebl.core.modules import load_file
+from coebl.core.specs import Entry, split_spec
+
+T = TypeVar("T")
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+
+
+class Registry(Generic[T]):
+    """Named factories of one kind of thing.
+
+    Args:
+        kind: what one of them is called, "learner" for instance.
+        plural: and several; `coebl list PLURAL` lists them.
+        homes: where those that are imported only when needed are: name to "module:attribute".
+        group: the entry-point group through which other packages add theirs.
+        refusal: why a factory cannot be one of them, on one line, or None. It is asked of every factory.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        plural: str,
+        *,
+        homes: Mapping[str, str] | None = None,
+        group: str | None = None,
+        refusal: Callable[[object], str | None] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.plural = plural
+        self.group = group
+        self._homes = dict(homes or {})
+        self._asked_others = group is None
+        self._refusal = refusal
+        self._entries: dict[str, Entry[T]] = {}
+        self._by_factory: dict[Any, Entry[T]] = {}
+
+    def add(self, name: str, title: str | None = None) -> Callable[[Factory], Factory]:
+        """Decorate a factory to register it under a name."""
+
+        def register(factory: Factory) -> Factory:
+            if name in self.names:
+                raise ValueError(f"two {self.plural} are called {name!r}")
+            self._enter(name, factory, title)
+            return factory
+
+        return register
+
+    @property
+    def names(self) -> list[str]:
+        """All names, those of installed packages last. Nothing is imported for this."""
+        return list(self._all_homes() | {name: "" for name in self._entries if not split_spec(name).file})
+
+    def homes(self) -> dict[str, str]:
+        """Where each factory that is imported when needed is: name to "module:attribute"."""
+        return dict(self._all_homes())
+
+    def __iter__(self) -> Iterator[Entry[T]]:
+        return (self[name] for name in self.names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries or name in self._all_homes()
+
+    def __getitem__(self, name: str) -> Entry[T]:
+        """The entry of a name, or of path/to/file.py:Name."""
+        if name not in self._entries or split_spec(name).file:
+            if split_spec(name).file:
+                return self._from_file(name)
+            if name not in self._all_homes():
+                hint = nearest(name, self.names)
+                raise InputError(f"unknown {self.kind} {name!r}{hint} See: coebl list {self.plural}")
+            module, _, attribute = self._all_homes()[name].partition(":")
+            self._enter(name, getattr(importlib.import_module(module), attribute))
+        return self._entries[name]
+
+    def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
+        """The entry and the arguments that a spec names."""
+        parts = split_spec(spec)
+        entry = self[parts.name]
+        return entry, entry.read(parts.parameters)
+
+    def make(self, spec: str) -> T:
+        """The thing that a spec names."""
+        entry, arguments = self.parse(spec)
+        return entry.make(**arguments)
+
+    def canonical(self, spec: str) -> str:
+        """The shortest spec that means the same."""
+        entry, arguments = self.parse(spec)
+        return entry.write(arguments)
+
+    def entry_of(self, factory: Any, name: str) -> Entry[T]:
+        """The entry of a factory; of one that is not registered, a new one under this name."""
+        if factory not in self._by_factory:
+            self._by_factory[factory] = Entry(name, factory)
+        return self._by_factory[factory]
+
+    def _all_homes(self) -> dict[str, str]:
+        if not self._asked_others:
+            self._asked_others = True
+            others = {point.name: point.value for point in entry_points(group=self.group)}
+            self._homes |= {name: home for name, home in others.items() if name not in self._homes}
+        return self._homes
+
+    def _enter(self, name: str, factory: Any, title: str | None = None) -> Entry[T]:
+        reason = self._refusal(factory) if self._refusal else None
+        if reason:
+            raise InputError(f"{name}: {reason}")
+        entry: Entry[T] = Entry(name, factory, title)
+        self._entries[name] = entry
+        self._by_factory.setdefault(factory, entry)  # of two spellings of a path the first stands
+        return entry
+
+    def _from_file(self, name: str) -> Entry[T]:
+        file, _, attribute = name.rpartition(":")
+        module = load_file(file)
+        factory = getattr(module, attribute, None)
+        if factory is None:
+            found = [key for key, value in vars(module).items() if self._is_one(value, module.__name__)]
+            listed = f" It has: {', '.join(found)}." if found else ""
+            raise InputError(f"{file} has no {self.kind} {attribute!r}{nearest(attribute, found)}{listed}")
+        known = self._entries.get(name)
+        return known if known and known.factory is factory else self._enter(name, factory)
+
+    def _is_one(self, value: object, module: str) -> bool:
+        own = getattr(value, "__module__", None) == module and callable(value)
+        return own and not (self._refusal and self._refusal(value))

@@ -1,0 +1,72 @@
+"""The recorder: metrics at the recorded rounds, visits, and trajectories on request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import InputError, shorten
+from coebl.metrics import Block, Metric
+
+Keep = Literal["actions", "rewards", "policies"]  # of every round and both seats
+
+
+class Recorder:
+    """Takes the blocks of a simulation, one after the other."""
+
+    def __init__(self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep]) -> None:
+        unknown = [name for name in keep if name not in get_args(Keep)]
+        if unknown or isinstance(keep, str):
+            raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
+        self.seconds = 0.0
+        self._metrics = metrics
+        self._rounds = rounds  # at which metrics are kept
+        self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
+        self._kept: dict[Keep, list[list[Floats | Ints]]] = {name: [] for name in keep}
+        self._counts: Ints | None = None
+        self._last: list[Floats] = []
+
+    def take(self, block: Block) -> None:
+        """Measure a block, and keep what is asked for."""
+        started = time.perf_counter()
+        inside = self._rounds[(self._rounds >= block.first_round) & (self._rounds < block.first_round + block.rounds)]
+        for metric in self._metrics:
+            self._recorded[metric.name].append(metric(block)[inside - block.first_round])
+        visits = _visits(block)
+        self._counts = visits if self._counts is None else self._counts + visits
+        self._last = [policy[-1].copy() for policy in block.policies]
+        for name, parts in self._kept.items():
+            parts.append([array.copy() for array in getattr(block, name)])
+        self.seconds += time.perf_counter() - started
+
+    @property
+    def metrics(self) -> dict[str, Floats]:
+        """Each metric at the recorded rounds: (recorded, runs)."""
+        return {name: np.concatenate(parts) for name, parts in self._recorded.items()}
+
+    @property
+    def kept(self) -> dict[str, list[Floats | Ints]]:
+        """What was asked for, per seat: (rounds, runs), or (rounds, runs, actions) for policies."""
+        return {name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()}
+
+    @property
+    def counts(self) -> Ints:
+        """How often each pair of actions was played: (runs, m, n)."""
+        assert self._counts is not None
+        return self._counts
+
+    @property
+    def last_policies(self) -> list[Floats]:
+        """The policies of the last round, per seat: (runs, actions)."""
+        return self._last
+
+
+def _visits(block: Block) -> Ints:
+    """How often each pair was played in a block: (runs, m, n)."""
+    shape = (block.runs, *block.game.shape)
+    pairs = np.ravel_multi_index((np.arange(block.runs), *block.actions), shape)
+    return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)

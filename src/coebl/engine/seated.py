@@ -1,0 +1,140 @@
+"""A learner in its seat: what it is told before the first round and after each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import CoeblError, shorten
+from coebl.engine.streams import AHEAD, BatchRandom
+from coebl.games.game import SeatName, View
+from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
+
+_SUM_TOLERANCE = 1e-8
+_DRAWS_AHEAD = 256  # of the numbers that actions are drawn with
+
+
+class PolicyError(CoeblError, ValueError):
+    """A learner returned something that is not a policy."""
+
+
+def build_seat(
+    learner: Learner,
+    seeds: Sequence[int],
+    shape: tuple[int, int],
+    horizon: int | None,
+    payoff_range: tuple[float, float],
+    *,
+    name: SeatName = "row",
+    payoff: Floats | None = None,
+) -> Seat:
+    """The seat of a learner, with as much in it as the learner declares that it sees.
+
+    Args:
+        learner: who will sit there.
+        seeds: one per run.
+        shape: the numbers of own and of the opponent's actions.
+        horizon: the number of rounds, or None.
+        payoff_range: of the own payoffs.
+        name: whose streams of random numbers it has.
+        payoff: the true payoffs in own view, where they are known. Without them, nothing that depends on them is on
+            offer.
+    """
+    actions, opponent_actions = shape
+    return Seat(
+        runs=len(seeds),
+        actions=actions,
+        opponent_actions=opponent_actions,
+        horizon=horizon,
+        payoff_range=payoff_range,
+        random=BatchRandom(seeds, "row learner" if name == "row" else "column learner", AHEAD),
+        offers=frozenset(SIGHTS) if payoff is not None else frozenset({"opponent"}),
+        shown=payoff if "game" in learner.sees else None,
+    )
+
+
+class Seated:
+    """A learner in its seat, with its own view of the game, its streams, its clock, and a block of what it played."""
+
+    opponent: Seated  # set by the table, once both are seated
+
+    def __init__(self, learner: Learner, name: SeatName, view: View, rounds: int, seeds: Sequence[int]) -> None:
+        self.name = name
+        self.seeds = seeds
+        self.payoff, payoff_range = view
+        shape = self.payoff.shape[0], self.payoff.shape[1]
+        seat = build_seat(learner, seeds, shape, rounds, payoff_range, name=name, payoff=self.payoff)
+        self.learner = learner.seated(seat)
+        self.shape = seat.runs, seat.actions  # of its policies
+        self.seconds = 0.0  # that its learner has taken
+        self._draws = BatchRandom(seeds, "row actions" if name == "row" else "column actions", _DRAWS_AHEAD)
+
+    def begin_block(self, rounds: int) -> None:
+        """Make room for what is played in so many rounds."""
+        runs, actions = self.shape
+        self.policies = np.empty((rounds, runs, actions))
+        self.actions = np.empty((rounds, runs), np.int64)
+        self.rewards = np.empty((rounds, runs))
+
+    def move(self, t: int, at: int) -> None:
+        """Ask the learner for its policies of round t, the block's round number `at`."""
+        started = time.perf_counter()
+        if isinstance(self.learner, Responder):
+            policy = self.learner.respond(t, self.opponent.policies[at])
+        else:
+            policy = self.learner.policy(t)
+        self.seconds += time.perf_counter() - started
+        if np.shape(policy) != self.shape:
+            raise PolicyError(
+                f"{self.learner} in the {self.name} seat returned a policy of shape {np.shape(policy)} in round {t}; "
+                f"accepted: (runs, actions) = {self.shape}."
+            )
+        self.policies[at] = policy
+
+    def draw(self, at: int) -> Ints:
+        """Draw the actions of a round: (runs,)."""
+        action = self.actions[at] = sample(self.policies[at], self._draws.uniform(1))
+        return action
+
+    def observe(self, t: int, at: int, action: Ints, opponent: Ints, reward: Floats) -> None:
+        """Show the learner what it sees of round t."""
+        self.rewards[at] = reward
+        sees = self.learner.sees
+        seen = Seen(
+            action,
+            reward,
+            opponent if "opponent" in sees else None,
+            self.payoff.T[opponent] if "payoffs" in sees else None,
+        )
+        started = time.perf_counter()
+        self.learner.observe(t, seen)
+        self.seconds += time.perf_counter() - started
+
+    def check(self, first: int, length: int) -> None:
+        """Refuse the first round and run of the block whose policy is not a distribution."""
+        policies = self.policies[:length]
+        good = (policies >= 0).all(axis=2) & (np.abs(policies.sum(axis=2) - 1) <= _SUM_TOLERANCE)
+        if good.all():
+            return
+        at, run = (int(index) for index in np.argwhere(~good)[0])
+        policy = policies[at, run]
+        if np.isnan(policy).any():
+            fault = "has NaN"
+        elif (policy < 0).any():
+            fault = f"has the negative probability {policy.min():.3g}"
+        else:
+            fault = f"sums to {policy.sum():.10g}"
+        raise PolicyError(
+            f"{self.learner} in the {self.name} seat, round {first + at}, seed {self.seeds[run]}: its policy {fault}; "
+            f"accepted: probabilities >= 0 that sum to 1. It was {shorten(policy.tolist())}."
+        )
+
+
+def sample(policy: Floats, uniform: Floats) -> Ints:
+    """An action per run: the first whose cumulative probability exceeds the uniform number."""
+    cumulative = policy.cumsum(axis=1)
+    below: Ints = (cumulative <= uniform * cumulative[:, -1:]).sum(axis=1)
+    return below.clip(max=policy.shape[1] - 1)  # only a policy that is about to be refused needs this

@@ -1,0 +1,74 @@
+"""The table: a game, the learners seated at it, and nature."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from coebl.engine.match import Match
+from coebl.engine.seated import PolicyError, Seated
+from coebl.engine.streams import Stream, generator
+from coebl.games.game import SEATS
+from coebl.learners import Responder
+from coebl.metrics import Block
+
+_NOISE_AHEAD = 256
+
+
+class Table:
+    """Plays the rounds of every run of a batch, block by block."""
+
+    def __init__(self, match: Match, seeds: Sequence[int]) -> None:
+        game = self.game = match.game
+        self.seats = [
+            Seated(learner, name, game.own_view(name), match.rounds, seeds)
+            for name, learner in zip(SEATS, match.learners, strict=True)
+        ]
+        for seated, opponent in zip(self.seats, reversed(self.seats), strict=True):
+            seated.opponent = opponent
+        self._order = sorted(self.seats, key=lambda seated: isinstance(seated.learner, Responder))  # these move last
+        self._nature = Stream(
+            [generator(seed, "nature", "noise") for seed in seeds],
+            lambda random, out: np.copyto(out, game.noise.draw(random, out.size)),
+            ahead=_NOISE_AHEAD,
+        )
+        self._playing = 0.0  # seconds, the learners' included
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The time taken so far, by phase."""
+        learners = {f"{seated.name} learner": seated.seconds for seated in self.seats}
+        return learners | {"actions and rewards": self._playing - sum(learners.values())}
+
+    def play(self, first: int, length: int) -> Block:
+        """Play so many rounds from this one on."""
+        started = time.perf_counter()
+        for seated in self.seats:
+            seated.begin_block(length)
+        played = 0
+        try:
+            for at in range(length):
+                for seated in self._order:
+                    seated.move(first + at, at)
+                played = at + 1
+                actions = [seated.draw(at) for seated in self.seats]
+                rewards = self.game.rewards(actions, self._nature.take(1)[:, 0])
+                for seated, own, opponent, reward in zip(self.seats, actions, actions[::-1], rewards, strict=True):
+                    seated.observe(first + at, at, own, opponent, reward)
+        except PolicyError:
+            raise
+        except Exception:
+            self._check(first, played)  # most likely what a bad policy led to: then say that instead
+            raise
+        self._check(first, length)
+        self._playing += time.perf_counter() - started
+        policies, actions_played, rewards_seen = (
+            [getattr(seated, part) for seated in self.seats] for part in ("policies", "actions", "rewards")
+        )
+        return Block(self.game, first, policies, actions_played, rewards_seen)
+
+    def _check(self, first: int, length: int) -> None:
+        for seated in self.seats:
+            seated.check(first, length)
