@@ -125,7 +125,8 @@ class Parameter:
         try:
             value = self._convert(text)
         except ValueError:
-            raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.") from None
+            grid = " Lists in brackets are for studies: see coebl run --help." if text.startswith("[") else ""
+            raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
         return self.check(value, owner)
 
     def check(self, value: Any, owner: str) -> Any:

@@ -8,6 +8,9 @@ from coebl.core.errors import InputError, check_whole
 from coebl.games import Game, Noise, parse_game
 from coebl.learners import Learner, parse_learner
 
+MOST_ROUNDS = 10**9
+_MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer floats
+
 
 @dataclass(frozen=True)
 class Match:
@@ -33,8 +36,14 @@ class Match:
         >>> print(match)
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
         """
-        rounds = check_whole("rounds", rounds, 1)
+        rounds = check_whole("rounds", rounds, 1, MOST_ROUNDS)
         match = cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
+        largest = max(map(abs, match.game.payoff_range))
+        if largest > _MOST_PAYOFF:
+            raise InputError(
+                f"{match.game.name} has payoffs or a payoff range up to {largest:.3g}; accepted in a match: at most "
+                f"{_MOST_PAYOFF:g}, so that they can be added up. Divide the payoffs by a constant."
+            )
         if all("policy" in learner.sees for learner in match.learners):
             raise InputError(
                 f"{match.row} v {match.column}: each would have to see the other's policy first; let one of them learn."

@@ -21,6 +21,8 @@ Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are 
 _BLOCK_BYTES = 16 * 2**20  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
 
+MOST_SEEDS = 10**6  # runs of one simulation
+
 DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
 
 
@@ -82,11 +84,13 @@ def check_seeds(seeds: int | Sequence[int]) -> list[int]:
     """The seeds as a list, each once and none negative."""
     try:
         listed = range(operator.index(seeds)) if not isinstance(seeds, Iterable) else seeds
-        numbers = [operator.index(seed) for seed in listed]
-    except TypeError:
+        numbers = [operator.index(seed) for seed in listed] if len(listed) <= MOST_SEEDS else []
+    except (TypeError, OverflowError):  # a length is an index of this machine
         numbers = []
     if not numbers or min(numbers) < 0 or len(set(numbers)) != len(numbers):
-        raise InputError(f"seeds is {shorten(seeds)}; accepted: a number of seeds >= 1, or distinct seeds >= 0.")
+        raise InputError(
+            f"seeds is {shorten(seeds)}; accepted: a number of seeds, 1 .. {MOST_SEEDS:,}, or distinct seeds >= 0."
+        )
     return numbers
 
 

@@ -159,7 +159,7 @@ def _undeclared(sight: Sight) -> InputError:
 class Learner:
     """A way of learning to play. See the module's text for the contract."""
 
-    name: ClassVar[str]  # its spec name
+    name: ClassVar[str] = ""  # its spec name; a class in a file of one's own needs none
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False
@@ -169,7 +169,8 @@ class Learner:
 
     def __post_init__(self) -> None:
         """Check every field against its annotation."""
-        for name, value in LEARNERS.entry_of(type(self), type(self).name).check(self.hyper_parameters()).items():
+        entry = LEARNERS.entry_of(type(self), type(self).name or type(self).__name__)
+        for name, value in entry.check(self.hyper_parameters()).items():
             setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
@@ -220,7 +221,7 @@ class Learner:
         return 0.03 * actions
 
     def __str__(self) -> str:
-        return LEARNERS.entry_of(type(self), type(self).name).write(self.hyper_parameters())
+        return LEARNERS.entry_of(type(self), type(self).name or type(self).__name__).write(self.hyper_parameters())
 
     def hyper_parameters(self) -> dict[str, object]:
         """The fields, by name."""
