@@ -120,9 +120,9 @@ def test_mistakes(tmp_path):
         player.observe(reward=1.0, opponent=3)
     with pytest.raises(InputError, match="reward is nan"):
         player.observe(reward=float("nan"), opponent=0)
-    with pytest.raises(InputError, match="ucb needs the horizon"):
+    with pytest.raises(InputError, match="ucb needs the number of rounds"):
         Player("ucb", actions=2, opponent_actions=2)
-    with pytest.raises(InputError, match="best-response sees the true payoffs and the opponent's current policy"):
+    with pytest.raises(InputError, match="best-response sees the true payoffs and the opponent's policy"):
         Player("best-response", actions=2, opponent_actions=2)
     with pytest.raises(InputError, match="actions is 0; accepted"):
         Player("exp3", actions=0, opponent_actions=2)

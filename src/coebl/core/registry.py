@@ -43,7 +43,7 @@ class Registry(Generic[T]):
         self.plural = plural
         self.group = group
         self._homes = dict(homes or {})
-        self._asked_others = group is None
+        self._asked_others = False  # for entry points
         self._refusal = refusal
         self._entries: dict[str, Entry[T]] = {}
         self._by_factory: dict[Any, Entry[T]] = {}
@@ -109,7 +109,7 @@ class Registry(Generic[T]):
         return self._by_factory[factory]
 
     def _all_homes(self) -> dict[str, str]:
-        if not self._asked_others:
+        if self.group is not None and not self._asked_others:
             self._asked_others = True
             others = {point.name: point.value for point in entry_points(group=self.group)}
             self._homes |= {name: home for name, home in others.items() if name not in self._homes}
