@@ -13,7 +13,7 @@ from coebl.core.specs import Range
 from coebl.learners.base import Floats, Ints, Learner, Seat, Sees, Tally
 from coebl.learners.evolution import MUTATIONS, SELECTIONS, MutationName, SelectionName
 from coebl.learners.ucb import log_of_pairs
-from coebl.solver import maximin
+from coebl.solver import Maximin
 
 
 @dataclass
@@ -57,13 +57,14 @@ class Coebl(Learner):
         self.centre = self.mutate.centre(self.tally.mean, self.tally.count, self.scale)  # (runs, m, k)
         self.deviation = self.mutate.deviation(self.tally.count)  # (runs, m, k)
         self.current = np.full((seat.runs, seat.actions), 1 / seat.actions)  # (runs, m), x_{t-1}
+        self.solve = Maximin((seat.runs, seat.actions, seat.opponent_actions))
 
     def policy(self, t: int) -> Floats:
         """Mutate, solve, select (lines 3 to 11)."""
         mutated = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions)
         mutated *= self.deviation  # in place: large games are bound by memory
         mutated += self.centre  # ~ N(centre, deviation²), the paper's Mutate
-        self.current = self.select(self.current, maximin(mutated).strategy, mutated)
+        self.current = self.select(self.current, self.solve(mutated).strategy, mutated)
         return self.current
 
     def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:

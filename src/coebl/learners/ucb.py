@@ -10,7 +10,7 @@ import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.learners.base import Floats, Ints, Learner, Seat, Sees, Tally
-from coebl.solver import BatchSolution, maximin
+from coebl.solver import Maximin
 
 
 @dataclass
@@ -41,13 +41,12 @@ class Ucb(Learner):
         self.tally = Tally(seat)
         self.log_term = 2 * log_of_pairs(seat, self.name)
         self.optimistic = self._bound(self.tally.mean, self.tally.count)  # (runs, m, k)
-        self.solved: BatchSolution | None = None  # last round's, from which the next solve starts
+        ties = (lambda: seat.random.uniform(seat.actions)) if self.ties == "random" else self.ties
+        self.solve = Maximin((seat.runs, seat.actions, seat.opponent_actions), ties=ties, many_ties=True)
 
     def policy(self, t: int) -> Floats:
         """The maximin strategies of the optimistic matrices."""
-        ties = self.seat.random.uniform(self.seat.actions) if self.ties == "random" else self.ties
-        self.solved = maximin(self.optimistic, ties=ties, start=self.solved, tied=True)
-        return self.solved.strategy
+        return self.solve(self.optimistic).strategy
 
     def observe(self, t: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
         """Count the visit."""
