@@ -14,7 +14,7 @@ from coebl.solver.kernels.refine import bounds, settle, tie_parts
 from coebl.solver.kernels.tableau import dual, primal
 from coebl.solver.kernels.tolerances import MOST_GAP
 from coebl.solver.kernels.vectors import LANES, pointer
-from coebl.solver.kernels.workspace import matrix, scratch_of, tableau_of
+from coebl.solver.kernels.workspace import layout, matrix, scratch_of, tableau_of
 
 
 @compiled
@@ -108,10 +108,11 @@ def solve_batch(A, weight, workspace, row, column, value, gap, pivots):
     for this precision, are among them.
     """
     runs, m, n = A.shape
-    w = scratch_of(workspace, m, n)
+    lay = layout(m, n, workspace.coefficients)
+    w = scratch_of(workspace, lay)
     failures = 0
     for k in range(runs):
-        t = tableau_of(workspace, m, n, k if workspace.tableaux == runs else 0)
+        t = tableau_of(workspace, lay, k if workspace.tableaux == runs else 0)
         payoffs = matrix(pointer(A, k * m * n), m, n)
         ties = pointer(weight, k * m if weight.shape[0] > 1 else 0)
         count = _from_tableau(t, w, payoffs, ties) if workspace.tableaux == runs else -1

@@ -32,6 +32,8 @@ class Workspace(NamedTuple):
 class Layout(NamedTuple):
     """Sizes, and where each part starts, in elements. Rows of matrices start at whole vectors."""
 
+    m: int
+    n: int
     rows: int  # m, rounded up to whole vectors
     B_stride: int  # from row to row of B
     stride: int  # from row to row of T
@@ -114,8 +116,9 @@ def _whole(size, lanes):
 
 
 @compiled
-def layout(m, n, lanes):
-    """The layout for (m, n) matrices and a T with so many numbers in a vector."""
+def layout(m, n, like):
+    """The layout for (m, n) matrices and a T of the dtype of like."""
+    lanes = BYTES // like.itemsize
     rows, B_stride, width, stride = _whole(m, LANES), _whole(n, LANES), _whole(n, lanes), _whole(n, 2 * LANES)
     if stride // lanes % 8 == 0:
         stride += 2 * LANES  # rows that lie a power of two apart would compete for the same cache lines
@@ -149,7 +152,7 @@ def layout(m, n, lanes):
     column_steps = row + stride
     scratch_coefficients = column_steps + stride
     return Layout(
-        *(rows, B_stride, stride, width, budget),
+        *(m, n, rows, B_stride, stride, width, budget),
         *(b, c, B, scale, numbers),
         *(T, norm, coefficients),
         *(basic, nonbasic, indices),
@@ -170,7 +173,7 @@ def aligned(size, like):
 @compiled
 def new_workspace(tableaux, m, n, like):
     """Memory for so many tableaux of (m, n) matrices, with a T of the dtype of like. None holds anything yet."""
-    lay = layout(m, n, BYTES // like.itemsize)
+    lay = layout(m, n, like)
     numbers = aligned(tableaux * lay.numbers + lay.scratch_numbers, np.empty(0, np.float64))
     coefficients = aligned(tableaux * lay.coefficients + lay.scratch_coefficients, like)
     indices = np.empty(tableaux * lay.indices + lay.budget, np.int64)
@@ -190,15 +193,14 @@ def matrix(memory, rows, columns):
 
 
 @inlined
-def tableau_of(workspace, m, n, k):
-    """Tableau k of a workspace for (m, n) matrices."""
-    lay = layout(m, n, BYTES // workspace.coefficients.itemsize)
+def tableau_of(workspace, lay, k):
+    """Tableau k of a workspace with this layout."""
     numbers = pointer(workspace.numbers, k * lay.numbers)
     coefficients = pointer(workspace.coefficients, k * lay.coefficients)
     indices = pointer(workspace.indices, k * lay.indices)
     return Tableau(
-        m,
-        n,
+        lay.m,
+        lay.n,
         pointer(coefficients, lay.T),
         pointer(numbers, lay.b),
         pointer(numbers, lay.c),
@@ -213,10 +215,9 @@ def tableau_of(workspace, m, n, k):
 
 
 @inlined
-def scratch_of(workspace, m, n):
-    """The working memory of a workspace for (m, n) matrices."""
+def scratch_of(workspace, lay):
+    """The working memory of a workspace with this layout."""
     lanes = BYTES // workspace.coefficients.itemsize
-    lay = layout(m, n, lanes)
     numbers = pointer(workspace.numbers, workspace.tableaux * lay.numbers)
     coefficients = pointer(workspace.coefficients, workspace.tableaux * lay.coefficients)
     return Scratch(
