@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from coebl import plots
 from coebl.core.errors import InputError, look_up
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
@@ -34,10 +35,9 @@ from coebl.papers.ijcai2025.experiments import (
     frontier,
     games,
 )
-from coebl.report import plots
-from coebl.report.names import GAMES, LEARNERS
-from coebl.report.style import COLUMN, GUIDE, STYLES, WIDTH, lay_out, look, new_figure
-from coebl.study.results import Source
+from coebl.plots import game_title, learner_style, learner_title
+from coebl.plots.style import COLUMN, GUIDE, WIDTH, lay_out, look, new_figure
+from coebl.runs import Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +97,7 @@ class Curves:
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
         metric = self.measure[measures]
         lines = {_title(role, pairing): pairing for role, pairing in self.lines.items()}
-        styles = dict(zip(lines, (STYLES[role] for role in self.lines), strict=True))
+        styles = dict(zip(lines, (learner_style(role) for role in self.lines), strict=True))
         plots.plot_curves(source, metric, lines, ax, styles, legend=False)
         ax.set_title(self.title)
         ax.locator_params(axis="x", nbins=3)
@@ -138,7 +138,7 @@ class HeatMap:
 
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
         cells = {
-            (_game(game), LEARNERS[role]): pairing for game, row in self.rows.items() for role, pairing in row.items()
+            (_game(game), learner_title(role)): pairing for game, row in self.rows.items() for role, pairing in row.items()
         }
         plots.plot_heat_map(source, "pseudo_regret", cells, ax)
 
@@ -409,12 +409,11 @@ def _by_size(
 
 def _title(role: Role, pairing: Pairing) -> str:
     """A line by what the row player is, and against whom."""
-    return LEARNERS[role] if pairing.row == pairing.column else f"{LEARNERS[role]} v {LEARNERS['coebl']}"
+    return learner_title(role) if pairing.row == pairing.column else f"{learner_title(role)} v {learner_title('coebl')}"
 
 
 def _game(game: str) -> str:
-    family, _, size = game.partition(":n=")
-    return f"{GAMES[family]}, n = {size}" if size else GAMES[family]
+    return game_title(game).replace("\u00a0", " ")
 
 
 def _rows(group: list[Panel], present: Matches) -> list[list[Panel]]:

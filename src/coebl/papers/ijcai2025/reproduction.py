@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import look_up
+from coebl.core.files import write_whole
 from coebl.papers.ijcai2025.claims import SPAN, Verdict, as_json, as_markdown, needed
 from coebl.papers.ijcai2025.experiments import (
     NAME,
@@ -22,7 +23,6 @@ from coebl.papers.ijcai2025.experiments import (
     size_of,
 )
 from coebl.papers.ijcai2025.figures import FIGURES
-from coebl.report.files import write_whole
 from coebl.report.page import Preset, about_results, write_page
 from coebl.statistics import mean_interval
 from coebl.study import Results
@@ -88,7 +88,7 @@ def write_report(results: Results, path: Path, verdicts: Sequence[Verdict]) -> P
         verdicts=plain,
         presets=presets(),
         command=commands[-1] if commands else "coebl reproduce",
-        reference=True,
+        reference=("0.1 √(K² t)", 0.1),
     )
 
 
