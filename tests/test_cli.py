@@ -56,11 +56,30 @@ def test_kuhn_poker():
     assert json.loads(run.stdout)["value"] == pytest.approx(-1 / 18, abs=1e-12)
 
 
-def test_list_games_and_noises():
-    games = coebl("list", "games").stdout
-    assert "kuhn-poker" in games
-    assert "diagonal:n=..." in games
-    assert "student-t:df=3,sigma=1" in coebl("list", "noises").stdout
+@pytest.mark.parametrize(
+    ("what", "lines"),
+    [
+        ("games", ["  rps               Rock-paper-scissors", "diagonal:n=..."]),
+        ("noises", ["  student-t    Student's t", "student-t:df=3,sigma=1"]),
+        ("metrics", ["  tv                      TV distance", "sum of V - x_t' A y_t; lower is better"]),
+        ("mutations", ["  gaussian-prose  The variance that"]),
+        ("selections", ["  elitist  The new policy where"]),
+        (
+            "learners",
+            [
+                "bandit: sees its own reward alone\n\n  exp3 ",
+                "informed bandit: sees its own reward and the opponent's action\n\n  coebl  COEBL",
+                "         needs the number of rounds in advance",
+                "oracle, for reference: sees the true payoffs or the opponent's policy\n\n  nash ",
+                "Lin (2025)",
+            ],
+        ),
+    ],
+)
+def test_lists(what, lines):
+    listed = coebl("list", what).stdout
+    for line in lines:
+        assert line in listed
 
 
 def test_show_prints_the_matrix_and_where_it_comes_from():
@@ -68,6 +87,7 @@ def test_show_prints_the_matrix_and_where_it_comes_from():
     assert "rock" in shown
     assert "-0.5" in shown
     assert "value 0" in shown
+    assert "OpenSpiel's `matrix_brps`" in shown
 
 
 @pytest.mark.parametrize(
@@ -79,7 +99,9 @@ def test_show_prints_the_matrix_and_where_it_comes_from():
         (["solve", "nowhere.csv"], "nowhere.csv"),
         (["solve", "broken.csv"], "broken.csv"),
         (["show", "rps:4"], "'4' has no name; accepted: rps, without parameters"),
-        (["list", "planets"], "WHAT is 'planets'; accepted: games, learners, metrics or noises"),
+        (["show", "fixd"], "unknown game or learner 'fixd': did you mean 'fixed'? See: coebl list games, coebl"),
+        (["solve", "game.xlsx"], "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
+        (["list", "planets"], "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, selections."),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_two(tmp_path, arguments, message):
@@ -144,7 +166,7 @@ def test_match_json():
         (["--game", "rps", "--row", "ucb", "--column", "ucb", "--rounds", "0"], "rounds is 0; accepted"),
         (["--game", "rps", "--row", "ucb", "--column", "ucb", "--seeds", "0"], "--seeds is 0"),
         (["--game", "rps", "--row", "fixed:1/0", "--column", "ucb"], "fixed"),
-        (["--game", "rps", "--row", "mine.py:Mine", "--column", "ucb"], "no file 'mine.py'"),
+        (["--game", "rps", "--row", "mine.py:Mine", "--column", "ucb"], "mine.py: no such file"),
         (["--game", "rps", "--row", "ucb", "--column", "ucb", "--noise", "gausian"], "did you mean 'gaussian'?"),
     ],
 )
@@ -162,19 +184,18 @@ from coebl import Learner
 @dataclass
 class Mine(Learner):
     rate: float = 0.5
-    sees = "reward"
 
     def start(self, seat):
-        self.seat, self.score = seat, np.zeros((seat.runs, seat.actions))
+        self.seat, self.score = seat, seat.zeros(seat.actions)
 
     def policy(self, t):
         weights = np.exp(self.rate * (self.score - self.score.max(axis=1, keepdims=True)) / np.sqrt(t))
         self.played = weights / weights.sum(axis=1, keepdims=True)
         return self.played
 
-    def observe(self, t, action, opponent, reward):
-        runs = np.arange(self.seat.runs)
-        self.score[runs, action] += SIGN * reward / np.maximum(0.05, self.played[runs, action])
+    def observe(self, t, seen):
+        played = self.seat.at(seen.action)
+        self.score[played] += SIGN * seen.reward / np.maximum(0.05, self.played[played])
 """
 
 
@@ -182,7 +203,7 @@ def test_a_learner_of_ones_own_in_a_file(tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("SIGN", "1"))
     report = coebl("check", "mine.py:Mine", cwd=tmp_path)
     assert report.returncode == 0, report.stdout + report.stderr
-    assert "8 checks, no failures" in report.stdout
+    assert "checks, no failures" in report.stdout
     run = coebl(
         "match", "--game", "rps", "--row", "mine.py:Mine:rate=0.2", "--column", "ucb", "--rounds", "40", cwd=tmp_path
     )
@@ -194,11 +215,29 @@ def test_a_learner_of_ones_own_in_a_file(tmp_path):
     assert "did you mean 'Mine'?" in coebl("check", "mine.py:Mien", cwd=tmp_path).stderr
 
 
-def test_list_and_show_learners():
-    listed = coebl("list", "learners").stdout
-    assert "sees its own reward and the opponent's action, needs the horizon" in listed
-    assert "Lin (2025)" in listed
-    assert "pseudo_regret" in coebl("list", "metrics").stdout
+def test_show_a_learner():
     shown = coebl("show", "coebl:c=2").stdout
-    assert shown.startswith("coebl:c=2\n")
+    assert shown.startswith("coebl:c=2\n\nCOEBL\n")
     assert "c: a number, >= 0" in shown
+    assert "informed bandit: sees its own reward and the opponent's action; needs the horizon" in shown
+
+
+def test_a_game_of_ones_own_in_a_file(tmp_path):
+    (tmp_path / "mine.py").write_text(GAME)
+    assert "value to the row player  0.3333333333" in coebl("solve", "mine.py:identity:3", cwd=tmp_path).stdout
+    shown = coebl("show", "mine.py:identity", cwd=tmp_path).stdout
+    assert "mine.py:identity: 2 x 2" in shown
+    assert "Win one if both choose the same." in shown
+    assert "ok    its equilibrium is certified" in coebl("check", "mine.py:identity", cwd=tmp_path).stdout
+    played = match("mine.py:identity:n=3", "uniform", "uniform", 20, cwd=tmp_path).stdout
+    assert played.startswith("mine.py:identity:n=3, uniform v uniform, 20 rounds")
+
+
+GAME = """
+import numpy as np
+from coebl import Game
+
+def identity(n: int = 2) -> Game:
+    '''Win one if both choose the same.'''
+    return Game(np.eye(n))
+"""

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games.catalogue import GAMES, parse_game
-from coebl.games.game import Game
+from coebl.games import GAMES, Game, parse_game
 from coebl.games.noise import Bernoulli, Laplace
 from coebl.games.random_games import permute
 
@@ -86,6 +85,7 @@ def test_specs_round_trip(spec):
         ("hide-and-seek:1/2/4.0", "hide-and-seek"),
         ("trap:r=1e0", "trap"),
         ("permuted:game=blotto:fields=2+coins=6,seed=0", "permuted:game=blotto:fields=2"),
+        ("permuted:game=diagonal:2", "permuted:game=diagonal:n=2"),
     ],
 )
 def test_a_game_carries_its_shortest_spec(written, shortest):
@@ -146,9 +146,19 @@ def test_refusals_name_what_is_wrong_and_what_is_accepted(spec, message):
     assert refusal(spec) == message
 
 
-def test_parse_game_refuses_what_is_no_spec():
-    with pytest.raises(InputError, match=r"^game is 3; accepted: a Game, or a spec such as 'diagonal:n=4'\.$"):
+def test_parse_game_refuses_what_names_no_game():
+    accepted = "accepted: a Game, a spec such as 'diagonal:n=4', or the name of a file."
+    with pytest.raises(InputError) as caught:
         parse_game(3)
+    assert str(caught.value) == f"game is 3; {accepted}"
+
+
+def test_titles_are_for_people():
+    assert (GAMES["diagonal"].title, GAMES["bigger-number"].title) == ("Diagonal", "BiggerNumber")
+    assert GAMES["rps"].title == "Rock-paper-scissors"
+    titles = [entry.title for entry in GAMES]
+    assert len(set(titles)) == len(titles)
+    assert all(entry.title[0].isupper() and not entry.summary.startswith(entry.title) for entry in GAMES)
 
 
 # The classic games
@@ -475,24 +485,3 @@ def test_permuted_nests():
     twice = parse_game("permuted:game=permuted:game=blotto:coins=4++fields=3+seed=1,seed=3")
     by_hand = permute(permute(parse_game("blotto:coins=4,fields=3"), 1), 3)
     assert twice == by_hand
-
-
-# Seats
-
-
-def test_own_view_of_a_game_that_is_not_square():
-    game = parse_game("random-sparse:m=4,n=6,k=2", noise="exponential")
-    view = game.own_view("column")
-    np.testing.assert_array_equal(view.payoff, -game.payoff.T)
-    assert view.shape == (6, 4)
-    assert (view.row_labels, view.column_labels) == (game.column_labels, game.row_labels)
-    assert view.payoff_range == (-game.payoff_range[1], -game.payoff_range[0])
-    assert view.noise == game.noise.mirrored() != game.noise
-    np.testing.assert_allclose(view.solution.row, game.solution.column, atol=1e-9)
-    assert view.own_view("column") == game
-    assert game.own_view("row") is game
-
-
-def test_own_view_changes_the_sign_of_the_value():
-    game = parse_game("maiti")
-    assert game.own_view("column").value == pytest.approx(-2 / 9)

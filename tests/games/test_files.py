@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games import Game
-from coebl.games.io.files import read_game, write_game
+from coebl.games import Game, read_game, write_game
 
 AWKWARD = Game(
     [[1 / 3, -2.5e-300, 0.1 + 0.2], [-1e17, 5e-324, -0.0]],
@@ -117,6 +116,16 @@ def test_csv_in_its_many_forms(tmp_path: Path, text: str, rows: str, columns: st
     assert (game.row_labels, game.column_labels) == (tuple(rows), tuple(columns))
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_csv_with_decimal_commas(tmp_path: Path, delimiter: str) -> None:
+    text = "0,5;-1;2,5e1\n+2,25;3;0\n".replace(";", delimiter)
+    game = read_game(written(tmp_path, "plain.csv", text))
+    assert game == Game([[0.5, -1, 25], [2.25, 3, 0]])
+    text = ';"1,5";b\nx;0,5;2\n"y,5";1;1,5\n'.replace(";", delimiter)
+    game = read_game(written(tmp_path, "labelled.csv", text))
+    assert game == Game([[0.5, 2], [1, 1.5]], row_labels=["x", "y,5"], column_labels=["1,5", "b"])
+
+
 def test_csv_of_one_column(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_game(written(tmp_path, "a.csv", "only\n1\n2\n")).payoff, [[1], [2]])
 
@@ -141,11 +150,20 @@ def test_csv_of_one_column(tmp_path: Path) -> None:
         ("1,2\n3,nan\n", "line 2, cell 2 is 'nan'; accepted: finite numbers"),
         ("NaN,2\n3,4\n", "line 1, cell 1 is 'NaN'; accepted: finite numbers"),
         ("1,2\n3,1e999\n", "line 2, cell 2 is '1e999'; accepted: finite numbers"),
-        ("0,5;1,5\n2,5;3,5\n", "is '3,5'; accepted: numbers such as 1, -0.5 or 2e-3. Write decimals with a point."),
+        (
+            '"0,5","1,5"\n"2,5","3,5"\n',
+            "line 1, cell 1 is '0,5'; accepted: numbers such as 1, -0.5 or 2e-3. Write decimals",
+        ),
+        (
+            "0,5;1,5\n2,5;3.5\n",
+            "line 2, cell 2 is '3.5'; accepted: numbers such as 1, -0.5 or 2e-3. Write all decimals with",
+        ),
+        ("1.5;2.5\n0,5;1\n", "line 1, cell 1 is '1.5'"),
+        ("0,5;1,5,2\n2,5;3,5\n", "line 1, cell 2 is '1,5,2'"),
         ("1_0,2\n3,4\n", "line 1, cell 1 is '1_0'; accepted: numbers"),
         ("a,a\n1,2\n", "column_labels has 'a' twice; accepted: labels that all differ"),
         ("x,1\nx,2\n", "row_labels has 'x' twice"),
-        ('a,"b\n1,2\n', "is no CSV"),
+        ('a,"b\n1,2\n', "is not CSV"),
         ("-1e308,1e308\n", "payoff spans -1e+308 to 1e+308"),
     ],
 )
@@ -214,9 +232,9 @@ def test_bad_npy_is_refused(tmp_path: Path) -> None:
     np.savez(archive, np.ones((2, 2)))
     for data, message in [
         (b"", "the file is empty"),
-        (good[:-8], "it is no whole .npy file; accepted: a matrix of numbers written by numpy.save"),
-        (good[:20], "it is no whole .npy file"),
-        (b"PK\x03\x04 no archive", "it is no whole .npy file"),
+        (good[:-8], "it is not a complete .npy file; accepted: a matrix of numbers written by numpy.save"),
+        (good[:20], "it is not a complete .npy file"),
+        (b"PK\x03\x04 no archive", "it is not a complete .npy file"),
         (archive.getvalue(), "it is an archive of arrays; accepted: one matrix"),
         (npy(np.ones(3)), "payoff has 1 dimensions; accepted: a matrix"),
         (npy(np.ones((0, 3))), "payoff has shape (0, 3)"),
@@ -236,7 +254,7 @@ def test_json_of_the_payoff_alone(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ('{"payoff": [[1, 2],\n  [3 4]]}', "line 2, column 6 is no JSON (Expecting ',' delimiter)"),
+        ('{"payoff": [[1, 2],\n  [3 4]]}', "line 2, column 6 is not JSON (Expecting ',' delimiter)"),
         ("7", "the file holds 7; accepted: a list of rows, or an object"),
         ("{}", "there is no key 'payoff'"),
         ('{"payof": [[1]]}', "unknown key 'payof': did you mean 'payoff'? Accepted: name, payoff, row_labels"),
@@ -377,13 +395,15 @@ def test_writing_to_a_bad_place_is_refused(tmp_path: Path) -> None:
     game = Game([[1, 2]])
     for path, message in [
         (tmp_path / "game.xlsx", "the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
-        (tmp_path, "this is a folder; accepted: the name of a file."),
-        (tmp_path / "missing" / "game.csv", "the folder does not exist"),
+        (tmp_path / "missing" / "game.csv", f"the folder {tmp_path / 'missing'} does not exist."),
     ]:
         with pytest.raises(InputError) as caught:
             write_game(game, path)
         assert str(caught.value).startswith(f"{path}: {message}")
-    with pytest.raises(InputError, match=r"a name or label holds '\\ud800', which is no character"):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv is a folder; accepted: the name of a file"):
+        write_game(game, tmp_path / "folder.csv")
+    with pytest.raises(InputError, match=r"a name or label holds '\\ud800', which is not a character"):
         write_game(Game([[1]], row_labels=["\ud800"]), tmp_path / "game.csv")
 
 

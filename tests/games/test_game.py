@@ -9,7 +9,7 @@ import pytest
 
 from coebl.core.arrays import check_payoff
 from coebl.core.errors import InputError
-from coebl.games import Game, parse_noise
+from coebl.games import Game
 
 WIDE = [[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]]  # rows mix 1/4, 3/4; columns 1/2, 1/2, 0; value 3/2
 
@@ -66,23 +66,28 @@ def test_shape_value_and_solution() -> None:
 
 
 def test_own_view_of_the_row_seat_is_the_game() -> None:
-    game = Game(WIDE)
-    assert game.own_view("row") is game
+    game = Game(WIDE, payoff_range=(-1, 9))
+    view = game.own_view("row")
+    assert view.payoff is game.payoff
+    assert view.payoff_range == (-1, 9)
 
 
 def test_own_view_of_the_column_seat() -> None:
-    game = Game(
-        WIDE, name="g", row_labels=["u", "d"], column_labels=list("abc"), noise="exponential", payoff_range=(-1, 9)
-    )
-    view = game.own_view("column")
+    view = Game(WIDE, payoff_range=(-1, 9)).own_view("column")
     np.testing.assert_array_equal(view.payoff, -np.array(WIDE).T)
     assert not np.signbit(view.payoff[1, 0])  # no negative zeros
-    assert (view.row_labels, view.column_labels) == (("a", "b", "c"), ("u", "d"))
-    assert view.payoff_range == (-9.0, 1.0)
-    assert view.noise == parse_noise("exponential:downwards=true")
-    assert view.name == "g (column's view)"
-    assert view.value == pytest.approx(-1.5, abs=1e-9)
-    assert view.own_view("column") == game
+    assert view.payoff_range == (-9, 1)
+    assert view.payoff.flags.c_contiguous
+
+
+@pytest.mark.parametrize("noise", ["none", "gaussian", "bernoulli", "exponential"])
+def test_rewards_are_one_number_seen_from_both_seats(noise: str) -> None:
+    game = Game(WIDE, noise=noise, payoff_range=(-1, 9))
+    actions = [np.array([0, 1, 1, 0]), np.array([2, 0, 2, 1])]  # payoffs 5, 1, 4, 0
+    draw = game.noise.draw(np.random.default_rng(3), 4)
+    row, column = game.rewards(actions, draw)
+    np.testing.assert_array_equal(row, game.noise.reward(np.array([5.0, 1.0, 4.0, 0.0]), draw, (-1.0, 9.0)))
+    np.testing.assert_array_equal(column, -row)
 
 
 def test_own_view_of_another_seat_is_refused() -> None:

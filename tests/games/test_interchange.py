@@ -110,7 +110,7 @@ def test_openspiel_games_that_are_no_small_two_player_constant_sum_games(pyspiel
 
 def test_an_openspiel_that_cannot_convert(pyspiel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(pyspiel, "extensive_to_matrix_game")
-    with pytest.raises(InputError, match="'kuhn_poker' is no matrix game, and this OpenSpiel cannot convert it"):
+    with pytest.raises(InputError, match="'kuhn_poker' is not a matrix game, and this OpenSpiel cannot convert it"):
         Game.from_openspiel("kuhn_poker")
 
 
@@ -238,4 +238,4 @@ def test_a_missing_library_is_named_with_the_command(
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(InputError) as caught:
         use()
-    assert str(caught.value) == f"the library {name} is not installed; run: pip install 'coebl[interchange]'"
+    assert str(caught.value) == f"this needs {name}; run: pip install 'coebl[interchange]'"

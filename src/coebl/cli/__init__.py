@@ -6,11 +6,11 @@ import sys
 
 import typer
 
-from coebl.cli import paper, play, studies  # each adds its commands
+from coebl.cli import look, paper, play, studies  # each adds its commands
 from coebl.cli.app import app
 from coebl.core.errors import CoeblError
 
-__all__ = ["app", "main", "paper", "play", "studies"]
+__all__ = ["app", "look", "main", "paper", "play", "studies"]
 
 
 def main() -> None:

@@ -1,28 +1,26 @@
-"""Commands for games and matches: solve, match, check, list, show."""
+"""Commands that compute: solve a game, play a match."""
 
 from __future__ import annotations
 
 import json
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coebl.cli.app import app
-from coebl.core.errors import InputError, check_whole
+from coebl.core.errors import check_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from coebl.core.specs import Entry
     from coebl.engine import Match
     from coebl.games import Game
     from coebl.statistics import Interval
 
 GameArgument = Annotated[
-    str, typer.Argument(metavar="GAME", help="A game's spec, or a .csv, .npy, .json or .nfg file.")
+    str, typer.Argument(metavar="GAME", help="A game's spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
 ]
 
 _MOST_ACTIONS = 24  # how many actions of a strategy are printed
@@ -41,7 +39,9 @@ def solve_command(
       coebl solve diagonal:4 --json
       coebl solve my-game.csv
     """
-    loaded = _load_game(game)
+    from coebl.games import parse_game
+
+    loaded = parse_game(game)
     solution = loaded.solution
     if as_json:
         print(
@@ -59,7 +59,7 @@ def solve_command(
         return
     m, n = loaded.shape
     print(f"{loaded.spec or loaded.name}: {m} x {n}")
-    print(f"value to the row player  {_tidy(loaded)}")
+    print(f"value to the row player  {tidy_value(loaded)}")
     print(f"certified to             {max(solution.gap, 0.0):.1e} of the payoff range")
     print(f"only equilibrium         {loaded.unique_equilibrium}")
     for player, labels, strategy in (
@@ -70,7 +70,7 @@ def solve_command(
         _print_strategy(labels, strategy.tolist())
 
 
-def _tidy(game: Game) -> str:
+def tidy_value(game: Game) -> str:
     """The value, as precise as it is: what differs from zero by rounding alone is zero."""
     low, high = game.payoff_range
     return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
@@ -90,7 +90,7 @@ def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
 
 @app.command("match")
 def match_command(
-    game: Annotated[str, typer.Option(help="A game's spec, or a file.")],
+    game: Annotated[str, typer.Option(help="A game's spec, a file, or file.py:function.")],
     row: Annotated[str, typer.Option(help="The row player's learner.")],
     column: Annotated[str, typer.Option(help="The column player's learner.")],
     rounds: Annotated[int, typer.Option(help="Rounds per run.")] = 3000,
@@ -109,7 +109,7 @@ def match_command(
     from coebl.engine import Match, simulate
     from coebl.statistics import mean_interval
 
-    match = Match.of(_load_game(game), row, column, rounds, noise)
+    match = Match.of(game, row, column, rounds, noise)
     check_whole("--seeds", seeds, 1)
     check_whole("--first-seed", first_seed, 0)
     with _progress_bar(match.rounds, str(match)) as advance:
@@ -128,7 +128,7 @@ def match_command(
         print(json.dumps({**names, "rounds": rounds, "seeds": seeds, **more, "metrics": summary}, allow_nan=False))
         return
     print(f"{match}, {seeds} seeds, noise {match.game.noise}")
-    print(f"value of the game {_tidy(match.game)}\n")
+    print(f"value of the game {tidy_value(match.game)}\n")
     print(f"{'after the last round':<24} {'mean':>12}   95 % interval (Student)")
     for name in finals:
         if name in intervals:
@@ -179,109 +179,3 @@ def _progress_bar(total: int, label: str) -> Iterator[Callable[[int], None] | No
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(label, total=total)
         yield lambda done: progress.update(task, completed=done)
-
-
-@app.command("check")
-def check_command(
-    subject: Annotated[
-        str, typer.Argument(metavar="LEARNER|GAME", help="A learner's or game's spec, or file.py:Class.")
-    ],
-) -> None:
-    """Hold a learner or a game to its contract, point by point.
-
-    \b
-    Examples:
-      coebl check ucb
-      coebl check path/to/mine.py:Mine
-      coebl check diagonal:4
-    """
-    from coebl.games import GAMES, SUFFIXES
-    from coebl.testing import check_game, check_learner
-
-    is_game = subject.partition(":")[0] in GAMES or Path(subject).suffix.lower() in SUFFIXES
-    report = check_game(_load_game(subject)) if is_game else check_learner(subject)
-    print(report)
-    if not report.passed:
-        raise typer.Exit(1)
-
-
-@app.command("list")
-def list_command(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="games, learners, metrics or noises.")] = "games",
-) -> None:
-    """List the games, learners, metrics or noises.
-
-    \b
-    Examples:
-      coebl list games
-      coebl list learners
-    """
-    from coebl.games import GAMES, NOISES
-    from coebl.learners import KINDS, LEARNERS
-    from coebl.metrics import all_metrics
-
-    if what == "metrics":
-        for metric in all_metrics():
-            print(f"{metric.name:<24}  {metric.definition}")
-        return
-    registries: dict[str, Iterable[Entry[Any]]] = {"games": GAMES, "learners": LEARNERS, "noises": NOISES}
-    if what not in registries:
-        raise InputError(f"WHAT is {what!r}; accepted: games, learners, metrics or noises.")
-    entries = list(registries[what])
-    width = max(len(entry.name) for entry in entries)
-    for entry in entries:
-        print(f"{entry.name:<{width}}  {entry.summary}")
-        if what == "learners":
-            learner: Any = entry.factory
-            horizon = ", needs the horizon" if learner.needs_horizon else ""
-            print(f"{'':<{width}}  {learner.kind()}: {KINDS[learner.kind()]}{horizon}")
-            if learner.cites:
-                print(f"{'':<{width}}  {learner.cites}")
-        if entry.parameters:
-            print(f"{'':<{width}}  {entry.usage}")
-
-
-@app.command("show")
-def show_command(
-    subject: Annotated[str, typer.Argument(metavar="GAME|LEARNER", help="A game's spec or file, or a learner's spec.")],
-) -> None:
-    """Print a game, or what a learner is.
-
-    Of a game: its payoffs, source and value.
-
-    \b
-    Examples:
-      coebl show rps
-      coebl show blotto:coins=4,fields=3
-      coebl show my-game.csv
-      coebl show coebl
-    """
-    import inspect
-
-    from coebl.games import GAMES
-    from coebl.learners import KINDS, LEARNERS, parse_learner
-
-    name = subject.partition(":")[0]
-    if name in LEARNERS or name.endswith(".py"):
-        learner = parse_learner(subject) if ":" in subject else None
-        entry = LEARNERS.entry_of(type(learner), name) if learner else LEARNERS[name]
-        kind: Any = entry.factory
-        print(f"{learner or entry.name}\n\n{inspect.getdoc(kind)}\n")
-        print(f"usage: {entry.usage}")
-        for parameter in entry.parameters:
-            print(f"  {parameter.name}: {parameter.accepts}")
-        print(f"{kind.kind()}: {KINDS[kind.kind()]}; {'needs' if kind.needs_horizon else 'does not need'} the horizon")
-        print(kind.cites)
-        return
-    loaded = _load_game(subject)
-    print(loaded)
-    print(f"\nvalue {_tidy(loaded)}; payoffs in {loaded.payoff_range[0]:g} .. {loaded.payoff_range[1]:g}")
-    name = (loaded.spec or "").partition(":")[0]
-    if name in GAMES:
-        print(f"\n{inspect.getdoc(GAMES[name].factory)}")
-
-
-def _load_game(text: str) -> Game:
-    from coebl.games import load_game
-
-    return load_game(text)

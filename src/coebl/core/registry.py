@@ -131,6 +131,8 @@ class Registry(Generic[T]):
         if factory is None:
             found = [key for key, value in vars(module).items() if self._is_one(value, module.__name__)]
             listed = f" It has: {', '.join(found)}." if found else ""
+            if not attribute:
+                raise InputError(f"{file} does not say which {self.kind}; accepted: {file}:Name.{listed}")
             raise InputError(f"{file} has no {self.kind} {attribute!r}{nearest(attribute, found)}{listed}")
         known = self._entries.get(name)
         return known if known and known.factory is factory else self._enter(name, factory)

@@ -1,9 +1,10 @@
 """Games: the payoff matrix with its noise, a catalogue of them, files, and interchange with other libraries."""
 
-from coebl.games.catalogue import GAMES, parse_game
+from coebl.games import catalogue, random_games  # each registers its games; the classics come first
 from coebl.games.game import Game
-from coebl.games.io.files import SUFFIXES, load_game, read_game, write_game
+from coebl.games.io.files import SUFFIXES, read_game, write_game
 from coebl.games.noise import NOISES, Noise, parse_noise
+from coebl.games.registry import GAMES, parse_game
 
 __all__ = [
     "GAMES",
@@ -11,9 +12,10 @@ __all__ = [
     "SUFFIXES",
     "Game",
     "Noise",
-    "load_game",
+    "catalogue",
     "parse_game",
     "parse_noise",
+    "random_games",
     "read_game",
     "write_game",
 ]

@@ -1,8 +1,9 @@
-"""The catalogue of games. To add one, write a function here and put ``@GAMES.add("its-name")`` above it.
+"""The catalogue of games.
 
-Its annotated parameters are what a spec may set. Its docstring opens with the sentence that `coebl list games` shows,
-and goes on with the matrix or the rule, the source, and the value and equilibrium where they are known. Equilibria are
-written x for the row player and y for the column player. Random games are in `coebl.games.random_games`.
+To add one, write a function here and put ``@GAMES.add("its-name", title="Its name")`` above it. Its annotated
+parameters are what a spec may set. Its docstring opens with the sentence that `coebl list games` shows, and goes on
+with the matrix or the rule, the source, and the value and equilibrium where they are known. Equilibria are written x
+for the row player and y for the column player. Random games are in `coebl.games.random_games`.
 """
 
 from __future__ import annotations
@@ -12,23 +13,21 @@ import math
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range
 from coebl.games.game import Game
-from coebl.games.registry import GAMES, parse_game
-
-__all__ = ["GAMES", "parse_game"]
+from coebl.games.registry import GAMES
 
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
 
 _RPS = ["rock", "paper", "scissors"]
 
 
-@GAMES.add("rps")
+@GAMES.add("rps", title="Rock-paper-scissors")
 def rps() -> Game:
-    """Rock-paper-scissors, with the payoffs of the paper's own table.
+    """The payoffs of the paper's own table.
 
     [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]: rock against paper pays the row player +1 there, the transpose of the usual
     game.
@@ -37,7 +36,7 @@ def rps() -> Game:
     return Game([[0, 1, -1], [-1, 0, 1], [1, -1, 0]], row_labels=_RPS, column_labels=_RPS)
 
 
-@GAMES.add("biased-rps")
+@GAMES.add("biased-rps", title="Biased rock-paper-scissors")
 def biased_rps() -> Game:
     """Rock-paper-scissors with unequal stakes, so that the equilibrium is far from uniform.
 
@@ -48,7 +47,7 @@ def biased_rps() -> Game:
     return Game(payoff, row_labels=_RPS, column_labels=_RPS)
 
 
-@GAMES.add("perturbed-rps")
+@GAMES.add("perturbed-rps", title="Perturbed rock-paper-scissors")
 def perturbed_rps() -> Game:
     """Rock-paper-scissors in which rock against paper counts a third of the others.
 
@@ -60,9 +59,9 @@ def perturbed_rps() -> Game:
     return Game(payoff, row_labels=_RPS, column_labels=_RPS)
 
 
-@GAMES.add("matching-pennies")
+@GAMES.add("matching-pennies", title="Matching pennies")
 def matching_pennies() -> Game:
-    """Matching pennies: the row player wins if both show the same side.
+    """The row player wins if both show the same side.
 
     [[1, -1], [-1, 1]]. Value 0; x = y = (1/2, 1/2), unique.
     """
@@ -70,9 +69,9 @@ def matching_pennies() -> Game:
     return Game([[1, -1], [-1, 1]], row_labels=sides, column_labels=sides)
 
 
-@GAMES.add("diagonal")
+@GAMES.add("diagonal", title="Diagonal")
 def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
-    """Diagonal: the bitstring with more ones wins, out of all 2^n of them.
+    """The bitstring with more ones wins, out of all 2^n of them.
 
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
     Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
@@ -81,9 +80,9 @@ def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
     return _larger_wins(ones, n)
 
 
-@GAMES.add("bigger-number")
+@GAMES.add("bigger-number", title="BiggerNumber")
 def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Game:
-    """BiggerNumber: the larger of two numbers of n bits wins.
+    """The larger of two numbers of n bits wins.
 
     The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
     source; with original=true, 2 and -2 where x and y differ by exactly 1, as the paper reports that source.
@@ -101,15 +100,15 @@ def _bitstrings(n: int) -> list[str]:
     return [f"{number:0{n}b}" for number in range(2**n)]
 
 
-def _larger_wins(score: NDArray[np.int64], n: int) -> Game:
+def _larger_wins(score: Ints, n: int) -> Game:
     labels = _bitstrings(n)
     payoff = np.sign(np.subtract.outer(score, score))
     return Game(payoff, row_labels=labels, column_labels=labels, payoff_range=(-1, 1))
 
 
-@GAMES.add("blotto")
+@GAMES.add("blotto", title="Colonel Blotto")
 def blotto(coins: Annotated[int, Range(1, 1000)] = 6, fields: Annotated[int, Range(1, 100)] = 3) -> Game:
-    """Colonel Blotto: both spread coins over battlefields, and who wins more fields gets 1.
+    """Both spread coins over battlefields, and who wins more fields gets 1.
 
     The larger stake wins a field, equal stakes win it for nobody; the payoff is the sign of the fields won minus the
     fields lost. Actions are all ordered ways to spread all the coins, 3/2/1 for instance. Borel (1921).
@@ -130,7 +129,7 @@ def blotto(coins: Annotated[int, Range(1, 1000)] = 6, fields: Annotated[int, Ran
     return Game(np.sign(balance), row_labels=labels, column_labels=labels, payoff_range=(-1, 1))
 
 
-@GAMES.add("kuhn-poker")
+@GAMES.add("kuhn-poker", title="Kuhn poker")
 def kuhn_poker() -> Game:
     """Kuhn's three-card poker in full strategic form, 64 x 64.
 
@@ -164,9 +163,9 @@ def _kuhn_hand(row: tuple[str, str], column: tuple[str, str], sign: int) -> int:
     return -1 if row[1] == "fold" else 2 * sign
 
 
-@GAMES.add("hide-and-seek")
+@GAMES.add("hide-and-seek", title="Hide and seek")
 def hide_and_seek(weights: Annotated[tuple[float, ...], Range(0, open_low=True)] = (1.0, 2.0, 4.0)) -> Game:
-    """Hide and seek: the row player seeks, and finds a prize of the place's weight.
+    """The row player seeks, and finds a prize of the place's weight.
 
     diag(weights), the weights written 1/2/4. After von Neumann's game of the same name (1953).
     Value 1 / sum(1/w); x = y, in proportion to 1/w, unique.
@@ -174,7 +173,7 @@ def hide_and_seek(weights: Annotated[tuple[float, ...], Range(0, open_low=True)]
     return Game(np.diag(weights))
 
 
-@GAMES.add("trap")
+@GAMES.add("trap", title="Trap")
 def trap(r: Annotated[float, Range(-1, 1)] = 1.0) -> Game:
     """A 2 x 2 game whose large payoff r is a trap, made against Thompson sampling.
 
@@ -185,7 +184,7 @@ def trap(r: Annotated[float, Range(-1, 1)] = 1.0) -> Game:
     return Game([[r, 0.0], [0.0, -1.0]], payoff_range=(-1, 1))
 
 
-@GAMES.add("ito")
+@GAMES.add("ito", title="Ito et al. (2 x 2)")
 def ito(
     family: Literal[1, 2, 3, 4] = 1,
     epsilon: Annotated[float, Range(0, 1, open_low=True)] = 0.1,
@@ -211,14 +210,10 @@ def ito(
     return Game(payoff, payoff_range=(-1, 1))
 
 
-@GAMES.add("maiti")
+@GAMES.add("maiti", title="Maiti et al. (2 x 2)")
 def maiti() -> Game:
     """A 2 x 2 game with a mixed equilibrium, after Maiti et al. (2023).
 
     [[2/3, 0], [0, 1/3]]. Value 2/9; x = y = (1/3, 2/3), unique.
     """
     return Game([[2 / 3, 0], [0, 1 / 3]])
-
-
-# Imported for its games, and last, so that lists of games begin with the classics above.
-from coebl.games import random_games as random_games  # noqa: E402

@@ -39,7 +39,7 @@ class Noise:
         return NOISES[self.name].write({f.name: getattr(self, f.name) for f in fields(self)})
 
 
-@NOISES.add("gaussian")
+@NOISES.add("gaussian", title="Gaussian")
 @dataclass(frozen=True)
 class Gaussian(Noise):
     """Normal, with standard deviation sigma. The paper's noise, with sigma = 1."""
@@ -51,7 +51,7 @@ class Gaussian(Noise):
         return self.sigma * random.standard_normal(size)
 
 
-@NOISES.add("none")
+@NOISES.add("none", title="No noise")
 @dataclass(frozen=True)
 class NoNoise(Noise):
     """None: the reward is the payoff."""
@@ -62,7 +62,7 @@ class NoNoise(Noise):
         return np.zeros(size)
 
 
-@NOISES.add("bernoulli")
+@NOISES.add("bernoulli", title="Bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(Noise):
     """The reward is the low or the high end of the payoff range, with the right mean."""
@@ -77,7 +77,7 @@ class Bernoulli(Noise):
         return np.where(draw * (high - low) < payoff - low, high, low)
 
 
-@NOISES.add("laplace")
+@NOISES.add("laplace", title="Laplace")
 @dataclass(frozen=True)
 class Laplace(Noise):
     """Laplace (double exponential), scaled to standard deviation sigma."""
@@ -89,7 +89,7 @@ class Laplace(Noise):
         return self.sigma * math.sqrt(0.5) * random.laplace(size=size)
 
 
-@NOISES.add("student-t")
+@NOISES.add("student-t", title="Student's t")
 @dataclass(frozen=True)
 class StudentT(Noise):
     """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma."""
@@ -102,7 +102,7 @@ class StudentT(Noise):
         return self.sigma * math.sqrt((self.df - 2) / self.df) * random.standard_t(self.df, size)
 
 
-@NOISES.add("exponential")
+@NOISES.add("exponential", title="Exponential")
 @dataclass(frozen=True)
 class Exponential(Noise):
     """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards."""

@@ -1,6 +1,7 @@
 """Games drawn at random: the same seed gives the same game.
 
-To add one, write a function here, put ``@GAMES.add("its-name")`` above it, and give it a family number of its own.
+To add one, write a function here, register it with ``@GAMES.add`` as the others are, and give it a family number of
+its own.
 """
 
 from __future__ import annotations
@@ -8,9 +9,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game
@@ -31,7 +31,7 @@ def _generator(seed: int, family: int) -> np.random.Generator:
     return np.random.default_rng([seed, family])
 
 
-@GAMES.add("random-gaussian")
+@GAMES.add("random-gaussian", title="Random, normal")
 def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Independent standard normal payoffs.
 
@@ -40,7 +40,7 @@ def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     return Game(_generator(seed, _GAUSSIAN).standard_normal((m, n)))
 
 
-@GAMES.add("random-uniform")
+@GAMES.add("random-uniform", title="Random, uniform")
 def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, uniform between -1 and 1.
 
@@ -49,7 +49,7 @@ def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     return Game(_generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
 
 
-@GAMES.add("random-sign")
+@GAMES.add("random-sign", title="Random signs")
 def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, -1 or 1 with equal chances.
 
@@ -58,7 +58,7 @@ def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     return Game(_generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
 
 
-@GAMES.add("random-skew")
+@GAMES.add("random-skew", title="Random, symmetric")
 def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
     """A symmetric game with normal payoffs: what the row player wins with i against j, it loses with j against i.
 
@@ -69,7 +69,7 @@ def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
     return Game(upper - upper.T)
 
 
-@GAMES.add("random-smooth")
+@GAMES.add("random-smooth", title="Random, smooth")
 def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Payoffs that vary smoothly with the numbers of the actions.
 
@@ -87,7 +87,7 @@ def _kernel_root(count: int) -> Floats:
     return np.asarray(np.linalg.cholesky(kernel), dtype=np.float64)
 
 
-@GAMES.add("random-sparse")
+@GAMES.add("random-sparse", title="Random, planted equilibrium")
 def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Game:
     """A random game with a planted equilibrium in which each player uses k actions.
 
@@ -109,13 +109,13 @@ def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Ga
     return Game(payoff)
 
 
-def _plant(random: np.random.Generator, count: int, k: int) -> tuple[NDArray[np.int64], Floats]:
+def _plant(random: np.random.Generator, count: int, k: int) -> tuple[Ints, Floats]:
     """Choose k of so many actions, and their probabilities."""
     weight = random.uniform(0.5, 1.5, k)
     return random.choice(count, k, replace=False), weight / weight.sum()
 
 
-@GAMES.add("robust-bandit")
+@GAMES.add("robust-bandit", title="Robust bandit")
 def robust_bandit(seed: Seed = 0) -> Game:
     """A random 10 x 5 game, after the robust bandit experiment of O'Donoghue et al. (2021).
 
@@ -125,7 +125,7 @@ def robust_bandit(seed: Seed = 0) -> Game:
     return Game(_generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
 
 
-@GAMES.add("permuted")
+@GAMES.add("permuted", title="Permuted game")
 def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
     """Another game with its rows and its columns in random order.
 

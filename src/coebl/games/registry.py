@@ -1,22 +1,57 @@
-"""The register of games, and how a spec such as ``diagonal:n=4`` becomes a game.
+"""The registry of games, and how a spec, a file or a function of a user's own becomes a game.
 
-To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name")`` above it: that is all.
+To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name", title="Its name")`` above
+it: that is all.
 """
 
 from __future__ import annotations
 
+import inspect
+import os
+import typing
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import Registry
+from coebl.core.specs import split_spec
 from coebl.games.game import Game
+from coebl.games.io.files import SUFFIXES, read_game
 from coebl.games.noise import Noise
 
-GAMES: Registry[Game] = Registry("game", "games")
+
+def generator_refusal(factory: object) -> str | None:
+    """Why something cannot be registered as a game, on one line; None if it can."""
+    if isinstance(factory, type) or not callable(factory):
+        return f"this is {shorten(factory)}; accepted: a function that returns a coebl.Game."
+    try:
+        hints = typing.get_type_hints(factory, include_extras=True)
+    except (NameError, TypeError) as error:
+        return f"its annotations cannot be read ({error}); correct them."
+    for parameter in inspect.signature(factory).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            return f"it takes {parameter}; accepted: parameters that each have a name, so that a spec can set them."
+        if not _can_be_set(hints.get(parameter.name)):
+            return (
+                f"its parameter {parameter} cannot be set by a spec; accepted: an annotation such as "
+                f"{parameter.name}: int, with int, float, bool, str, tuple[float, ...] or a Literal."
+            )
+    return None
 
 
-def parse_game(spec: str | Game, noise: str | Noise | None = None) -> Game:
-    """The game that a spec names, seen through a noise if one is given. A game is its own spec.
+def _can_be_set(hint: Any) -> bool:
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return kind in (int, float, bool, str, tuple[float, ...]) or get_origin(kind) is Literal
 
-    The game carries the shortest spec that makes it again.
+
+GAMES: Registry[Game] = Registry("game", "games", refusal=generator_refusal)
+
+
+def parse_game(spec: str | os.PathLike[str] | Game, noise: str | Noise | None = None) -> Game:
+    """The game that a text names, seen through a noise if one is given. A game stands for itself.
+
+    The text is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
+    with parameters as in a spec. A game made from a spec carries the shortest one that makes it again.
 
     >>> from coebl.games import parse_game
     >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
@@ -24,12 +59,34 @@ def parse_game(spec: str | Game, noise: str | Noise | None = None) -> Game:
     >>> parse_game("matching-pennies", noise="bernoulli")
     <Game 'matching-pennies', 2 x 2, bernoulli>
     """
-    if isinstance(spec, Game):
-        game = spec
-    elif isinstance(spec, str):
-        entry, arguments = GAMES.parse(spec)
-        game = entry.make(**arguments)
-        game.spec = game.name = entry.write(arguments)
-    else:
-        raise InputError(f"game is {shorten(spec)}; accepted: a Game, or a spec such as 'diagonal:n=4'.")
+    game = spec if isinstance(spec, Game) else _find_game(spec)
     return game if noise is None else game.with_noise(noise)
+
+
+def _find_game(spec: str | os.PathLike[str]) -> Game:
+    if not isinstance(spec, (str, os.PathLike)):
+        raise InputError(
+            f"game is {shorten(spec)}; accepted: a Game, a spec such as 'diagonal:n=4', or the name of a file."
+        )
+    text = os.fspath(spec)
+    parts = split_spec(text)
+    if not parts.file and parts.name not in GAMES and is_path(text):  # a file "rps" does not hide the game
+        return read_game(text)
+    entry, arguments = GAMES.parse(text)
+    game: object = entry.make(**arguments)
+    if not isinstance(game, Game):
+        raise InputError(f"{entry.name} returns {shorten(game)}; accepted: a coebl.Game. Return one.")
+    game.spec = entry.write(arguments)
+    game.name = split_spec(game.spec).without_folder
+    return game
+
+
+def is_path(text: str) -> bool:
+    """Whether a text names a file rather than a game of the registry, whose names have neither points nor slashes.
+
+    >>> is_path("games/inspection.csv"), is_path("game.xlsx"), is_path("hide-and-seek:0.5/2")
+    (True, True, False)
+    """
+    path = Path(text)
+    known = path.suffix.lower() in SUFFIXES or os.path.exists(text)
+    return known or (":" not in text and bool(path.suffix or os.sep in text))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.engine import Match, Record, Result, simulate
-from coebl.games import load_game
+from coebl.games import parse_game
 
 FORMAT = 3  # of the stored files; a change of what they hold, or of what a run is, changes it
 
@@ -30,7 +30,7 @@ class Cell:
 
     def match(self) -> Match:
         """The match that the cell plays."""
-        return Match.of(load_game(self.game), self.row, self.column, self.rounds, self.noise)
+        return Match.of(parse_game(self.game), self.row, self.column, self.rounds, self.noise)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play it."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coebl.core.errors import InputError
 from coebl.engine import Result
-from coebl.games import load_game
+from coebl.games import parse_game
 from coebl.solver import maximin
 from coebl.study.cell import Cell
 from coebl.study.progress import Progress
@@ -207,7 +207,7 @@ def warm_up(cells: Iterable[Cell]) -> None:
     """Compile what these cells need into the cache, so that the workers find it there and do not all compile it."""
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself will tell
-            payoff = load_game(name).payoff
+            payoff = parse_game(name).payoff
             for tied in (False, True):
                 maximin(payoff, tied=tied)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import math
 from collections import defaultdict
@@ -11,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.modules import require
 from coebl.games.game import Game
-from coebl.games.io.nfg import check_constant_sum, nfg_text, parse_nfg
+from coebl.games.io.nfg_format import check_constant_sum, nfg_text, parse_nfg
 
 # OpenSpiel lists every pure strategy and walks the tree once per pair of them: beyond this, minutes and gigabytes.
 _MOST_HISTORIES = 100_000
@@ -29,7 +29,7 @@ def from_openspiel(game: Any) -> Game:
     >>> from_openspiel("matrix_rps").row_labels  # doctest: +SKIP
     ('Rock', 'Paper', 'Scissors')
     """
-    pyspiel = _library("pyspiel")
+    pyspiel = require("pyspiel")
     if isinstance(game, str):
         game = _load(pyspiel, game)
     if not isinstance(game, pyspiel.Game):
@@ -56,7 +56,7 @@ def to_openspiel(game: Game) -> Any:
     >>> to_openspiel(Game([[1, 2, 3]])).num_cols()  # doctest: +SKIP
     3
     """
-    pyspiel = _library("pyspiel")
+    pyspiel = require("pyspiel")
     return pyspiel.create_matrix_game(
         game.name,
         game.name,
@@ -73,7 +73,7 @@ def from_nashpy(game: Any) -> Game:
     >>> from_nashpy(nashpy.Game([[1, 2, 3]])).shape  # doctest: +SKIP
     (1, 3)
     """
-    nashpy = _library("nashpy")
+    nashpy = require("nashpy")
     if not isinstance(game, nashpy.Game):
         raise InputError(f"game is {shorten(game)}; accepted: a nashpy.Game.")
     row, column = (np.array(matrix, dtype=np.float64) for matrix in game.payoff_matrices)
@@ -87,7 +87,7 @@ def to_nashpy(game: Game) -> Any:
     >>> to_nashpy(Game([[1, 2, 3]])).payoff_matrices[1]  # doctest: +SKIP
     array([[-1., -2., -3.]])
     """
-    return _library("nashpy").Game(game.payoff.copy(), 0.0 - game.payoff)
+    return require("nashpy").Game(game.payoff.copy(), 0.0 - game.payoff)
 
 
 def from_gambit(game: Any) -> Game:
@@ -96,7 +96,7 @@ def from_gambit(game: Any) -> Game:
     >>> from_gambit(pygambit.read_nfg("game.nfg"))  # doctest: +SKIP
     <Game 'game', 2 x 3, gaussian>
     """
-    pygambit = _library("pygambit")
+    pygambit = require("pygambit")
     if not isinstance(game, pygambit.Game):
         raise InputError(f"game is {shorten(game)}; accepted: a pygambit.Game.")
     what = f"the Gambit game {game.title!r}"
@@ -116,18 +116,11 @@ def to_gambit(game: Game) -> Any:
     >>> to_gambit(Game([[1, 2, 3]])).is_const_sum  # doctest: +SKIP
     True
     """
-    pygambit = _library("pygambit")
+    pygambit = require("pygambit")
     try:
         return pygambit.read_nfg(io.BytesIO(nfg_text(game).encode()))
     except ValueError as error:  # version 16 takes labels in ASCII alone
         raise InputError(f"Gambit cannot read the game {game.name!r}: {_first_line(error)}; correct that.") from None
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise InputError(f"the library {name} is not installed; run: pip install 'coebl[interchange]'") from None
 
 
 def _two_player_constant_sum(row: Any, column: Any, what: str) -> None:
@@ -153,7 +146,9 @@ def _matrix_game(pyspiel: Any, game: Any, name: str) -> Any:
     kind = game.get_type()
     what = f"the OpenSpiel game {name!r}"
     if not hasattr(pyspiel, "extensive_to_matrix_game"):
-        raise InputError(f"{what} is no matrix game, and this OpenSpiel cannot convert it: install a newer open_spiel.")
+        raise InputError(
+            f"{what} is not a matrix game, and this OpenSpiel cannot convert it: install a newer open_spiel."
+        )
     if kind.information == pyspiel.GameType.Information.ONE_SHOT and hasattr(pyspiel, "load_matrix_game"):
         return pyspiel.load_matrix_game(str(game))  # keeps the names of the actions
     if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:

@@ -11,8 +11,19 @@ import numpy as np
 from coebl.core.arrays import Floats, is_number
 from coebl.core.errors import InputError, shorten
 from coebl.games.game import Game
+from coebl.games.io.text import decode, encode
 
 _SAME_SUM = 1e-9  # relative to the largest payoff
+
+
+def read(data: bytes) -> dict[str, Any]:
+    """The arguments of `Game` in a file's bytes."""
+    return parse_nfg(decode(data))
+
+
+def write(game: Game) -> bytes:
+    """The bytes of a file that Gambit reads too."""
+    return encode(nfg_text(game))
 
 
 def parse_nfg(text: str) -> dict[str, Any]:

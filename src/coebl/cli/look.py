@@ -1,0 +1,199 @@
+"""Commands that look at what there is: list, show, check."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coebl.cli.app import app
+from coebl.core.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from coebl.core.registry import Registry
+    from coebl.core.specs import Entry
+    from coebl.learners import Learner
+    from coebl.metrics import Metric
+
+_REFERENCES = ("full information", "oracle")  # kinds that see more than a competitor does
+
+
+@app.command("list")
+def list_command(
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="games, learners, metrics, noises, mutations or selections.")
+    ] = "games",
+) -> None:
+    """List the games, learners, metrics, noises, mutations or selections.
+
+    \b
+    Examples:
+      coebl list games
+      coebl list learners
+    """
+    registries = _registries()
+    if what not in registries:
+        raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}.")
+    if what == "learners":
+        _print_learners(registries[what])
+    else:
+        _print_entries(registries[what], _metric_lines if what == "metrics" else _lines)
+
+
+def _registries() -> dict[str, Registry[Any]]:
+    from coebl.games import GAMES, NOISES
+    from coebl.learners import LEARNERS
+    from coebl.learners.evolution import MUTATIONS, SELECTIONS
+    from coebl.metrics import METRICS
+
+    return {registry.plural: registry for registry in (GAMES, LEARNERS, METRICS, NOISES, MUTATIONS, SELECTIONS)}
+
+
+def _print_entries(entries: Iterable[Entry[Any]], lines: Callable[[Entry[Any]], Iterable[str]]) -> None:
+    """Each entry with its title, and what else there is to say below it."""
+    listed = list(entries)
+    width = max(len(entry.name) for entry in listed)
+    for entry in listed:
+        first = [entry.title] if entry.title != entry.name else []
+        for number, line in enumerate([*first, *lines(entry)]):
+            print(f"  {entry.name if number == 0 else '':<{width}}  {line}")
+
+
+def _lines(entry: Entry[Any]) -> Iterator[str]:
+    yield entry.summary
+    if entry.parameters:
+        yield entry.usage
+
+
+def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
+    metric: type[Metric] = entry.factory  # type: ignore[assignment]
+    if metric.meaning:
+        yield metric.meaning
+    yield f"{metric.definition}; {metric.better} is better"
+
+
+def _print_learners(entries: Iterable[Entry[Any]]) -> None:
+    """The learners by how much they see, from the least to the most."""
+    from coebl.learners import KINDS
+
+    listed = list(entries)
+    for kind, meaning in KINDS.items():
+        chosen = [entry for entry in listed if _learner_class(entry).kind() == kind]
+        if chosen:
+            reference = ", for reference" if kind in _REFERENCES else ""
+            print(f"{kind}{reference}: {meaning}\n")
+            _print_entries(chosen, _learner_lines)
+            print()
+
+
+def _learner_lines(entry: Entry[Any]) -> Iterator[str]:
+    learner = _learner_class(entry)
+    yield entry.summary
+    if learner.needs_horizon:
+        yield "needs the number of rounds in advance"
+    if learner.cites:
+        yield learner.cites
+    if entry.parameters:
+        yield entry.usage
+
+
+def _learner_class(entry: Entry[Any]) -> type[Learner]:
+    learner: Any = entry.factory
+    found: type[Learner] = learner
+    return found
+
+
+@app.command("show")
+def show_command(
+    subject: Annotated[str, typer.Argument(metavar="GAME|LEARNER", help="A spec, a game's file, or file.py:Name.")],
+) -> None:
+    """Print a game or a learner.
+
+    Of a game: its payoffs, source and value. Of a learner: what it does, what it sees, and its parameters.
+
+    \b
+    Examples:
+      coebl show rps
+      coebl show blotto:coins=4,fields=3
+      coebl show my-game.csv
+      coebl show coebl
+    """
+    if _is_learner(subject):
+        _show_learner(subject)
+    else:
+        _show_game(subject)
+
+
+def _show_game(text: str) -> None:
+    from coebl.cli.play import tidy_value
+    from coebl.core.specs import split_spec
+    from coebl.games import GAMES, parse_game
+
+    game = parse_game(text)
+    low, high = game.payoff_range
+    print(game)
+    print(f"\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
+    if game.spec:
+        entry = GAMES[split_spec(game.spec).name]
+        description = inspect.getdoc(entry.factory) or ""
+        print(f"\n{entry.title}\n\n{description}".rstrip())
+
+
+def _show_learner(spec: str) -> None:
+    from coebl.core.specs import split_spec
+    from coebl.learners import KINDS, LEARNERS, parse_learner
+
+    parts = split_spec(spec)
+    entry = LEARNERS[parts.name]
+    learner = _learner_class(entry)
+    kind = learner.kind()
+    print(parse_learner(spec) if parts.parameters else entry.name)
+    print(f"\n{entry.title}\n\n{inspect.getdoc(learner) or ''}".rstrip())
+    print(f"\nusage: {entry.usage}")
+    for parameter in entry.parameters:
+        print(f"  {parameter.name}: {parameter.accepts}")
+    print(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
+    if learner.cites:
+        print(learner.cites)
+
+
+@app.command("check")
+def check_command(
+    subject: Annotated[str, typer.Argument(metavar="LEARNER|GAME", help="A spec, a game's file, or file.py:Name.")],
+) -> None:
+    """Hold a learner or a game to its contract, point by point.
+
+    \b
+    Examples:
+      coebl check ucb
+      coebl check path/to/mine.py:Mine
+      coebl check diagonal:4
+    """
+    from coebl.games import parse_game
+    from coebl.testing import check_game, check_learner
+
+    report = check_learner(subject) if _is_learner(subject) else check_game(parse_game(subject))
+    print(report)
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def _is_learner(subject: str) -> bool:
+    """Whether a text names a learner rather than a game; in a user's own file, functions are games."""
+    from coebl.core.modules import load_file
+    from coebl.core.specs import split_spec
+    from coebl.games import GAMES
+    from coebl.games.registry import is_path
+    from coebl.learners import LEARNERS
+
+    parts = split_spec(subject)
+    if parts.file:
+        return not inspect.isfunction(getattr(load_file(parts.file), parts.name.rpartition(":")[2], None))
+    known = [*GAMES.names, *LEARNERS.names]
+    if parts.name not in known and not is_path(subject):
+        hint = nearest(parts.name, known)
+        raise InputError(f"unknown game or learner {parts.name!r}{hint} See: coebl list games, coebl list learners")
+    return parts.name in LEARNERS

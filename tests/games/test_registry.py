@@ -1,0 +1,137 @@
+"""How a text becomes a game: specs, files, and functions in a user's own file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coebl import Match
+from coebl.core.errors import InputError
+from coebl.games import Game, parse_game
+
+OWN = """
+from typing import Annotated, Literal
+
+import numpy as np
+
+from coebl import Game
+from coebl.core.specs import Range
+
+
+def ladder(n: Annotated[int, Range(1, 9)] = 2, step: float = 1.0) -> Game:
+    return Game(np.arange(2.0 * n).reshape(2, n) * step, row_labels=["up", "down"])
+
+
+def not_annotated(n=2) -> Game:
+    return Game([[n]])
+
+
+def not_a_number(n: list) -> Game:
+    return Game([[n]])
+
+
+def any_number(*numbers: float) -> Game:
+    return Game([numbers])
+
+
+def misspelt(n: "integer" = 2) -> Game:
+    return Game([[n]])
+
+
+def matrix():
+    return [[1, 2]]
+
+
+class NotAFunction:
+    pass
+
+
+constant = 3
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "inspection.csv").write_text(",comply,cheat\ninspect,0,6\nwait,2,-1\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(text: object) -> str:
+    with pytest.raises(InputError) as caught:
+        parse_game(text)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_is_a_game_wherever_a_game_is_asked_for(here: Path) -> None:
+    for name in ("inspection.csv", str(here / "inspection.csv"), here / "inspection.csv"):
+        game = parse_game(name, noise="none")
+        assert (game.name, game.spec, game.row_labels) == ("inspection", None, ("inspect", "wait"))
+        assert str(game.noise) == "none"
+    assert Match.of("inspection.csv", "uniform", "uniform").game.name == "inspection"
+
+
+def test_a_file_does_not_hide_a_game_of_its_name(here: Path) -> None:
+    Path("rps").write_text("not a game")
+    Path("diagonal").mkdir()
+    assert parse_game("rps").spec == "rps"
+    assert parse_game("diagonal:2").spec == "diagonal:n=2"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "game.xlsx",
+            "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg. Rename or convert the file.",
+        ),
+        ("games/mine", "games/mine: the suffix is ''; accepted: .csv, .npy, .json, .nfg. Rename or convert the file."),
+        ("inspecton.csv", "inspecton.csv: there is no such file: did you mean 'inspection.csv'?"),
+        ("folder", "folder: this is a folder; accepted: a file."),
+        ("rsp", "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
+        ("x" * 300 + ".csv", "x: cannot be read (File name too long)"),
+        ("x" * 300, "x'. See: coebl list games"),
+        ("a\0b.csv", "cannot be read (embedded null byte)"),
+    ],
+)
+def test_names_that_are_wrong(here: Path, text: str, message: str) -> None:
+    Path("folder").mkdir()
+    assert message.removeprefix("x: ") in refusal(text)
+
+
+def test_a_function_of_a_users_own(here: Path) -> None:
+    game = parse_game("own.py:ladder:3,step=0.5")
+    np.testing.assert_array_equal(game.payoff, [[0, 0.5, 1], [1.5, 2, 2.5]])
+    assert game.row_labels == ("up", "down")
+    assert game.spec == game.name == "own.py:ladder:n=3,step=0.5"
+    assert parse_game("own.py:ladder:n=2,step=1.0").spec == "own.py:ladder"
+    away = parse_game(f"{here}/own.py:ladder")
+    assert (away.spec, away.name) == (f"{here}/own.py:ladder", "own.py:ladder")
+    assert Match.of("own.py:ladder", "uniform", "uniform").game == Game([[0, 1], [2, 3]], row_labels=["up", "down"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("own.py:ladder:n=10", "own.py:ladder: n is 10; accepted: a whole number, 1 .. 9."),
+        ("own.py:lader", "own.py has no game 'lader': did you mean 'ladder'? It has: ladder, matrix."),
+        ("own.py", "own.py does not say which game; accepted: own.py:Name. It has: ladder, matrix."),
+        ("own.py:matrix", "own.py:matrix returns [[1, 2]]; accepted: a coebl.Game. Return one."),
+        ("own.py:constant", "own.py:constant: this is 3; accepted: a function that returns a coebl.Game."),
+        ("own.py:NotAFunction", "accepted: a function that returns a coebl.Game."),
+        ("own.py:not_annotated", "own.py:not_annotated: its parameter n=2 cannot be set by a spec; accepted: an annot"),
+        (
+            "own.py:not_a_number",
+            "its parameter n: list cannot be set by a spec; accepted: an annotation such as n: int",
+        ),
+        ("own.py:any_number", "own.py:any_number: it takes *numbers: float; accepted: parameters that each have a na"),
+        ("own.py:misspelt", "its annotations cannot be read (name 'integer' is not defined); correct them."),
+        ("nowhere.py:ladder", "nowhere.py: no such file; accepted: path/to/file.py:Name."),
+    ],
+)
+def test_functions_that_are_not_games(here: Path, text: str, message: str) -> None:
+    assert message in refusal(text)
