@@ -20,7 +20,7 @@ import numpy as np
 
 from coebl.claims.reading import Sample
 from coebl.core.arrays import Floats
-from coebl.statistics import mean_interval, one_sided_p
+from coebl.statistics import half_width, mean_interval, one_sided_p
 
 Side = Literal["above", "below"]
 
@@ -244,10 +244,8 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
     >>> round(low, 3), round(high, 3)
     (0.153, 2.372)
     """
-    from scipy.special import stdtrit
-
     means = np.array([late.mean(), early.mean()])
-    factor = float(stdtrit(len(late) - 1, (1 + LEVEL) / 2)) ** 2 / len(late)
+    factor = half_width(1.0, len(late), LEVEL) ** 2
     (c, b), (_, a) = np.outer(means, means) - factor * np.cov(late, early)
     root = b + math.sqrt(max(0.0, b * b - a * c))
     return _ratio(c, root) if c > 0 else 0.0, _ratio(root, a) if a > 0 else math.inf

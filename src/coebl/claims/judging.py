@@ -22,7 +22,7 @@ from coebl.core.specs import split_spec
 from coebl.statistics import holm
 
 if TYPE_CHECKING:
-    from coebl.study.results import Source
+    from coebl.runs import Source
 
 Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]

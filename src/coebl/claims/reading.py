@@ -11,7 +11,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 
 if TYPE_CHECKING:
-    from coebl.study.results import Runs, Source
+    from coebl.runs import Runs, Source
 
 
 class Pairing(NamedTuple):

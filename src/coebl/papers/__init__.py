@@ -17,8 +17,8 @@ from coebl.core.errors import InputError, look_up
 if TYPE_CHECKING:
     import matplotlib.figure
 
-    from coebl.report.page import Preset
-    from coebl.study.results import Source
+    from coebl.report.page import Preset, Reference
+    from coebl.runs import Source
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
 """Where each paper is: name, which is also that of its study, to "module:attribute"."""
@@ -83,7 +83,7 @@ class Paper(Generic[V]):
     figures: Mapping[str, Figure[V]]
     quick: Quick
     presets: Sequence[Preset] = ()  # the choices of lines on its page
-    reference: bool = False  # whether its page has the line 0.1 sqrt(K² t)
+    reference: Reference | None = None  # a label and a factor: the line factor sqrt(K² t) of its page
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics whose mean over so many last rounds is tabled
 
     @property

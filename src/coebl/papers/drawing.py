@@ -11,8 +11,8 @@ from pathlib import Path
 
 from coebl.core.errors import look_up
 from coebl.papers import Paper, V, no_data
-from coebl.report.plots import FORMATS, save
-from coebl.study.results import Source
+from coebl.plots import FORMATS, save
+from coebl.runs import Source
 
 
 def draw(

@@ -118,7 +118,7 @@ def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
     for metric, span in paper.averaged.items():
         for game, row, column in results.matches():
             runs = results.runs(game, row, column, metric)
-            interval = mean_interval(runs.values[runs.rounds > runs.rounds[-1] - span].mean(axis=0))
+            interval = mean_interval(runs.ending(span).values.mean(axis=0))
             rows.append(
                 {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(interval)
             )

@@ -28,6 +28,6 @@ PAPER = Paper(
     figures=FIGURES,
     quick=Quick(games(MAIN_SIZES), seeds=20, figures=[figure.name for figure in (*MAIN_TEXT, *FURTHER)]),
     presets=[_preset(variant) for variant in VARIANTS.values()],
-    reference=True,
+    reference=("0.1 √(K² t)", 0.1),
     averaged={"tv": SPAN},
 )

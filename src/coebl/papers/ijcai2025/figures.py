@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.claims.reading import Pairing
 from coebl.core.errors import InputError
-from coebl.games import GAMES
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.papers import no_data
@@ -47,8 +46,9 @@ from coebl.papers.ijcai2025.panels import (
     Panel,
     line_title,
 )
-from coebl.report.style import COLUMN, WIDTH, lay_out, look, new_figure
-from coebl.study.results import Source
+from coebl.plots import game_title
+from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
+from coebl.runs import Source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -175,7 +175,7 @@ def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> lis
     return [
         figure
         for family in FAMILIES
-        for title in [GAMES[family].title]
+        for title in [game_title(family)]
         for figure in (
             PaperFigure(
                 f"{family}-self-play{ending}",

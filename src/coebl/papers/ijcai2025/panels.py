@@ -10,12 +10,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from coebl.claims.reading import Pairing
-from coebl.games import GAMES
-from coebl.learners import LEARNERS
 from coebl.papers.ijcai2025.experiments import SETTING, Role, actions_of
-from coebl.report.plots import plot_curves, plot_frontier, plot_heat_map, plot_reference
-from coebl.report.style import GUIDE, STYLES, WIDTH
-from coebl.study.results import Source
+from coebl.plots import (
+    game_title,
+    learner_style,
+    learner_title,
+    plot_curves,
+    plot_frontier,
+    plot_heat_map,
+    plot_reference,
+)
+from coebl.plots.style import GUIDE, WIDTH
+from coebl.runs import MatchSpecs, Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +36,7 @@ HEAD_TO_HEAD: Measure = {"paper": "regret", "text": "regret", "noise-free": "pse
 DIVERGENCE: Measure = {"paper": "kl", "text": "kl", "noise-free": "exploitability"}
 DISTANCE: Measure = {"paper": "tv", "text": "tv", "noise-free": "exploitability"}
 
-Matches = Collection[tuple[str, str, str]]
+Matches = Collection[MatchSpecs]
 
 
 class Panel(Protocol):
@@ -71,7 +77,7 @@ class Curves:
 
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
         lines = {line_title(role, pairing): pairing for role, pairing in self.lines.items()}
-        styles = dict(zip(lines, (STYLES[role] for role in self.lines), strict=True))
+        styles = dict(zip(lines, (learner_style(role) for role in self.lines), strict=True))
         plot_curves(source, self.measure[measures], lines, ax, styles, legend=False)
         ax.set_title(self.title)
         ax.locator_params(axis="x", nbins=3)
@@ -112,7 +118,7 @@ class HeatMap:
 
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
         cells = {
-            (game_title(game), LEARNERS[role].title): pairing
+            (game_title(game), learner_title(role)): pairing
             for game, row in self.rows.items()
             for role, pairing in row.items()
         }
@@ -143,11 +149,5 @@ class Frontier:
 
 def line_title(role: Role, pairing: Pairing) -> str:
     """A line by what the row player is, and against whom."""
-    row = LEARNERS[role].title
-    return row if pairing.row == pairing.column else f"{row} v {LEARNERS['coebl'].title}"
-
-
-def game_title(game: str) -> str:
-    """A game by its family and size."""
-    family, _, size = game.partition(":n=")
-    return f"{GAMES[family].title}, n = {size}" if size else GAMES[family].title
+    row = learner_title(role)
+    return row if pairing.row == pairing.column else f"{row} v {learner_title('coebl')}"
