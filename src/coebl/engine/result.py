@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.engine.match import Match
+from coebl.plots import plot_runs
+from coebl.runs import Runs
 
 if TYPE_CHECKING:
     import pandas
@@ -70,6 +71,7 @@ class Result:
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
         """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded."""
-        # by name: plots are made above the engine (docs/design.md), so it does not import them
-        axes: Axes = import_module("coebl.report.plots").plot_result(self, metric, ax)
-        return axes
+        metric = metric or next(iter(self.metrics))
+        self.final(metric)  # complains if it was not recorded
+        runs = Runs(self.rounds, self.seeds, self.metrics[metric])
+        return plot_runs(runs, metric, str(self.match.row), str(self.match.column), ax)
