@@ -158,7 +158,17 @@ def test_recording_by_the_logarithm_thins():
 def test_tables():
     result = simulate(Match.of(GAME, "exp3", "uniform", rounds=6), [5, 2], record=3)
     frame = result.to_pandas()
-    assert list(frame.columns) == ["seed", "round", "regret", "pseudo_regret", "exploitability"]
+    assert list(frame.columns) == [
+        "game",
+        "row",
+        "column",
+        "seed",
+        "round",
+        "regret",
+        "pseudo_regret",
+        "exploitability",
+    ]
+    assert set(frame["row"]) == {"exp3"}
     assert frame["seed"].tolist() == [5, 5, 2, 2]
     assert frame["round"].tolist() == [3, 6, 3, 6]
     assert frame["regret"].tolist() == result.metrics["regret"].T.ravel().tolist()
@@ -218,15 +228,34 @@ def test_bad_seeds(seeds):
         simulate(Match.of(GAME, "exp3", "uniform", rounds=3), seeds)
 
 
-def test_bad_matches():
-    with pytest.raises(InputError, match="rounds is 0; accepted"):
-        Match.of(GAME, "ucb", "ucb", rounds=0)
-    with pytest.raises(InputError, match="each would have to see the other's policy first"):
-        Match.of(GAME, "best-response", "best-response")
-    with pytest.raises(InputError, match="unknown learner 'exp3ix': did you mean 'exp3-ix'"):
-        Match.of(GAME, "exp3ix", "ucb")
+def test_bad_records():
     with pytest.raises(InputError, match="record is 'often'; accepted"):
         simulate(Match.of(GAME, "exp3", "uniform", rounds=3), 2, record="often")
+
+
+def test_specs_will_do():
+    match = Match.of(GAME, "ucb", "exp3", rounds=30, noise="laplace")
+    assert bits(simulate(GAME, "ucb", "exp3", rounds=30, noise="laplace", seeds=3)) == bits(simulate(match, 3))
+    assert bits(simulate(match, seeds=3)) == bits(simulate(match, range(3)))
+    assert simulate("rps", "uniform", "uniform", seeds=1, record="last").match.rounds == 3000
+    for wrong in (
+        lambda: simulate("rps", "ucb", seeds=3),
+        lambda: simulate("rps", seeds=3),
+        lambda: simulate(match),
+        lambda: simulate(match, 3, seeds=4),
+        lambda: simulate(match, 3, rounds=50),
+        lambda: simulate("rps", "ucb", "exp3"),
+    ):
+        with pytest.raises(InputError):
+            wrong()
+
+
+def test_what_memory_cannot_hold_is_refused_before_it_begins():
+    match = Match.of(GAME, "uniform", "uniform", rounds=10**8)
+    with pytest.raises(InputError, match=r'^this would keep 1490\.1 GiB, and the machine has .* \(record="log"\)'):
+        simulate(match, 1000, metrics=["regret"], record="all", keep=[])  # 10^8 x 1000 x 8 bytes, twice
+    with pytest.raises(InputError, match="GiB, and the machine has"):
+        simulate(match, 1000, record="last", keep=["policies"])
 
 
 def test_trajectories_are_kept_on_request():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import load_file
 from coebl.core.specs import Entry, split_spec
 
@@ -96,6 +96,16 @@ class Registry(Generic[T]):
         """The thing that a spec names."""
         entry, arguments = self.parse(spec)
         return entry.make(**arguments)
+
+    def resolve(self, thing: str | T, base: type[T]) -> T:
+        """The thing that a spec names; a thing stands for itself."""
+        if isinstance(thing, base):
+            return thing
+        if isinstance(thing, str):
+            return self.make(thing)
+        repair = f" Make one: {thing.__name__}()." if isinstance(thing, type) and issubclass(thing, base) else ""
+        accepted = f"a {base.__name__}, or a spec such as {self.names[0]!r}"
+        raise InputError(f"{self.kind} is {shorten(thing)}; accepted: {accepted}.{repair}")
 
     def canonical(self, spec: str) -> str:
         """The shortest spec that means the same."""

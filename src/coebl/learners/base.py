@@ -258,4 +258,6 @@ def class_refusal(factory: object) -> str | None:
     own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
     if own and "__dataclass_fields__" not in factory.__dict__:
         return "the class has fields and is not a dataclass; write @dataclass above it."
+    if list(inspect.signature(factory).parameters) != [field.name for field in fields(factory) if field.init]:
+        return "the class has an __init__ of its own; make its arguments fields of a dataclass instead."
     return None

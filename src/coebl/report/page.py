@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from coebl.core.files import write_whole
 from coebl.core.modules import require
