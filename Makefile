@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: reproduce test test-slow lint format bench findings recompile clean
 
-reproduce: .venv/installed  ## the paper's experiments in little, a verdict on its claims, figures and a page: minutes
+reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
 
 test: .venv/developing lint  ## everything that must pass: style, types, tests

@@ -1,51 +1,59 @@
-"""Nothing imports from a layer to its right (docs/design.md)."""
+"""Nothing imports from a layer to its right, and nothing imports another module's private names (docs/design.md)."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import coebl
 
 ROOT = Path(coebl.__file__).parent
 
-FOUNDATION = {"core"}
 LAYERS = [
+    {"core"},
     {"games", "solver"},
     {"learners"},
     {"metrics"},
+    {"statistics"},
+    {"runs"},
+    {"plots"},
     {"engine"},
-    {"statistics", "testing"},
-    {"study"},
+    {"study", "testing"},
     {"claims"},
-    {"report", "papers"},
+    {"report"},
+    {"papers"},
     {"cli"},
 ]
-RANK = dict.fromkeys(FOUNDATION, -1) | {name: rank for rank, names in enumerate(LAYERS) for name in names}
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+
+def imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Every module that a file imports, and each name out of it, also inside functions and for types."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
 def imported(path: Path) -> set[str]:
-    """The parts of coebl that a file imports, also inside functions and for types."""
-    parts = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute here"
-            names = [node.module or ""]
-            if node.module == "coebl":
-                names = [f"coebl.{alias.name}" for alias in node.names]
-        parts |= {name.split(".")[1] for name in names if name.startswith("coebl.")} - {"__version__"}
-    return parts
+    """The parts of coebl that a file imports."""
+    names = [f"{module}.{name}" for module, name in imports(path)]
+    return {name.split(".")[1] for name in names if name.startswith("coebl.")} - {"", "__version__"}
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
 
 
 def test_every_part_has_a_layer():
     parts = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert parts - {"__init__"} <= set(RANK)
+    assert parts - {"__init__"} == set(RANK)
 
 
 def test_nothing_imports_from_the_right():
     wrong = []
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in modules():
         part = path.relative_to(ROOT).parts[0].removesuffix(".py")
         if part == "__init__":
             continue
@@ -53,6 +61,28 @@ def test_nothing_imports_from_the_right():
     assert not wrong
 
 
-def test_the_foundation_stands_alone():
-    for name in FOUNDATION:
-        assert imported(ROOT / f"{name}.py") <= FOUNDATION
+def test_no_layer_is_imported_from_a_string():
+    """That would get past the test above."""
+    wrong = []
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                if name == "import_module" and any(str(text).startswith("coebl") for text in texts):
+                    wrong.append(f"{path.relative_to(ROOT)}: {texts}")
+    assert not wrong
+
+
+def test_no_private_name_is_imported_by_another_module():
+    wrong = [
+        f"{path.relative_to(ROOT)}: {module} {name}"
+        for path in modules()
+        for module, name in imports(path)
+        if module.startswith("coebl") and any(map(is_private, (*module.split("."), name)))
+    ]
+    assert not wrong
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 
 Method = Literal["student", "bootstrap"]
+Spread = TypeVar("Spread", float, Floats)
 
 _RESAMPLES = 9_999
 _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
@@ -100,12 +101,47 @@ def mean_interval(
     elif sd == 0:
         low = high = mean
     elif method == "student":
-        half = _t_quantile(0.5 + level / 2, len(numbers)) * sd / math.sqrt(len(numbers))
+        half = half_width(sd, len(numbers), level)
         low, high = mean - half, mean + half
     else:
         assert random is not None
         low, high = _bootstrap(numbers, level, random, resamples)
     return Interval(mean, low, high, sd, len(numbers), level, method)
+
+
+@dataclass(frozen=True)
+class Band:
+    """Means over seeds with Student's intervals, an entry per row of the values."""
+
+    mean: Floats  # NaN where a value is not finite
+    low: Floats  # NaN there too, and everywhere if there is one seed: it says nothing about spread
+    high: Floats
+    seeds: int
+
+    @classmethod
+    def of(cls, values: Floats, level: float = 0.95) -> Band:
+        """The band of values of shape (rows, seeds): what `mean_interval` says of each row.
+
+        >>> band = Band.of(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 5.0, 5.0, 5.0]]))
+        >>> band.low.round(4), band.high.round(4)
+        (array([0.4457, 5.    ]), array([4.5543, 5.    ]))
+        """
+        _check_level(level)
+        rows, seeds = values.shape
+        mean, half = np.full((2, rows), math.nan)
+        finite = np.isfinite(values).all(axis=1)
+        kept = values[finite]
+        constant = np.ptp(kept, axis=1) == 0  # of equal numbers exactly these and 0, where a sum is off by rounding
+        mean[finite] = np.where(constant, kept[:, 0], kept.mean(axis=1))
+        if seeds > 1:
+            deviation = np.where(constant, 0, kept.std(axis=1, ddof=1))
+            half[finite] = half_width(deviation, seeds, level)
+        return cls(mean, mean - half, mean + half, seeds)
+
+    @property
+    def half(self) -> Floats:
+        """Half the width of the intervals."""
+        return (self.high - self.low) / 2
 
 
 def paired_difference(
@@ -195,6 +231,26 @@ def equivalent(samples: ArrayLike, margin: float, level: float = 0.95) -> Equiva
     return Equivalence(bool(p < 1 - level), p, float(margin), mean_interval(numbers, 2 * level - 1))
 
 
+def t_quantile(probability: float, n: int) -> float:
+    """The number that Student's t of n samples is below with this probability.
+
+    >>> round(t_quantile(0.975, 4), 6)
+    3.182446
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, probability))
+
+
+def half_width(sd: Spread, n: int, level: float = 0.95) -> Spread:
+    """Half the width of Student's interval of a mean, from the standard deviation of the n samples, or from many.
+
+    >>> round(half_width(1.0, 4), 6)
+    1.591223
+    """
+    return t_quantile(0.5 + level / 2, n) * sd / math.sqrt(n)
+
+
 def _bootstrap(numbers: Floats, level: float, random: np.random.Generator, resamples: int) -> tuple[float, float]:
     from scipy.stats import bootstrap
 
@@ -235,12 +291,6 @@ def _t_below(t: float, n: int) -> float:
     from scipy.special import stdtr
 
     return float(stdtr(n - 1, t))
-
-
-def _t_quantile(probability: float, n: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, probability))
 
 
 def _pair(

@@ -18,7 +18,7 @@ from coebl.papers.ijcai2025.experiments import (
     coebl,
 )
 from coebl.papers.ijcai2025.figures import FIGURES, draw
-from coebl.report.style import STYLES
+from coebl.plots import learner_style
 from coebl.study.results import Runs
 
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]
@@ -154,10 +154,9 @@ def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
     assert panel.get_title() == "n = 4"
     by_color = {line.get_color(): line.get_ydata() for line in curves(panel)}
     assert len(by_color) == 4
-    for role, style in STYLES.items():
-        if role in ROLES:
-            runs = quick.runs(*RELEASED.self_play(role, "diagonal:n=4"), "tv")
-            np.testing.assert_allclose(by_color[style["color"]], [sum(row) / 3 for row in runs.values])
+    for role in ROLES:
+        runs = quick.runs(*RELEASED.self_play(role, "diagonal:n=4"), "tv")
+        np.testing.assert_allclose(by_color[learner_style(role)["color"]], [sum(row) / 3 for row in runs.values])
 
 
 def test_baselines_have_the_row_seat_against_coebl(quick):
@@ -166,7 +165,7 @@ def test_baselines_have_the_row_seat_against_coebl(quick):
         (line,) = curves(ax)
         runs = quick.runs("rps", {"exp3": "exp3", "exp3-ix": "exp3-ix", "ucb": "ucb"}[role], "coebl:c=2", "regret")
         np.testing.assert_allclose(line.get_ydata(), [sum(row) / 3 for row in runs.values])
-        assert line.get_color() == STYLES[role]["color"]
+        assert line.get_color() == learner_style(role)["color"]
 
 
 def test_the_reference_line_is_beside_self_play_regret_alone(quick):

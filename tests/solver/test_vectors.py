@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from coebl.solver.kernels.tableau import aligned
+from coebl.solver.kernels.workspace import aligned
 from coebl.solver.kernels.vectors import (
     LANES,
     anywhere,

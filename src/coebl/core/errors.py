@@ -23,7 +23,7 @@ class SolveError(CoeblError, ArithmeticError):
 
 
 def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:
-    """A whole number within these limits, also one of NumPy's.
+    """A whole number within limits, also one of NumPy's.
 
     >>> check_whole("rounds", 0, 1)
     Traceback (most recent call last):
@@ -69,7 +69,10 @@ def shorten(value: object, width: int = 60) -> str:
     >>> shorten("x" * 100, width=10)
     "'xxxxxx..."
     """
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python does not print whole numbers of more than some thousand digits
+        text = "a number too long to show"
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

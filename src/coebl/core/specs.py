@@ -133,6 +133,8 @@ class Parameter:
         """The value itself if it is of the right kind and within the limits; a nested spec in its shortest form."""
         if self.names is not None and isinstance(value, str):
             return self.names.canonical(value)
+        if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
+            value = tuple(value)  # a list or an array will do
         numbers = value if isinstance(value, tuple) else (value,)
         if not self._fits(value) or (self.limits and not all(number in self.limits for number in numbers)):
             raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.engine.match import Match
+from coebl.plots import plot_runs
+from coebl.runs import Runs
 
 if TYPE_CHECKING:
     import pandas
@@ -58,18 +59,26 @@ class Result:
         table: dict[str, NDArray[Any]] = {"seed": np.repeat(self.seeds, recorded), "round": np.tile(self.rounds, runs)}
         return table | {name: values.T.ravel() for name, values in self.metrics.items()}
 
+    def _labelled(self) -> dict[str, Any]:
+        """The tidy table, with who played what against whom in front."""
+        table = self.columns()
+        game, row, column = self.match.game.spec or self.match.game.name, str(self.match.row), str(self.match.column)
+        rows = len(table["seed"])
+        return {"game": [game] * rows, "row": [row] * rows, "column": [column] * rows, **table}
+
     def to_pandas(self) -> pandas.DataFrame:
         """The tidy table as a pandas data frame."""
-        frame: pandas.DataFrame = require("pandas").DataFrame(self.columns())
+        frame: pandas.DataFrame = require("pandas").DataFrame(self._labelled())
         return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The tidy table as a Polars data frame."""
-        frame: polars.DataFrame = require("polars").DataFrame(self.columns())
+        frame: polars.DataFrame = require("polars").DataFrame(self._labelled())
         return frame
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
         """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded."""
-        # by name: plots are made above the engine (docs/design.md), so it does not import them
-        axes: Axes = import_module("coebl.report.plots").plot_result(self, metric, ax)
-        return axes
+        metric = metric or next(iter(self.metrics))
+        self.final(metric)  # complains if it was not recorded
+        runs = Runs(self.rounds, self.seeds, self.metrics[metric])
+        return plot_runs(runs, metric, str(self.match.row), str(self.match.column), ax)

@@ -6,8 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,8 @@ from numpy.typing import NDArray
 from coebl.core.errors import InputError, nearest
 from coebl.games import parse_game, parse_noise
 from coebl.learners import parse_learner
+from coebl.runs import Runs as Runs
+from coebl.runs import Source as Source
 from coebl.statistics import mean_interval
 from coebl.study.store import Store, StoreError, UnsoundError
 from coebl.study.tables import LABELS, NUMBERS, arrow, table_schema
@@ -46,27 +47,6 @@ class SummaryRow(TypedDict):
     n: int
 
 
-@dataclass(frozen=True)
-class Runs:
-    """One metric of one match: a number per recorded round and seed."""
-
-    rounds: NDArray[np.int64]  # (recorded,), increasing
-    seeds: NDArray[np.int64]  # (runs,), increasing
-    values: NDArray[np.float64]  # (recorded, runs)
-    horizon: int | None = None  # how many rounds the match has, and its noise, where they are known
-    noise: str | None = None
-
-
-class Source(Protocol):
-    """What plots and claims read from: the results of a study, or anything that answers as they do."""
-
-    def matches(self) -> list[tuple[str, str, str]]:
-        """Game, row and column of every match."""
-
-    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        """One metric of one match at every recorded round, for all seeds; an InputError if it is not there."""
-
-
 class Results:
     """What is finished of a study, read from its folder when it is asked for.
 
@@ -87,6 +67,10 @@ class Results:
     def cells(self) -> list[dict[str, Any]]:
         """The descriptions of the finished cells."""
         return [about["description"] for _, about in self._cells()]
+
+    def metadata(self) -> list[dict[str, Any]]:
+        """What is stored of every finished cell beside its numbers: description, labels, metrics, versions, times."""
+        return [about for _, about in self._cells()]
 
     @property
     def metrics(self) -> list[str]:

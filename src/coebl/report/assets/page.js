@@ -5,7 +5,7 @@
   const { byId, on, element, fill, plain, show, withHalf, withInterval, unique, ascending, range } = TOOLS;
   const { ink, isDark, colourOf, referenceColour, axis } = TOOLS;
   const PAGE = JSON.parse(document.getElementById("data").textContent);
-  const REFERENCE = "reference"; // the name of the line 0.1 sqrt(K² t) among the lines
+  const REFERENCE = "reference"; // the name of the line factor sqrt(K² t) among the lines
   const FEW = 8; // lines that are shown at first where no preset says which
   const MARKS = 9; // symbols along a line
   const FIGURES = ["growth", "distance"];
@@ -203,7 +203,8 @@
     if (!PAGE.reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
     const [rows, columns] = PAGE.games[state.game].actions ?? [];
     if (!rows || rows !== columns) return null;
-    return { label: `0.1 √(K² t), K = ${rows}`, at: (round) => 0.1 * rows * Math.sqrt(round) };
+    const { label, factor } = PAGE.reference;
+    return { label: `${label}, K = ${rows}`, at: (round) => factor * rows * Math.sqrt(round) };
   }
 
   function referenceTrace(reference, rounds) {
@@ -517,7 +518,19 @@
   const END = ["mean", "half", "seeds", "first", "last"];
   const endOf = (numbers) => Object.fromEntries(numbers.map((number, at) => [END[at], number]));
 
-  /** COEBL with each c on the chosen game, if it has a frontier: against itself, and against a best response. */
+  const sweepOf = (learner) => PAGE.sweeps[learner.sweep];
+  const sweepsOf = (points) => ascending(points.map(({ learner }) => learner.sweep));
+  const parametersOf = (points) =>
+    unique(sweepsOf(points).map((sweep) => PAGE.sweeps[sweep].parameter)).join(" and ");
+  const frontierOpponent = () => learnerOf(PAGE.frontierOpponent);
+
+  /** What a point is called: its number, and its learner too where there are several. */
+  function settingOf(learner, points) {
+    const number = `${sweepOf(learner).parameter} = ${learner.rate}`;
+    return sweepsOf(points).length > 1 ? `${sweepOf(learner).title}, ${number}` : number;
+  }
+
+  /** Each sweep on the chosen game, if it has a frontier: against itself, and against who sees its policy. */
   function frontier() {
     const found = PAGE.frontiers[state.game];
     if (!found) return null;
@@ -525,7 +538,7 @@
     const points = found.points.filter((point) => point.self[metric]).map(({ learner, self, best }) => ({
       place: learner, learner: PAGE.learners[learner], self: endOf(self[metric]), best: endOf(best),
     }));
-    points.sort((a, b) => a.learner.rate - b.learner.rate);
+    points.sort((a, b) => a.learner.sweep - b.learner.sweep || a.learner.rate - b.learner.rate);
     return { metric, metrics: found.metrics, regret: found.regret, points };
   }
 
@@ -544,11 +557,21 @@
     const up = scale(points.map((point) => point.best), state.log.frontier, tall);
     return TOOLS.labelSides(points.map(({ learner, self: { mean, half }, best }) => ({
       x: across(mean), y: tall - up(best.mean), left: across(mean - half), right: across(mean + half),
-      text: `c = ${learner.rate}`,
+      text: settingOf(learner, points),
     })), wide);
   }
 
-  function frontierTrace(points) {
+  /** A line through the points of each sweep. */
+  function frontierTraces(points) {
+    const sides = frontierSides(points);
+    return sweepsOf(points).map((sweep) => {
+      const isOwn = ({ learner }) => learner.sweep === sweep;
+      const texts = points.filter(isOwn).map(({ learner }) => plain(settingOf(learner, points)));
+      return frontierTrace(points.filter(isOwn), texts, sides.filter((_, at) => isOwn(points[at])));
+    });
+  }
+
+  function frontierTrace(points, texts, sides) {
     const across = points.map((point) => point.self);
     const up = points.map((point) => point.best);
     const family = points.at(-1).learner;
@@ -558,12 +581,11 @@
     return {
       type: "scatter", mode: "lines+markers+text", cliponaxis: false,
       x: across.map(({ mean }) => mean), y: up.map(({ mean }) => mean), error_x: bars(across), error_y: bars(up),
-      text: points.map(({ learner }) => `c = ${learner.rate}`),
-      textposition: frontierSides(points), textfont: { color: ink("ink") },
+      text: texts, textposition: sides, textfont: { color: ink("ink") },
       line: { color: colourOf(family, 0.35), width: 1.5 },
       marker: { size: 9, color: points.map(({ learner }) => colourOf(learner)) },
-      customdata: points.map((_, at) => [text(across[at]), text(up[at])]),
-      hovertemplate: "%{text}<br>self-play: %{customdata[0]}<br>best response: %{customdata[1]}<extra></extra>",
+      customdata: points.map((_, at) => [text(across[at]), text(up[at]), plain(titleOf(frontierOpponent()))]),
+      hovertemplate: "%{text}<br>self-play: %{customdata[0]}<br>%{customdata[2]}: %{customdata[1]}<extra></extra>",
     };
   }
 
@@ -581,8 +603,8 @@
     const lost = points.filter(({ self, best }) => (across && self.mean <= 0) || (up && best.mean <= 0));
     return [
       `${gameTitle(state.game)}. Across: ${roundsOf(selves)}. Up: ${roundsOf(bests)}.`,
-      `Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring c.`,
-      lost.length ? `Not on a log axis: c = ${lost.map(({ learner }) => learner.rate).join(", ")}.` : "",
+      `Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring ${parametersOf(points)}.`,
+      lost.length ? `Not on a log axis: ${lost.map(({ learner }) => settingOf(learner, points)).join(", ")}.` : "",
     ].filter(Boolean).join(" ");
   }
 
@@ -599,21 +621,20 @@
     const { across, frontier: up } = state.log;
     const when = PAGE.metrics[metric].cumulative ? "" : `\nmean over the last ${PAGE.last} rounds`;
     const x = axis(`${metricTitle(metric)} in self-play${when}`, across);
-    const y = axis(`${metricTitle(regret)} against a best response`, up);
+    const y = axis(`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`, up);
     const layout = { ...layoutOf("frontier", x, y, [state.game, metric, across, up]), hovermode: "closest" };
-    Plotly.react(chartOf("frontier"), [frontierTrace(points)], layout, CONFIG);
-    chartOf("frontier").setAttribute("aria-label", `${points.length} values of c on ${gameTitle(state.game)}`);
+    Plotly.react(chartOf("frontier"), frontierTraces(points), layout, CONFIG);
+    chartOf("frontier").setAttribute("aria-label", `${points.length} values of ${parametersOf(points)} on ${gameTitle(state.game)}`);
     caption.textContent = frontierCaption(points);
     watchZoom("frontier");
   }
 
   function connectFrontier() {
     on("across-log", "change", (event) => { state.log.across = event.target.checked; drawFrontier(); });
-    connectChart("frontier", drawFrontier, () => ["frontier over c", gameTitle(state.game)], () => {
+    connectChart("frontier", drawFrontier, () => [`frontier over ${parametersOf(frontier().points)}`, gameTitle(state.game)], () => {
       const { metric, regret, points } = frontier();
-      const best = learnerOf("best-response");
-      return points.flatMap(({ place, self, best: end }) =>
-        [frontierRow(place, place, metric, self), frontierRow(place, best, regret, end)]);
+      return points.flatMap(({ place, self, best }) =>
+        [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]);
     });
   }
 

@@ -1,29 +1,19 @@
-"""How figures look: one palette, one look, for screen and for grey print."""
+"""How figures look: one palette, one look, for screen and for grey print. The page takes its lines from here too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
+from coebl.core.modules import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Style = Mapping[str, Any]  # keywords of a matplotlib line
-
-# Okabe and Ito's colours, which the colour-blind tell apart, each with dashes of its own for grey print. Dots are the
-# reference line's. The first four belong to the learners of that name, in every figure.
-STYLES: dict[str, Style] = {
-    "coebl": {"color": "#0072B2", "linestyle": "-", "linewidth": 1.3},
-    "ucb": {"color": "#D55E00", "linestyle": (0, (6, 1.5)), "linewidth": 1.0},
-    "exp3": {"color": "#009E73", "linestyle": (0, (6, 1.2, 1.2, 1.2)), "linewidth": 1.0},
-    "exp3-ix": {"color": "#CC79A7", "linestyle": (0, (2.5, 1.2)), "linewidth": 1.0},
-    "fifth": {"color": "#E69F00", "linestyle": (0, (9, 1.2, 2, 1.2)), "linewidth": 1.0},
-    "sixth": {"color": "#56B4E9", "linestyle": (0, (6, 1, 1, 1, 1, 1)), "linewidth": 1.0},
-}
 
 REFERENCE: Style = {"color": "black", "linestyle": (0, (1, 1.6)), "linewidth": 1.0}
 GUIDE: Style = {"color": "0.45", "linestyle": "-", "linewidth": 0.6, "zorder": 1}  # an axis through the data
@@ -80,10 +70,7 @@ _LOOK: dict[Any, Any] = {
 @contextmanager
 def look() -> Iterator[None]:
     """The look of our figures, whatever the user's settings are; they are back afterwards."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise InputError("this needs matplotlib; run: pip install 'coebl[report]'") from None
+    matplotlib = require("matplotlib")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_LOOK)
@@ -114,3 +101,19 @@ def canvas(ax: Axes | None, width: float = COLUMN, height: float = 2.4) -> Itera
         figure = new_figure(width, height)
         yield figure.add_subplot()
         lay_out(figure)
+
+
+def check_some(argument: str, given: Mapping[Any, Any]) -> None:
+    """Refuse to draw nothing."""
+    if not given:
+        raise InputError(f"{argument} is empty; accepted: one or more, each with a match.")
+
+
+def seeds_text(numbers: Iterable[int]) -> str:
+    """Over how many seeds means are taken, in words.
+
+    >>> seeds_text([50]), seeds_text([20, 50])
+    ('50 seeds', '20 to 50 seeds')
+    """
+    low, high = min(numbers := set(numbers)), max(numbers)
+    return f"{low} seed{'s' * (low > 1)}" if low == high else f"{low} to {high} seeds"

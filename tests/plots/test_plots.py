@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.report import plots
-from coebl.report.style import STYLES
-from coebl.study.results import Runs
+from coebl import plots
+from coebl.runs import Runs
 
 GAME = "diagonal:n=2"
 UCB, EXP3 = (GAME, "ucb", "coebl"), (GAME, "exp3", "coebl")

@@ -1,0 +1,36 @@
+"""Plots of any results: curves with bands, heat maps, the frontier; and what people read and see in them.
+
+Each function reads a `coebl.runs.Source`, draws on the matplotlib axes that it is given, or on those of a figure of its
+own, and returns them.
+
+    results = Results("results")
+    ax = plot_curves(results, "pseudo_regret", {"UCB": ("rps", "ucb", "coebl:c=2")})
+    save(ax.figure, "figures", "ucb-v-coebl")
+"""
+
+from coebl.plots.curves import plot_curves, plot_reference, plot_runs
+from coebl.plots.frontier import plot_frontier
+from coebl.plots.heat_map import head_to_head, plot_heat_map
+from coebl.plots.labels import game_title, learner_title, metric_label, metric_words
+from coebl.plots.looks import learner_style, looks
+from coebl.plots.save import FORMATS, save
+from coebl.plots.sweeps import Sweep, find_sweeps
+
+__all__ = [
+    "FORMATS",
+    "Sweep",
+    "find_sweeps",
+    "game_title",
+    "head_to_head",
+    "learner_style",
+    "learner_title",
+    "looks",
+    "metric_label",
+    "metric_words",
+    "plot_curves",
+    "plot_frontier",
+    "plot_heat_map",
+    "plot_reference",
+    "plot_runs",
+    "save",
+]

@@ -1,0 +1,114 @@
+"""Curves: a metric over the rounds, with the band of its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coebl.plots.labels import metric_label
+from coebl.plots.looks import looks, slot_look
+from coebl.plots.style import BAND, REFERENCE, Style, canvas, check_some, seeds_text
+from coebl.runs import MatchSpecs, Runs, Source
+from coebl.statistics import Band
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+POINTS = 300  # of a curve: more cannot be seen, and make large files
+
+
+def plot_curves(
+    source: Source,
+    metric: str,
+    lines: Mapping[str, MatchSpecs],
+    ax: Axes | None = None,
+    styles: Mapping[str, Style] | None = None,
+    legend: bool = True,
+    points: int = POINTS,
+) -> Axes:
+    """The mean of a metric over seeds, round by round, with the band of its 95 % interval: a line per match.
+
+    Args:
+        source: where the runs are.
+        metric: which.
+        lines: label to (game, row, column).
+        ax: where to draw; by default in a figure of its own.
+        styles: label to the keywords of its line. By default a line looks as its row learner does everywhere, or as
+            its column learner if these tell the lines apart; where neither does, lines take the palette in turn.
+        legend: whether to draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
+        points: at most so many rounds are drawn, evenly chosen. Where a value is infinite the line has a gap.
+    """
+    check_some("lines", lines)
+    if styles is None:
+        styles = _default_styles(source, lines)
+    with canvas(ax) as ax:
+        bands = [
+            _draw(ax, label, source.runs(*match, metric).thinned(points), styles.get(label, {}))
+            for label, match in lines.items()
+        ]
+        ax.set_xlabel("round $t$")
+        ax.set_ylabel(metric_label(metric))
+        ax.set_xlim(0, max(1, ax.dataLim.x1))
+        _name_the_bands(ax, {band.seeds for band in bands} - {1})
+        if legend:
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(2, len(lines)))  # above: it hides nothing
+        return ax
+
+
+def plot_runs(runs: Runs, metric: str, row: str, column: str, ax: Axes | None = None) -> Axes:
+    """One metric of one match of two learners, as `Result.plot` draws it."""
+    match = ("", row, column)
+    return plot_curves(_One(match, runs), metric, {f"{row} v {column}": match}, ax)
+
+
+def plot_reference(
+    ax: Axes, rounds: Iterable[float], actions: int, factor: float = 0.1, label: str | None = None
+) -> Axes:
+    """The dotted line factor sqrt(K² t) for K actions, to hold regrets against."""
+    t = np.asarray(list(rounds), dtype=float)
+    formula = rf"${factor:g}\sqrt{{K^2 t}}$"
+    ax.plot(t, factor * np.sqrt(actions**2 * t), label=label or f"{formula}, K = {actions}", **REFERENCE)
+    return ax
+
+
+class _One(NamedTuple):
+    """A source with one match."""
+
+    match: MatchSpecs
+    found: Runs
+
+    def matches(self) -> list[MatchSpecs]:
+        return [self.match]
+
+    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
+        return self.found
+
+
+def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
+    """A line with its band, as far as there is one."""
+    band = Band.of(runs.values)
+    unseen = "" if np.isfinite(band.mean).any() else " (infinite)"
+    (line,) = ax.plot(runs.rounds, band.mean, label=label + unseen, **style)
+    if band.seeds > 1:
+        ax.fill_between(runs.rounds, band.low, band.high, color=line.get_color(), alpha=BAND, linewidth=0)
+    return band
+
+
+def _default_styles(source: Source, lines: Mapping[str, MatchSpecs]) -> dict[str, Style]:
+    """By the row learner, else by the column learner, if that tells all lines apart; in turn otherwise."""
+    everyone = [spec for match in source.matches() for spec in match[1:]]
+    for seat in (1, 2):
+        specs = [match[seat] for match in lines.values()]
+        if len(set(specs)) == len(specs):
+            found = looks([*everyone, *specs], plainest=specs)
+            return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
+    return {label: slot_look(place).style for place, label in enumerate(lines)}
+
+
+def _name_the_bands(ax: Axes, seeds: set[int]) -> None:
+    """An entry of the legend that says what the bands are, once."""
+    label = f"band: 95 % interval of the mean, {seeds_text(seeds)}" if seeds else ""
+    if label and label not in ax.get_legend_handles_labels()[1]:
+        ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=label)

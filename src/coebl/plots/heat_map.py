@@ -1,0 +1,93 @@
+"""Heat maps: who beats whom, and by how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coebl.plots.labels import metric_label
+from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
+from coebl.runs import MatchSpecs, Source
+from coebl.statistics import Band
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def head_to_head(source: Source, game: str) -> dict[tuple[str, str], MatchSpecs]:
+    """The cells of the heat map of a game: row learner and column learner to their match."""
+    return {(row, column): (name, row, column) for name, row, column in source.matches() if name == game}
+
+
+def plot_heat_map(
+    source: Source, metric: str, cells: Mapping[tuple[str, str], MatchSpecs], ax: Axes | None = None
+) -> Axes:
+    """A metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
+
+    Hatched cells are those whose interval contains 0, or which have no interval. Colours grow with the square root, so
+    that small numbers do not vanish beside large ones.
+
+    Args:
+        source: where the runs are.
+        metric: which.
+        cells: (label of the row, label of the column) to (game, row, column), such as `head_to_head` makes them. Those
+            that are left out stay blank.
+        ax: where to draw; by default in a figure of its own.
+    """
+    check_some("cells", cells)
+    rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
+    bands = {labels: Band.of(source.runs(*match, metric).values[-1:]) for labels, match in cells.items()}
+    means = np.full((len(rows), len(columns)), math.nan)
+    for (row, column), band in bands.items():
+        means[rows.index(row), columns.index(column)] = band.mean[0]
+    largest = np.nanmax(np.abs(means)) if np.isfinite(means).any() else 1.0
+    shades = np.sign(means) * np.sqrt(np.abs(means) / (largest or 1.0))
+    with canvas(ax, max(COLUMN, 1 + 0.85 * len(columns)), 0.9 + 0.26 * len(rows)) as ax:
+        # not an image: a mesh stays sharp at any size; 1.25 keeps the darkest cells light enough for their numbers
+        ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
+        for (row, column), band in bands.items():
+            dark = abs(shades[rows.index(row), columns.index(column)]) > 0.72
+            _annotate(ax, columns.index(column), rows.index(row), band, "white" if dark else "black")
+        ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
+        ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        ax.set_ylim(len(rows), 0)
+        ax.xaxis.tick_top()
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        ax.grid(visible=False)
+        ax.set_title(f"{metric_label(metric)} after the last round".replace("\n", " "), pad=18, y=1)
+        seeds = {band.seeds for band in bands.values()}
+        ax.set_xlabel(
+            f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE
+        )
+        return ax
+
+
+def _annotate(ax: Axes, column: int, row: int, band: Band, color: str) -> None:
+    """The number of a cell of the heat map, and hatching if it is not told apart from 0."""
+    from matplotlib.patches import Rectangle
+
+    mean, low, high, half = (float(numbers[0]) for numbers in (band.mean, band.low, band.high, band.half))
+    apart = low > 0 or high < 0  # not so if they are NaN
+    if not apart:
+        ax.add_patch(Rectangle((column, row), 1, 1, fill=False, hatch="////", edgecolor="0.72", linewidth=0))
+    box = None if apart else {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+    style = "normal" if apart else "italic"
+    text = _plus_minus(mean, half)
+    place = column + 0.5, row + 0.5
+    ax.text(*place, text, ha="center", va="center", fontsize=7, color=color, fontstyle=style, bbox=box)
+
+
+def _plus_minus(mean: float, half: float) -> str:
+    """A number with as many digits as its interval supports.
+
+    >>> _plus_minus(-2.276, 1.54), _plus_minus(1142.2, 32.1), _plus_minus(3.14159, math.nan)
+    ('−2.3 ± 1.5', '1142 ± 32', '3.142')
+    """
+    if not half > 0:
+        return ("infinite" if math.isnan(mean) else f"{mean:.4g}").replace("-", "−")
+    digits = max(0, 1 - math.floor(math.log10(half)))
+    return f"{mean:.{digits}f} ± {half:.{digits}f}".replace("-", "−")

@@ -1,0 +1,129 @@
+"""The lines of learners: colour and dashes say which learner it is, symbols and shades with which settings.
+
+A learner's class may name its slot in the palette (`colour`). The others take the slots that are free, in the order of
+their names, and so does a learner in a user's own file, which is not run for this. Two learners that name one slot are
+variants of each other, and are told apart as two settings of one learner are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, cycle
+from typing import Any, NamedTuple
+
+from coebl.core.specs import split_spec
+from coebl.learners import LEARNERS
+from coebl.plots.labels import registered
+from coebl.plots.style import Style
+from coebl.plots.sweeps import find_sweeps
+
+# Okabe and Ito's colours, which the colour-blind tell apart, and two more; each with dashes of its own for grey print,
+# in widths of the line. Dots belong to the reference line.
+PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
+    ("#0072B2", ()),
+    ("#D55E00", (6, 1.5)),
+    ("#009E73", (6, 1.2, 1.2, 1.2)),
+    ("#CC79A7", (2.5, 1.2)),
+    ("#E69F00", (9, 1.2, 2, 1.2)),
+    ("#56B4E9", (6, 1, 1, 1, 1, 1)),
+    ("#7F7F7F", (4, 3)),
+    ("#A6761D", (12, 2)),
+)
+FIRST_FREE = 4  # the slot from which on learners get theirs that name none
+SYMBOLS = {  # by Plotly's names, matplotlib's markers
+    "": "",
+    "circle": "o",
+    "square": "s",
+    "diamond": "D",
+    "triangle-up": "^",
+    "x": "x",
+    "star": "*",
+    "cross": "P",
+    "triangle-down": "v",
+    "hexagon": "h",
+}
+MARKS = 9  # symbols along a line
+
+
+class Look(NamedTuple):
+    """How the line of a learner looks."""
+
+    colour: str  # of its slot, as #RRGGBB
+    dashes: tuple[float, ...]  # dash, gap, dash, gap, ... in widths of the line; nothing is a solid line
+    symbol: str = ""  # one of SYMBOLS, drawn at some places of the line
+    shade: float = 0.0  # how far the colour is moved, from 0: as it is, to 1: black, or on a dark page white
+
+    @property
+    def style(self) -> Style:
+        """The keywords of a matplotlib line."""
+        channels = [int(self.colour[at : at + 2], 16) for at in (1, 3, 5)]
+        return {
+            "color": "#" + "".join(f"{round(channel * (1 - self.shade)):02X}" for channel in channels),
+            "linestyle": (0, self.dashes) if self.dashes else "-",
+            "linewidth": 1.0 if self.dashes else 1.3,
+            "marker": SYMBOLS[self.symbol],
+            "markersize": 3.5,
+            "markevery": 1 / MARKS,
+        }
+
+
+def slot_look(slot: int) -> Look:
+    """The look of a slot of the palette, which begins again with other dashes where it is at its end."""
+    colour, _ = PALETTE[slot % len(PALETTE)]
+    _, dashes = PALETTE[(slot + slot // len(PALETTE)) % len(PALETTE)]
+    return Look(colour, dashes)
+
+
+def learner_style(spec: str) -> Style:
+    """The line of a learner that is drawn with no other setting of it, in the keywords of matplotlib."""
+    return looks([spec])[spec].style
+
+
+def looks(specs: Iterable[str], plainest: Sequence[str] = ()) -> dict[str, Look]:
+    """The look of each learner among these, slot by slot, a sweep by its increasing number.
+
+    Args:
+        specs: all learners of the study, so that each looks the same wherever it is drawn.
+        plainest: those that matter most: they have the plainest lines of their slots.
+    """
+    specs = list(dict.fromkeys(specs))
+    slots = _slots({split_spec(spec).name for spec in specs})
+    swept = {spec: value for sweep in find_sweeps(specs) for spec, value in sweep.values.items()}
+    by_slot: dict[int, list[str]] = {}
+    for spec in sorted(specs, key=lambda spec: (swept.get(spec, 0), natural(spec))):
+        by_slot.setdefault(slots[split_spec(spec).name], []).append(spec)
+    return {spec: look for slot in sorted(by_slot) for spec, look in _of_slot(slot, by_slot[slot], swept, plainest)}
+
+
+def _of_slot(
+    slot: int, members: list[str], swept: Mapping[str, float], plainest: Sequence[str]
+) -> Iterator[tuple[str, Look]]:
+    """The looks of those who share a slot: a sweep is the darker the smaller its number is."""
+    rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
+    symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS)))
+    shades = {spec: place for place, spec in enumerate(sorted(members, key=lambda spec: -swept.get(spec, math.inf)))}
+    deepest = 0.65 if len(members) > 4 else 0.4
+    for spec in members:
+        shade = round(deepest * shades[spec] / max(1, len(members) - 1), 3)
+        yield spec, slot_look(slot)._replace(symbol=symbols[spec], shade=shade)
+
+
+def natural(text: str) -> tuple[Any, ...]:
+    """A key that sorts n=10 after n=9.
+
+    >>> sorted(["n=10", "n=9"], key=natural)
+    ['n=9', 'n=10']
+    """
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return tuple((float(part), "") if place % 2 else (-1.0, part) for place, part in enumerate(parts))
+
+
+def _slots(names: Iterable[str]) -> dict[str, int]:
+    """The slot of each learner: the one that its class names, or the next that nobody here has."""
+    entries = {name: registered(LEARNERS, name) for name in sorted(names, key=natural)}
+    declared = {name: getattr(entry.factory, "colour", None) for name, entry in entries.items() if entry is not None}
+    slots = {name: slot for name, slot in declared.items() if slot is not None}
+    free = (slot for slot in count(FIRST_FREE) if slot not in slots.values())
+    return slots | {name: next(free) for name in entries if name not in slots}

@@ -1,0 +1,43 @@
+"""Writing figures to files."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coebl.core.errors import InputError
+from coebl.core.files import write_whole
+from coebl.plots.style import look
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = ("pdf", "svg", "png")
+
+_UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # metadata without a date
+
+
+def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write a figure as folder/name.format for each format, and return the paths. The folder is made if need be.
+
+    The same figure gives the same bytes. A file is there when it is complete, or not at all.
+    """
+    for format in formats:
+        if format not in FORMATS:
+            raise InputError(f"format is {format!r}; accepted: {', '.join(FORMATS)}.")
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made ({error.strerror}); name another folder.") from None
+    with look():
+        return [write_whole(folder / f"{name}.{format}", _drawn(figure, format)) for format in formats]
+
+
+def _drawn(figure: Figure, format: str) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format=format, metadata=_UNDATED.get(format))
+    return stream.getvalue()

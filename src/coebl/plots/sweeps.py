@@ -1,0 +1,66 @@
+"""Sweeps: one learner with several values of one of its numbers, found among the learners of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+from coebl.core.errors import InputError
+from coebl.core.specs import split_spec
+from coebl.learners import LEARNERS
+from coebl.plots.labels import registered
+
+
+class Sweep(NamedTuple):
+    """Learners that differ in one number alone."""
+
+    learner: str  # the name of the learner, without parameters
+    parameter: str
+    values: dict[str, float]  # spec to the number, increasing
+
+
+def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
+    """The sweeps among these learners: of each the longest, in the order in which the learners are first named.
+
+    >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,mutation=uniform"])
+    [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
+    """
+    by_name: dict[str, dict[str, dict[str, Hashable]]] = {}
+    for spec in dict.fromkeys(specs):
+        by_name.setdefault(split_spec(spec).name, {})[spec] = _arguments(spec)
+    sweeps = [_longest(name, members) for name, members in by_name.items()]
+    return [sweep for sweep in sweeps if sweep is not None]
+
+
+def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None:
+    """The sweep that most of these settings of a learner belong to; None if no two differ in one number alone."""
+    groups: dict[tuple[str, frozenset[tuple[str, Hashable]]], dict[str, float]] = {}
+    for spec, arguments in members.items():
+        for parameter, value in arguments.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                others = frozenset((key, other) for key, other in arguments.items() if key != parameter)
+                groups.setdefault((parameter, others), {})[spec] = float(value)
+    (parameter, _), values = max(groups.items(), key=lambda group: len(group[1]), default=((("", None)), {}))
+    if len(values) < 2:
+        return None
+    return Sweep(name, parameter, dict(sorted(values.items(), key=lambda item: item[1])))
+
+
+def _arguments(spec: str) -> dict[str, Hashable]:
+    """All parameters of a learner, those at their defaults too; of one that is not registered here those of the spec."""
+    parameters = split_spec(spec).parameters
+    entry = registered(LEARNERS, spec)
+    if entry is not None:
+        with suppress(InputError):
+            return {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parameters)
+    pairs = (part.partition("=") for part in parameters.split(",") if part)
+    return {key: _number(text) for key, _, text in pairs}
+
+
+def _number(text: str) -> float | str:
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    return text

@@ -1,0 +1,66 @@
+"""The verdicts on the page: a grid of claims by variants, with what was found in each square."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coebl.report.legend import Preset
+from coebl.report.numbers import few_digits
+
+_VERDICTS = ("holds", "fails", "not significant", "not testable")
+_FIELDS = ("measured", "low", "high", "threshold", "text", "note", "metric", "n", "checks")
+_CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "verdict")
+_REPORTED_FIELDS = ("metric", "verdict", "measured", "low", "high")
+
+Verdict = Mapping[str, Any]  # see `coebl.report.page.write_page`
+
+
+def claims_table(verdicts: Sequence[Verdict], presets: Sequence[Preset]) -> dict[str, Any]:
+    """The grid: variants across, claims down, and in each square what was found, the first of several in front."""
+    whole = [
+        dict.fromkeys(_FIELDS)
+        | dict(verdict)
+        | {"place": place, "reported": [_some(other, _REPORTED_FIELDS) for other in verdict.get("reported") or ()]}
+        for place, verdict in enumerate(verdicts)
+    ]
+    squares: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in whole:
+        squares.setdefault((str(verdict["id"]), str(verdict["variant"])), []).append(verdict)
+    variants = list(dict.fromkeys(variant for _, variant in squares))
+    titles = {preset.id: preset.name for preset in presets if preset.id}
+    return {
+        "variants": [
+            {"id": variant, "title": titles.get(variant, variant), "counts": _counts(squares, variant)}
+            for variant in variants
+        ],
+        "rows": [
+            _row(claim, [squares.get((claim, variant), []) for variant in variants])
+            for claim in dict.fromkeys(claim for claim, _ in squares)
+        ],
+        "kinds": {word: word.replace(" ", "-") for word in _VERDICTS},
+    }
+
+
+def _row(claim: str, squares: list[list[Verdict]]) -> dict[str, Any]:
+    texts = [verdict["text"] for square in squares for verdict in square if verdict["text"]]
+    return {"id": claim, "text": texts[0] if texts else "", "squares": squares}
+
+
+def _counts(squares: Mapping[tuple[str, str], list[Verdict]], variant: str) -> dict[str, int]:
+    """How often each verdict is in front, in the squares of a variant."""
+    fronts = [str(square[0]["verdict"]) for (_, its), square in squares.items() if its == variant]
+    return {word: fronts.count(word) for word in dict.fromkeys([*_VERDICTS, *fronts])}
+
+
+def short_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict with no more of its checks than the page shows: they are by far the most that a verdict has."""
+    fields = {"checks": _CHECK_FIELDS, "reported": _REPORTED_FIELDS}
+    return dict(verdict) | {
+        key: [_some(one, fields[key]) for one in verdict[key]] for key in fields if verdict.get(key)
+    }
+
+
+def _some(values: Verdict, fields: Sequence[str]) -> dict[str, Any]:
+    """These fields, with few digits."""
+    return {name: few_digits(values.get(name)) for name in fields}

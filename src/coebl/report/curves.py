@@ -1,0 +1,100 @@
+"""What the page draws: curves and frontiers, as plain values for its script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coebl.core.errors import InputError
+from coebl.report.frontier import Frontier
+from coebl.report.numbers import short
+from coebl.runs import MatchSpecs, Runs, Source
+from coebl.statistics import Band
+
+_POINTS = 100  # rounds of a curve that are kept
+_FEWEST_POINTS = 20
+_NUMBERS = 1_200_000  # that the curves of a page have together, at most: about six bytes each
+
+Block = list[tuple[int, int, dict[str, list[Any]]]]  # row, column, and by metric: rounds, seeds, means, half widths
+
+
+@dataclass
+class Curves:
+    """What the page draws: the games with their matches and frontiers, and the rounds that several curves share."""
+
+    games: list[dict[str, Any]] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)  # by game
+    frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
+    rounds: list[list[int]] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    _places: dict[bytes, int] = field(default_factory=dict)  # of the rounds in their list, by their bytes
+
+    def shared_rounds(self, runs: Runs) -> int:
+        """The place of these rounds in the list of those in use."""
+        place = self._places.setdefault(runs.rounds.tobytes(), len(self.rounds))
+        if place == len(self.rounds):
+            self.rounds.append(runs.rounds.tolist())
+        return place
+
+    def in_frontiers(self) -> set[int]:
+        """The learners that have a point in any frontier."""
+        return {point["learner"] for found in self.frontiers if found for point in found["points"]}
+
+    def drawn(self, metrics: Sequence[str], among: Callable[[int, int], bool] = lambda row, column: True) -> list[str]:
+        """The metrics that are drawn of any match, or of any among these."""
+        used = {
+            place for block in self.blocks for row, column, numbers in block if among(row, column) for place in numbers
+        }
+        return [metric for place, metric in enumerate(metrics) if str(place) in used]
+
+
+def read_curves(
+    source: Source,
+    matches: Sequence[MatchSpecs],
+    games: Sequence[dict[str, Any]],
+    metrics: Sequence[str],
+    learners: Sequence[Mapping[str, Any]],
+) -> Curves:
+    """The curves and frontiers of these matches; what cannot be read is left out, and a notice says why."""
+    curves = Curves()
+    points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(matches) * len(metrics)))))
+    places = {learner["spec"]: place for place, learner in enumerate(learners)}
+    sweeps = {place: one["sweep"] for place, one in enumerate(learners) if one["sweep"] is not None}
+    by_game: dict[str, list[MatchSpecs]] = {}
+    for match in matches:
+        by_game.setdefault(match[0], []).append(match)
+    for game in games:
+        block: Block = []
+        frontier = Frontier(metrics, sweeps)
+        for name, row, column in by_game[game["name"]]:
+            found, refusal = _read(source, (name, row, column), metrics)
+            if not found:
+                curves.notices.append(f"not shown: {row} v {column} on {name}: {refusal}")
+                continue
+            thinned = {metric: runs.thinned(points) for metric, runs in found.items()}
+            numbers = {str(metrics.index(metric)): _numbers(curves, runs) for metric, runs in thinned.items()}
+            block.append((places[row], places[column], numbers))
+            frontier.add(places[row], row, column, found)
+        if block:
+            curves.games.append(game)
+            curves.blocks.append(block)
+            curves.frontiers.append(frontier.entry())
+    return curves
+
+
+def _numbers(curves: Curves, runs: Runs) -> list[Any]:
+    band = Band.of(runs.values)
+    return [curves.shared_rounds(runs), band.seeds, short(band.mean), short(band.half)]
+
+
+def _read(source: Source, match: MatchSpecs, metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
+    """The metrics that a match has; and if it has none, why not."""
+    found: dict[str, Runs] = {}
+    refusal = "nothing was recorded"
+    for metric in metrics:
+        try:
+            found[metric] = source.runs(*match, metric)
+        except InputError as error:
+            refusal = str(error)
+    return found, refusal

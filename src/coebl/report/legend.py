@@ -1,0 +1,112 @@
+"""What the page calls games, learners and metrics, and how it draws learners, as plain values for its script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coebl.core.errors import InputError
+from coebl.core.specs import split_spec
+from coebl.games import GAMES, parse_game
+from coebl.plots.labels import learner_title, metric_words, parameters_text, registered
+from coebl.plots.looks import looks, natural
+from coebl.plots.sweeps import Sweep
+
+_PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A choice of lines: which learners are shown on a game, by spec; "*" stands for every game not named.
+
+    >>> Preset("the text", {"rps": ["coebl:c=2", "ucb"], "*": ["coebl", "ucb"]}, id="text").on("diagonal:n=2")
+    ['coebl', 'ucb']
+    """
+
+    name: str
+    learners: Mapping[str, Sequence[str]]
+    id: str = ""  # the variant of the verdicts that these learners are, if any: it is then shown by this name
+    note: str = ""  # what the choice is, in a sentence
+
+    def on(self, game: str) -> list[str]:
+        """The learners on a game."""
+        return list(self.learners.get(game, self.learners.get("*", ())))
+
+    def entry(self, games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The preset for the script, with its learners by game."""
+        return {"name": self.name, "note": self.note, "learners": [self.on(game["spec"]) for game in games]}
+
+
+def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
+    """A game by the name that it has in the source; its noise only if there are several."""
+    family, parameters, _ = split_spec(spec)
+    entry = registered(GAMES, spec)
+    return {
+        "name": name,
+        "spec": spec,
+        "family": family,
+        "familyTitle": entry.title if entry else family,
+        "size": parameters,
+        "sizeTitle": parameters_text(parameters),
+        "noise": noise,
+        "noiseTitle": parameters_text(noise.replace(":", ",")),
+        "actions": _actions(spec),
+    }
+
+
+def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A key that sorts games as they are registered, those that are not by their specs, and sizes by number."""
+    known = GAMES.names
+    place = known.index(game["family"]) if game["family"] in known else len(known)
+    return (place, natural(game["spec"]), natural(game["noise"]))
+
+
+def _actions(spec: str) -> list[int] | None:
+    """How many actions the two players have, if the game is registered here."""
+    try:
+        return list(parse_game(spec).payoff.shape) if registered(GAMES, spec) else None
+    except InputError:
+        return None
+
+
+def learner_entries(specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep]) -> list[dict[str, Any]]:
+    """Every learner with its look and its place in a sweep.
+
+    Args:
+        specs: the learners.
+        plainest: those that are shown, by one preset or another.
+        sweeps: those among the learners.
+    """
+    swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
+    return [
+        {
+            "spec": spec,
+            "title": learner_title(spec, [sweeps[swept[spec]].parameter] if spec in swept else ()),
+            "colour": look.colour,
+            "shade": look.shade,
+            "dash": ",".join(f"{_PIXELS * length:g}px" for length in look.dashes) or "solid",
+            "symbol": look.symbol,
+            "sweep": swept.get(spec),
+            "rate": sweeps[swept[spec]].values[spec] if spec in swept else None,
+        }
+        for spec, look in looks(specs, plainest).items()
+    ]
+
+
+def sweep_entry(sweep: Sweep) -> dict[str, str]:
+    """A sweep for the script: who, and by which parameter."""
+    return {"title": learner_title(sweep.learner), "parameter": sweep.parameter}
+
+
+def metric_entry(name: str) -> dict[str, Any]:
+    """A metric in words. What does not add up over the rounds is a distance, and has a figure of its own."""
+    words = metric_words(name)
+    return {
+        "name": name,
+        "title": words.title,
+        "definition": words.definition,
+        "meaning": words.meaning,
+        "distance": words.known and not words.cumulative,
+        "cumulative": words.cumulative,
+    }
