@@ -67,7 +67,9 @@ def test_folders_of_another_copy_stay(sources, tmp_path):
 
 def test_the_folder_is_that_of_these_sources():
     assert cache.default_folder().name.endswith(cache.digest(cache.SOURCES))
-    assert simplex.solve_batch._cache.cache_path == lockstep.solve_small._cache.cache_path == str(cache.default_folder())
+    assert (
+        simplex.solve_batch._cache.cache_path == lockstep.solve_small._cache.cache_path == str(cache.default_folder())
+    )
 
 
 def test_the_first_parent_that_is_writable_is_taken(sources, tmp_path):
@@ -135,7 +137,9 @@ def test_without_a_writable_directory_it_solves_and_says_so(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(("shape", "many_ties"), [((3, 5), False), ((24, 30), True), ((60, 50), False), ((60, 50), True)])
+@pytest.mark.parametrize(
+    ("shape", "many_ties"), [((3, 5), False), ((24, 30), True), ((60, 50), False), ((60, 50), True)]
+)
 def test_nothing_is_left_to_compile(shape, many_ties):
     """After compile_kernels, neither a solver nor a one-off solve of that shape needs another version of a kernel."""
     compile_kernels(shape, many_ties)

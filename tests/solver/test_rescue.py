@@ -47,9 +47,7 @@ def test_then_highs_and_it_is_counted(monkeypatch):
 def test_an_answer_that_fails_its_certificate_is_never_returned(monkeypatch):
     monkeypatch.setattr(lockstep, "solve_small", refuse)
     monkeypatch.setattr(simplex, "solve_batch", refuse)
-    monkeypatch.setattr(
-        certify, "solve_with_highs", lambda scaled: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0)
-    )
+    monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0))
     with pytest.raises(SolveError, match=r"relative gap of 1\.0e\+00, more than 1e-09"):
         solve([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
 
