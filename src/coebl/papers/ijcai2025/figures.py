@@ -138,7 +138,9 @@ class HeatMap:
 
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
         cells = {
-            (_game(game), learner_title(role)): pairing for game, row in self.rows.items() for role, pairing in row.items()
+            (_game(game), learner_title(role)): pairing
+            for game, row in self.rows.items()
+            for role, pairing in row.items()
         }
         plots.plot_heat_map(source, "pseudo_regret", cells, ax)
 
