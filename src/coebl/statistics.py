@@ -293,7 +293,6 @@ def _t_below(t: float, n: int) -> float:
     return float(stdtr(n - 1, t))
 
 
-
 def _pair(
     a: Mapping[int, float] | ArrayLike, b: Mapping[int, float] | ArrayLike, seeds: Sequence[int] | None
 ) -> Floats:

@@ -60,7 +60,9 @@ def plot_heat_map(
         ax.grid(visible=False)
         ax.set_title(f"{metric_label(metric)} after the last round".replace("\n", " "), pad=18, y=1)
         seeds = {band.seeds for band in bands.values()}
-        ax.set_xlabel(f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE)
+        ax.set_xlabel(
+            f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE
+        )
         return ax
 
 

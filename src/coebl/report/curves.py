@@ -37,13 +37,7 @@ class Curves:
             self.rounds.append(runs.rounds.tolist())
         return place
 
-    def in_frontiers(self) -> set[int]:
-        """The learners that have a point in any frontier."""
-        return {point["learner"] for found in self.frontiers if found for point in found["points"]}
-
-    def drawn(
-        self, metrics: Sequence[str], among: Callable[[int, int], bool] = lambda row, column: True
-    ) -> list[str]:
+    def drawn(self, metrics: Sequence[str], among: Callable[[int, int], bool] = lambda row, column: True) -> list[str]:
         """The metrics that are drawn of any match, or of any among these."""
         used = {
             place for block in self.blocks for row, column, numbers in block if among(row, column) for place in numbers

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from coebl.core.errors import InputError, nearest
 from coebl.games import parse_game, parse_noise
 from coebl.learners import parse_learner
-from coebl.runs import Runs as Runs, Source as Source
+from coebl.runs import Runs as Runs
+from coebl.runs import Source as Source
 from coebl.statistics import mean_interval
 from coebl.study.store import Store, StoreError, UnsoundError
 from coebl.study.tables import LABELS, NUMBERS, arrow, table_schema
