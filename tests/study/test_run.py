@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from coebl.study import Results, Store, Study, parse_study, run
+from coebl.study import Results, Store, parse_study, run
 from coebl.study.cell import Cell
 
 STUDY = """
@@ -39,8 +40,6 @@ from coebl import Learner
 
 @dataclass
 class Moody(Learner):
-    sees = "reward"
-
     def start(self, seat):
         self.shape = seat.runs, seat.actions
 
@@ -168,7 +167,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "stopped; to go on: coebl run study.toml --out results" in errors
+    assert "stopped; to go on: coebl run study.toml --out results --workers 2\n" in errors
     assert "Traceback" not in errors
     wait_for(lambda: children_of(process.pid) == [])
     kept = cells_in(here)
@@ -201,7 +200,7 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
     done = subprocess.run(command(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
-    assert "failed: rps, moody.py:Moody v moody.py:Moody" in done.stderr
+    assert "1 cell failed: moody.py, line 15: RuntimeError: not today" in done.stderr
     [failure] = Store.open(tmp_path / "results").failures()
     assert "RuntimeError: not today" in str(failure)
     (tmp_path / "cheered-up").touch()
@@ -233,7 +232,7 @@ def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path):
     )
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
-    assert done.stderr.count("failed: rps, moody.py:Moody") == 2
+    assert "2 cells failed: its process was killed" in done.stderr
 
 
 def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_path):
@@ -270,7 +269,7 @@ def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
     options = {"executor": ThreadPoolExecutor(1), "quiet": True}
     run(whole, tmp_path / "results", **options)
     for cells in (whole.cells[:1], whole.cells[2:]):
-        outcome = run(Study(whole.name, cells, whole.text), tmp_path / "results", **options)
+        outcome = run(replace(whole, cells=cells), tmp_path / "results", **options)
         assert (outcome.found, outcome.notes) == (1, ())
     assert len(Results(tmp_path / "results").matches()) == 3
 
@@ -344,6 +343,6 @@ def test_a_full_disk_stops_the_run_with_one_line_and_nothing_half_written(here):
     limited = f"ulimit -f 6; trap '' XFSZ; {' '.join(command(here, '--workers', '1'))}"
     done = subprocess.run(["bash", "-c", limited], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "make room there, or use another folder" in done.stderr
+    assert "Make room there, or name another place" in done.stderr
     assert "Traceback" not in done.stderr
     assert all(path.suffix == ".parquet" for path in (here / "results" / "cells").iterdir())
