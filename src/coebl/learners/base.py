@@ -31,6 +31,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
+from coebl.core.specs import Entry
 from coebl.learners.registry import LEARNERS
 from coebl.solver import Maximin
 
@@ -169,7 +170,7 @@ class Learner:
 
     def __post_init__(self) -> None:
         """Check every field against its annotation."""
-        for name, value in LEARNERS.entry_of(type(self), type(self).name).check(self.hyper_parameters()).items():
+        for name, value in self._entry().check(self.hyper_parameters()).items():
             setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
@@ -220,7 +221,11 @@ class Learner:
         return 0.03 * actions
 
     def __str__(self) -> str:
-        return LEARNERS.entry_of(type(self), type(self).name).write(self.hyper_parameters())
+        return self._entry().write(self.hyper_parameters())
+
+    def _entry(self) -> Entry[Learner]:
+        """The entry of its class; one that is not registered goes by its own name."""
+        return LEARNERS.entry_of(type(self), getattr(type(self), "name", type(self).__name__))
 
     def hyper_parameters(self) -> dict[str, object]:
         """The fields, by name."""

@@ -44,10 +44,10 @@ def _cause(cell: Cell, error: BaseException) -> str:
     """The error on one line, with the last line of a user's own file that led to it."""
     cause = f"{type(error).__name__}: {one_line(error)}"
     names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column))
-    own = {Path(name).resolve() for name in names if name}
+    own = {Path(name).resolve(): name for name in names if name}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if Path(frame.filename).resolve() in own:
-            return f"{frame.filename}, line {frame.lineno}: {cause}"
+        if name := own.get(Path(frame.filename).resolve()):
+            return f"{name}, line {frame.lineno}: {cause}"
     return cause
 
 
