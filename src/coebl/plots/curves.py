@@ -43,7 +43,7 @@ def plot_curves(
     check_some("lines", lines)
     if styles is None:
         styles = _default_styles(source, lines)
-    with canvas(ax) as ax:
+    with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend has its share
         bands = [
             _draw(ax, label, source.runs(*match, metric).thinned(points), styles.get(label, {}))
             for label, match in lines.items()
