@@ -11,7 +11,7 @@ import jinja2
 
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.experiments import ROUNDS, VARIANTS, actions_of
+from coebl.papers.ijcai2025.experiments import ROLES, SETTING, VARIANTS, actions_of
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results" / "ijcai2025"
@@ -61,10 +61,10 @@ def render(results: Path = RESULTS) -> str:
         reported=reported,
         duel=duel,
         own=own,
-        bound=lambda game: number(Coebl.regret_bound(actions_of(game), actions_of(game), ROUNDS) or math.nan),
-        line=lambda game: 0.1 * math.sqrt(actions_of(game) ** 2 * ROUNDS),
-        floor=lambda: math.sqrt(2 * ROUNDS / math.pi),
-        titles={entry.name: entry.title for entry in LEARNERS},
+        bound=lambda game: number(Coebl.regret_bound(actions_of(game), actions_of(game), SETTING.rounds) or math.nan),
+        line=lambda game: 0.1 * math.sqrt(actions_of(game) ** 2 * SETTING.rounds),
+        floor=lambda: math.sqrt(2 * SETTING.rounds / math.pi),
+        titles={role: LEARNERS[role].title for role in ROLES},
         made=json.loads((results / "made.json").read_text(encoding="utf-8")),
         table=(results / "claims.md").read_text(encoding="utf-8"),
     )

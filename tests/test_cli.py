@@ -1,16 +1,104 @@
 """The command line, run as a user runs it."""
 
 import json
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from coebl import Game, Match, parse_game, simulate
+from coebl.cli import main
+from coebl.cli.waiting import compilation_told
 
-def coebl(*arguments, cwd=None):
+
+def coebl(*arguments, cwd=None, **environment):
     return subprocess.run(
-        [sys.executable, "-m", "coebl.cli", *arguments], capture_output=True, text=True, cwd=cwd, check=False
+        [sys.executable, "-m", "coebl.cli", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=os.environ | environment,
+        check=False,
     )
+
+
+def inside(monkeypatch, capsys, *arguments):
+    """The same without a process of its own, which takes a second: exit code, stdout, stderr."""
+    monkeypatch.setattr(sys, "argv", ["coebl", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row counts
+MISTAKES = [  # words of the command, exit code, part of the line
+    (["solve", "rsp"], 2, "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
+    (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: a whole number, 1 .. 10."),
+    (["solve", "diagonal:k=2"], 2, "diagonal has no parameter 'k'"),
+    (["solve", "nowhere.csv"], 2, "nowhere.csv: there is no such file"),
+    (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cells; accepted: 2, as on line 1."),
+    (["solve", "game.xlsx"], 2, "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
+    (["solve", "x" * 300], 2, "See: coebl list games"),
+    (["solve", "x" * 300 + ".csv"], 2, "cannot be read (File name too long)"),
+    (["solve", "a\nb\x1b[2J"], 2, r"unknown game 'a\nb\x1b[2J'"),
+    (["solve", "labels.csv"], 2, r"column_labels has 'a\nb' twice"),
+    (["solve"], 2, "Missing argument 'GAME'. See: coebl solve --help"),
+    (["show", "rps:4"], 2, "'4' has no name; accepted: rps, without parameters"),
+    (
+        ["show", "fixd"],
+        2,
+        "unknown game or learner 'fixd': did you mean 'fixed'? See: coebl list games, coebl list l",
+    ),
+    (["list", "planets"], 2, "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, selections."),
+    (["check", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
+    (["check", "own.py:Mien"], 2, "own.py has no learner 'Mien': did you mean 'Mine'? It has: Mine."),
+    ([*PLAY, "--row", "ubc"], 2, "unknown learner 'ubc': did you mean 'ucb'?"),
+    ([*PLAY, "--row", "coebl:c=-1"], 2, "coebl: c is -1.0; accepted: a number, >= 0."),
+    (
+        [*PLAY, "--row", "coebl:c=[2,8]"],
+        2,
+        "coebl: c is '[2'; accepted: a number, >= 0. Lists in brackets are f",
+    ),
+    ([*PLAY, "--row", "fixed:1/0"], 2, "fixed"),
+    ([*PLAY, "--row", "mine.py:Mine"], 2, "mine.py: no such file"),
+    ([*PLAY, "--row", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
+    ([*PLAY, "--row", "best-response", "--column", "best-response"], 2, "each would have to see the other's policy"),
+    ([*PLAY, "--noise", "gausian"], 2, "did you mean 'gaussian'?"),
+    ([*PLAY, "--rounds", "0"], 2, "rounds is 0; accepted: a whole number, 1 .. 1,000,000,000."),
+    ([*PLAY, "--rounds", "1" + "0" * 30], 2, "rounds is 1000000000000000000000000000000; accepted: a whole number"),
+    ([*PLAY, "--rounds", "many"], 2, "Invalid value for '--rounds': "),
+    ([*PLAY, "--seeds", "0"], 2, "--seeds is 0; accepted: a whole number, 1 .. 1,000,000."),
+    ([*PLAY, "--seeds", "1000000000000"], 2, "--seeds is 1000000000000; accepted: a whole number, 1 .. 1,000,000."),
+    ([*PLAY, "--first-seed", "9" * 20], 2, "--first-seed is 99999999999999999999; accepted: a whole number, 0 .. 9"),
+    ([*PLAY, "--game", "huge.csv"], 2, "huge has payoffs or a payoff range up to 8e+307; accepted in a match: at most"),
+    ([*PLAY, "--metric", "regrt"], 2, "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
+    ([*PLAY, "--game", "blotto", "--metric", "kl"], 2, "kl needs a unique equilibrium, and blotto has more than one"),
+    ([*PLAY, "--save", "rounds.txt"], 2, "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
+    ([*PLAY, "--save", "no/rounds.csv"], 2, "--save is no/rounds.csv, and the folder no does not exist. Make it."),
+    (
+        [*PLAY, "--save", "a.csv", "--rounds", "999999"],
+        2,
+        "--save would write 49,999,950 lines; accepted: at most 20",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), MISTAKES)
+def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, arguments, code, message):
+    (tmp_path / "broken.csv").write_text("1,2\n3\n")
+    (tmp_path / "huge.csv").write_text("8e307,-8e307\n-8e307,8e307\n")
+    (tmp_path / "labels.csv").write_text('"a\nb","a\nb"\n1,2\n')
+    (tmp_path / "own.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    stopped, out, error = inside(monkeypatch, capsys, *arguments)
+    assert (stopped, out, error.count("\n")) == (code, "", 1), error
+    assert error.startswith("coebl: ")
+    assert message in error
 
 
 def test_help_is_quick_because_it_imports_nothing_heavy():
@@ -32,14 +120,65 @@ def test_solve_prints_value_strategies_and_labels():
     assert "yes: neither player" in run.stdout
 
 
-def test_solve_json():
-    run = coebl("solve", "hide-and-seek:1/2/4", "--json")
-    answer = json.loads(run.stdout)
-    assert set(answer) == {"value", "row", "column", "gap", "status", "pivots"}
+def test_solve_json(monkeypatch, capsys):
+    code, out, _ = inside(monkeypatch, capsys, "solve", "hide-and-seek:1/2/4", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["name"] == "hide-and-seek"
     assert answer["value"] == pytest.approx(4 / 7)
     assert answer["row"] == pytest.approx([4 / 7, 2 / 7, 1 / 7])
-    assert answer["gap"] <= 1e-9
+    assert answer["row_labels"] == answer["column_labels"] == ["0", "1", "2"]
+    assert answer["unique"]["answer"] == "yes"
+    assert 0 <= answer["gap"] <= 1e-9
     assert answer["status"] == "optimal"
+
+
+def test_the_gap_is_not_negative(tmp_path, monkeypatch, capsys):
+    below = next(game for game in (random_game(seed) for seed in range(100)) if game.solution.gap < 0)
+    below.write(tmp_path / "below.npy")
+    _, out, _ = inside(monkeypatch, capsys, "solve", str(tmp_path / "below.npy"), "--json")
+    assert json.loads(out)["gap"] == 0
+
+
+def random_game(seed):
+    return parse_game(f"random-gaussian:m=3,n=3,seed={seed}")
+
+
+def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path):
+    Game(np.ones((2, 1)), row_labels=["up\x1b[2J\n", "naïve"], column_labels=["l"]).write(tmp_path / "odd.json")
+    for encoding, shown in (("utf-8", "naïve"), ("ascii", r"na\xefve")):
+        for command in ("solve", "show"):
+            run = coebl(command, "odd.json", cwd=tmp_path, PYTHONIOENCODING=encoding)
+            assert run.returncode == 0, run.stderr
+            assert r"up\x1b[2J\n" in run.stdout
+            assert shown in run.stdout or command == "solve"
+            assert "\x1b" not in run.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_one_line():
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "coebl.cli", "list", "games"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == 1
+    assert run.stderr == (
+        "coebl: the output cannot be written (No space left on device). Make room there, or write elsewhere.\n"
+    )
+
+
+def test_compilation_is_told_once(capsys):
+    numba = pytest.importorskip("numba")
+    with compilation_told():
+        for _ in range(2):
+            numba.njit(lambda number: number + 1)(1)
+    assert capsys.readouterr().err == "coebl: compiling the solver, once for this machine; about a minute\n"
+    numba.njit(lambda number: number + 2)(1)
+    assert capsys.readouterr().err == ""
 
 
 def test_solve_a_csv_of_ones_own(tmp_path):
@@ -90,30 +229,6 @@ def test_show_prints_the_matrix_and_where_it_comes_from():
     assert "OpenSpiel's `matrix_brps`" in shown
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["solve", "rsp"], "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
-        (["solve", "diagonal:0"], "diagonal: n is 0; accepted: a whole number, 1 .. 10."),
-        (["solve", "diagonal:k=2"], "diagonal has no parameter 'k'"),
-        (["solve", "nowhere.csv"], "nowhere.csv"),
-        (["solve", "broken.csv"], "broken.csv"),
-        (["show", "rps:4"], "'4' has no name; accepted: rps, without parameters"),
-        (["show", "fixd"], "unknown game or learner 'fixd': did you mean 'fixed'? See: coebl list games, coebl"),
-        (["solve", "game.xlsx"], "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
-        (["list", "planets"], "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, selections."),
-    ],
-)
-def test_a_mistake_is_one_line_and_exit_code_two(tmp_path, arguments, message):
-    (tmp_path / "broken.csv").write_text("1,2\n3\n")
-    run = coebl(*arguments, cwd=tmp_path)
-    assert run.returncode == 2
-    assert run.stdout == ""
-    assert run.stderr.count("\n") == 1
-    assert run.stderr.startswith("coebl: ")
-    assert message in run.stderr
-
-
 def test_the_reader_may_leave_early():
     run = subprocess.run(
         f"{sys.executable} -m coebl.cli list games | head -1", shell=True, capture_output=True, text=True, check=False
@@ -131,12 +246,48 @@ def test_match_prints_intervals_and_a_reading():
     run = match("matching-pennies", "fixed:1/0", "best-response", 50)
     assert run.returncode == 0, run.stderr
     assert "pseudo_regret                 50.0000   50.0000 .. 50.0000" in run.stdout
-    assert "The column player, best-response, wins 1 a round more than the value of the game gives it." in run.stdout
+    assert (
+        "The column player, best-response, wins 1 a round more than the value of the game gives it, "
+        "95 % interval 1 .. 1." in run.stdout
+    )
 
 
 def test_match_that_nobody_wins():
     run = match("rps", "nash", "nash", 20, "--seeds", "5")
     assert "Neither player wins more than the value of the game gives it." in run.stdout
+
+
+def test_match_within_the_noise_says_so(monkeypatch, capsys):
+    _, out, _ = inside(monkeypatch, capsys, *PLAY, "--column", "exp3", "--rounds", "30", "--seeds", "3")
+    assert "Neither player is ahead: the " in out
+    low, high = re.search(r"95 % interval (\S+) \.\. (\S+)\.\n", out).groups()
+    assert float(low) < 0 < float(high)
+
+
+def test_match_prints_the_metrics_that_are_asked_for(monkeypatch, capsys):
+    wanted = ["--metric", "exploitability", "--metric", "tv", "--rounds", "10", "--seeds", "3"]
+    _, out, _ = inside(monkeypatch, capsys, *PLAY, *wanted, "--json")
+    assert list(json.loads(out)["metrics"]) == ["exploitability", "tv"]
+    _, out, _ = inside(monkeypatch, capsys, *PLAY, *wanted)
+    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["exploitability", "tv"]
+    assert out.splitlines()[6] == ""
+    assert out.splitlines()[7].startswith(("Neither player", "The "))  # the sentence is still about regret
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_match_saves_what_happened_in_every_round(tmp_path, monkeypatch, capsys, suffix):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / f"rounds{suffix}"
+    words = ["--rounds", "6", "--seeds", "3", "--first-seed", "5", "--save", str(path)]
+    code, _, error = inside(monkeypatch, capsys, *PLAY, "--column", "exp3", *words)
+    assert code == 0, error
+    table = pandas.read_csv(path) if suffix == ".csv" else pandas.read_parquet(path)
+    kept = simulate(Match.of("rps", "ucb", "exp3", 6), range(5, 8), keep=("actions", "rewards")).kept
+    assert list(table) == ["seed", "round", "row_action", "column_action", "row_reward", "column_reward"]
+    assert table["seed"].tolist() == [5] * 6 + [6] * 6 + [7] * 6
+    assert table["round"].tolist() == [1, 2, 3, 4, 5, 6] * 3
+    for name, array in zip(table.columns[2:], [*kept["actions"], *kept["rewards"]], strict=True):
+        np.testing.assert_array_equal(table[name], array.T.ravel())
 
 
 def test_match_json():
@@ -158,24 +309,6 @@ def test_match_json():
     assert str(answer["metrics"]["regret"]["mean"])[:6] not in again.stdout  # other seeds and noise
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--game", "rps", "--row", "ubc", "--column", "ucb"], "unknown learner 'ubc': did you mean 'ucb'?"),
-        (["--game", "rps", "--row", "coebl:c=-1", "--column", "ucb"], "coebl: c is -1.0; accepted: a number, >= 0."),
-        (["--game", "rps", "--row", "ucb", "--column", "ucb", "--rounds", "0"], "rounds is 0; accepted"),
-        (["--game", "rps", "--row", "ucb", "--column", "ucb", "--seeds", "0"], "--seeds is 0"),
-        (["--game", "rps", "--row", "fixed:1/0", "--column", "ucb"], "fixed"),
-        (["--game", "rps", "--row", "mine.py:Mine", "--column", "ucb"], "mine.py: no such file"),
-        (["--game", "rps", "--row", "ucb", "--column", "ucb", "--noise", "gausian"], "did you mean 'gaussian'?"),
-    ],
-)
-def test_match_mistakes(options, message):
-    run = coebl("match", *options)
-    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1), run.stderr
-    assert message in run.stderr
-
-
 MINE = """
 from dataclasses import dataclass
 import numpy as np
@@ -195,24 +328,23 @@ class Mine(Learner):
 
     def observe(self, t, seen):
         played = self.seat.at(seen.action)
-        self.score[played] += SIGN * seen.reward / np.maximum(0.05, self.played[played])
+        self.score[played] += seen.reward / np.maximum(0.05, self.played[played])
 """
 
 
 def test_a_learner_of_ones_own_in_a_file(tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.replace("SIGN", "1"))
+    (tmp_path / "mine.py").write_text(MINE)
     report = coebl("check", "mine.py:Mine", cwd=tmp_path)
     assert report.returncode == 0, report.stdout + report.stderr
-    assert "checks, no failures" in report.stdout
+    assert "no failures" in report.stdout
     run = coebl(
         "match", "--game", "rps", "--row", "mine.py:Mine:rate=0.2", "--column", "ucb", "--rounds", "40", cwd=tmp_path
     )
     assert "mine.py:Mine:rate=0.2 v ucb" in run.stdout, run.stderr
-    (tmp_path / "wrong.py").write_text(MINE.replace("SIGN", "-1"))
+    (tmp_path / "wrong.py").write_text(MINE.replace("+= seen", "-= seen"))
     report = coebl("check", "wrong.py:Mine", cwd=tmp_path)
     assert report.returncode == 1
-    assert "FAIL  learns a dominant action in both seats" in report.stdout
-    assert "did you mean 'Mine'?" in coebl("check", "mine.py:Mien", cwd=tmp_path).stderr
+    assert "FAIL  comes to play a dominant action in both seats" in report.stdout
 
 
 def test_show_a_learner():

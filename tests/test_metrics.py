@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coebl.core.errors import InputError
 from coebl.games import Game
-from coebl.metrics import METRICS, Block, Metric, Outcomes, RunningSum, parse_metrics
+from coebl.metrics import METRICS, Block, Metric, Outcomes, RunningSum, all_metrics, parse_metrics
 from oracles.metrics import TWINS
 
 # Not square, not symmetric, of nonzero value. The third column is dominated for the minimiser (by the second), so
@@ -19,6 +19,9 @@ from oracles.metrics import TWINS
 WIDE = Game([[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]], name="wide")
 TALL = Game(np.array([[4.0, 1.0], [-2.0, 3.0], [-9.0, -7.0]]), name="tall")
 MANY_EQUILIBRIA = Game([[1.0, 1.0], [1.0, 1.0]], name="constant")
+
+
+PARTS = ("policies", "actions", "rewards")  # of a block, per seat
 
 
 def make_block(game, rounds, runs, seed, zeros=0.0):
@@ -32,15 +35,13 @@ def make_block(game, rounds, runs, seed, zeros=0.0):
         return policy / policy.sum(axis=-1, keepdims=True)
 
     m, n = game.shape
-    return Block(
-        game,
-        1,
-        policies(m),
-        policies(n),
-        random.integers(m, size=(rounds, runs)),
-        random.integers(n, size=(rounds, runs)),
-        random.normal(size=(rounds, runs)),
-    )
+    sampled = [policies(m), policies(n)], [random.integers(count, size=(rounds, runs)) for count in (m, n)]
+    return of_rewards(game, *sampled, random.normal(size=(rounds, runs)))
+
+
+def of_rewards(game, policies, actions, reward):
+    """A block that begins with round 1."""
+    return Block(game, 1, policies, actions, [reward, -reward])
 
 
 def part(block, rounds=slice(None), runs=slice(None)):
@@ -48,23 +49,17 @@ def part(block, rounds=slice(None), runs=slice(None)):
     return Block(
         block.game,
         block.first_round + (rounds.start or 0),
-        *(
-            getattr(block, name)[rounds][:, runs].copy()
-            for name in ("row_policy", "column_policy", "row_action", "column_action", "reward")
-        ),
+        *([array[rounds][:, runs].copy() for array in getattr(block, name)] for name in PARTS),
     )
 
 
 @pytest.fixture
 def two_rounds():
     """x = (1, 0) then (1/2, 1/2); y = (0, 1, 0) then (1/2, 1/4, 1/4); actions (0, 1) then (1, 2); rewards 1 and 4."""
-    return Block(
+    return of_rewards(
         WIDE,
-        1,
-        np.array([[[1.0, 0.0]], [[0.5, 0.5]]]),
-        np.array([[[0.0, 1.0, 0.0]], [[0.5, 0.25, 0.25]]]),
-        np.array([[0], [1]]),
-        np.array([[1], [2]]),
+        [np.array([[[1.0, 0.0]], [[0.5, 0.5]]]), np.array([[[0.0, 1.0, 0.0]], [[0.5, 0.25, 0.25]]])],
+        [np.array([[0], [1]]), np.array([[1], [2]])],
         np.array([[1.0], [4.0]]),
     )
 
@@ -92,7 +87,7 @@ BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", METRICS.names)
 def test_by_hand(name, two_rounds):
     [metric] = parse_metrics([name], WIDE, runs=1)
     assert metric(two_rounds)[:, 0] == pytest.approx(BY_HAND[name], abs=1e-12)
@@ -100,15 +95,8 @@ def test_by_hand(name, two_rounds):
 
 def test_distances_vanish_at_the_equilibrium():
     solution = WIDE.solution
-    block = Block(
-        WIDE,
-        1,
-        np.broadcast_to(solution.row, (3, 2, 2)),
-        np.broadcast_to(solution.column, (3, 2, 3)),
-        np.zeros((3, 2), dtype=np.int64),
-        np.zeros((3, 2), dtype=np.int64),
-        np.zeros((3, 2)),
-    )
+    policies = [np.broadcast_to(solution.row, (3, 2, 2)), np.broadcast_to(solution.column, (3, 2, 3))]
+    block = of_rewards(WIDE, policies, [np.zeros((3, 2), dtype=np.int64)] * 2, np.zeros((3, 2)))
     for metric in parse_metrics(["kl", "tv", "exploitability"], WIDE, runs=2):
         result = metric(block)
         assert result.shape == (3, 2)
@@ -119,8 +107,9 @@ def test_kl_is_never_negative():
     # So near to the equilibrium, the sum of a ln(a / b) is all rounding, of either sign.
     random = np.random.default_rng(1)
     row = WIDE.solution.row * (1 + 1e-9 * random.normal(size=(1, 500, 2)))
-    block = dataclasses.replace(make_block(WIDE, 1, 500, seed=1), row_policy=row / row.sum(axis=-1, keepdims=True))
-    block.column_policy[:] = WIDE.solution.column
+    column = np.broadcast_to(WIDE.solution.column, (1, 500, 3))
+    policies = [row / row.sum(axis=-1, keepdims=True), column]
+    block = dataclasses.replace(make_block(WIDE, 1, 500, seed=1), policies=policies)
     [metric] = parse_metrics(["kl"], WIDE, runs=500)
     assert (metric(block) >= 0).all()
 
@@ -130,13 +119,13 @@ def test_a_rounded_zero_of_the_solver_is_a_zero():
     game.solution = dataclasses.replace(WIDE.solution, column=np.array([0.5, 0.5, 1e-17]))
     [metric] = parse_metrics(["kl"], game, runs=1)
     block = make_block(game, 1, 1, seed=1)
-    assert block.column_policy[0, 0, 2] > 0
+    assert block.policies[1][0, 0, 2] > 0
     assert metric(block) == math.inf
 
 
 @pytest.mark.parametrize("game", [WIDE, TALL, Game([[2.0]], name="one"), Game([[3.0, -1.0, 2.0]], name="row")])
 @pytest.mark.parametrize("zeros", [0.0, 0.4])
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", METRICS.names)
 def test_against_the_slow_twin(name, game, zeros):
     rounds, runs = 13, 4
     block = make_block(game, rounds, runs, seed=7, zeros=zeros)
@@ -148,10 +137,8 @@ def test_against_the_slow_twin(name, game, zeros):
     for run in range(runs):
         play = [
             (
-                block.row_policy[t, run].tolist(),
-                block.column_policy[t, run].tolist(),
-                int(block.row_action[t, run]),
-                int(block.column_action[t, run]),
+                *(policy[t, run].tolist() for policy in block.policies),
+                *(int(action[t, run]) for action in block.actions),
                 float(block.reward[t, run]),
             )
             for t in range(rounds)
@@ -161,9 +148,10 @@ def test_against_the_slow_twin(name, game, zeros):
 
 
 def test_every_metric_has_a_twin_a_definition_and_its_own_name():
-    assert set(METRICS) == set(TWINS) == set(BY_HAND)
-    for name, metric in METRICS.items():
-        assert metric.name == name
+    assert set(METRICS.names) == set(TWINS) == set(BY_HAND)
+    for metric in all_metrics():
+        assert METRICS[metric.name].factory is metric
+        assert METRICS[metric.name].title == metric.title
         assert metric.definition
         assert "\n" not in metric.definition
 
@@ -194,13 +182,7 @@ def test_the_layout_in_memory_does_not_move_a_bit():
     # Enough actions that NumPy sums contiguous ones in another order than others.
     game = Game(np.random.default_rng(3).normal(size=(21, 18)))
     block = make_block(game, 20, 6, seed=3)
-    turned = Block(
-        game,
-        1,
-        np.asfortranarray(block.row_policy),
-        np.asfortranarray(block.column_policy),
-        *(np.asfortranarray(array) for array in (block.row_action, block.column_action, block.reward)),
-    )
+    turned = Block(game, 1, *([np.asfortranarray(array) for array in getattr(block, name)] for name in PARTS))
     for one, other in zip(parse_metrics(["all"], game, 6), parse_metrics(["all"], game, 6), strict=True):
         assert (one(block) == other(turned)).all(), one.name
 
@@ -212,8 +194,9 @@ def test_metrics_neither_change_the_block_nor_keep_each_others_state():
     results = [metric(block) for metric in first]
     for metric, result in zip(second, results, strict=True):
         assert (metric(block) == result).all(), metric.name
-    for name in ("row_policy", "column_policy", "row_action", "column_action", "reward"):
-        assert (getattr(block, name) == getattr(before, name)).all()
+    for name in PARTS:
+        for one, other in zip(getattr(block, name), getattr(before, name), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_products_are_computed_once_per_block(monkeypatch):
@@ -244,9 +227,9 @@ def test_distances_are_refused_where_the_equilibrium_is_not_unique(name):
 
 
 def test_all_is_what_the_game_allows():
-    assert [metric.name for metric in parse_metrics(["all"], WIDE, 1)] == list(METRICS)
+    assert [metric.name for metric in parse_metrics(["all"], WIDE, 1)] == METRICS.names
     allowed = [metric.name for metric in parse_metrics(["all"], MANY_EQUILIBRIA, 1)]
-    assert allowed == [name for name in METRICS if name not in ("kl", "tv")]
+    assert allowed == [name for name in METRICS.names if name not in ("kl", "tv")]
 
 
 def test_names_keep_their_order_and_count_once():
@@ -257,7 +240,7 @@ def test_names_keep_their_order_and_count_once():
 def test_an_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(InputError, match=r"unknown metric 'pseudo-regret': did you mean 'pseudo_regret'\?"):
         parse_metrics(["pseudo-regret"], WIDE, 1)
-    with pytest.raises(InputError, match="unknown metric 3"):
+    with pytest.raises(InputError, match="a metric is 3; accepted: a name, or a class that extends Metric"):
         parse_metrics([3], WIDE, 1)
     with pytest.raises(InputError, match="a list of names"):
         parse_metrics("regret", WIDE, 1)
@@ -273,20 +256,24 @@ class Visits(Metric):
         self._sum = RunningSum(runs)
 
     def __call__(self, block):
-        return self._sum(block, (block.row_action == 0).astype(float))
+        return self._sum(block, (block.actions[0] == 0).astype(float))
 
 
-def test_a_metric_of_the_user(monkeypatch):
+def test_a_metric_of_the_user(tmp_path):
     block = make_block(WIDE, 6, 2, seed=5)
-    expected = np.cumsum(block.row_action == 0, axis=0)
+    expected = np.cumsum(block.actions[0] == 0, axis=0)
     [given_as_class] = parse_metrics([Visits], WIDE, 2)
     assert (given_as_class(block) == expected).all()
-    monkeypatch.setitem(METRICS, "visits", Visits)
-    [given_as_name] = parse_metrics(["visits"], WIDE, 2)
-    assert (
-        np.concatenate([given_as_name(part(block, slice(0, 4))), given_as_name(part(block, slice(4, 6)))]) == expected
-    ).all()
-    assert "visits" in [metric.name for metric in parse_metrics(["all"], WIDE, 2)]
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from coebl.metrics import Metric\n\n"
+        "class Nothing(Metric):\n    name = 'nothing'\n    definition = '0'\n\n"
+        "    def __call__(self, block):\n        return 0 * block.reward\n"
+    )
+    [given_as_file] = parse_metrics([f"{file}:Nothing"], WIDE, 2)
+    assert (given_as_file(block) == 0).all()
+    with pytest.raises(InputError, match=r"has no metric 'Nothin': did you mean 'Nothing'\? It has: Nothing\."):
+        parse_metrics([f"{file}:Nothin"], WIDE, 2)
 
 
 def test_blocks_out_of_order_or_of_another_batch_are_refused():

@@ -1,10 +1,10 @@
 """Metrics: functions of what was played, one number per round and run, from the row player's side.
 
 To add one, extend `Metric` here and put ``@METRICS.add("its_name")`` above it; `parse_metrics` also takes the class
-itself, and ``path/to/file.py:Name``. A metric is made for one batch of runs and called with its consecutive blocks of rounds. Its numbers must not depend, to the last
-bit, on how the rounds are cut into blocks, nor on the other runs of the batch. So it sums over actions with
-`numpy.einsum` or along the last axis (not with `@`, whose rounding depends on the size of the batch), and over rounds
-with a `RunningSum`.
+itself, and ``path/to/file.py:Name``. A metric is made for one batch of runs and called with its consecutive blocks of
+rounds. Its numbers must not depend, to the last bit, on how the rounds are cut into blocks, nor on the other runs of
+the batch. So it sums over actions with `numpy.einsum` or along the last axis (not with `@`, whose rounding depends on
+the size of the batch), and over rounds with a `RunningSum`.
 
 Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
 the actions, r_t the reward as observed, x* and y* the equilibrium.
@@ -39,7 +39,7 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rounds of every run of a batch. Rounds are on axis 0, runs on axis 1; lists have the row seat first."""
+    """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first."""
 
     game: Game
     first_round: int  # rounds count from 1

@@ -120,9 +120,9 @@ def test_mistakes(tmp_path):
         player.observe(reward=1.0, opponent=3)
     with pytest.raises(InputError, match="reward is nan"):
         player.observe(reward=float("nan"), opponent=0)
-    with pytest.raises(InputError, match="ucb needs the horizon"):
+    with pytest.raises(InputError, match="ucb needs the number of rounds"):
         Player("ucb", actions=2, opponent_actions=2)
-    with pytest.raises(InputError, match="best-response sees the true payoffs and the opponent's current policy"):
+    with pytest.raises(InputError, match="best-response sees the true payoffs and the opponent's policy"):
         Player("best-response", actions=2, opponent_actions=2)
     with pytest.raises(InputError, match="actions is 0; accepted"):
         Player("exp3", actions=0, opponent_actions=2)
@@ -145,14 +145,70 @@ def test_files_hold_arrays_and_json_and_nothing_that_runs(tmp_path):
         Player.load(tmp_path / "hostile.npz")
 
 
+def altered_copy(tmp_path, player, **arrays):
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz") as stored:
+        content = dict(stored)
+    np.savez(tmp_path / "other.npz", **{**content, **arrays})
+    return tmp_path / "other.npz"
+
+
+def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
+    """Another processor may draw another action where a policy differs in its last bit; what happened stays."""
+    player = Player("exp3", actions=3, opponent_actions=4, seed=5)
+    actions = contest(player, 40)
+    twin = Player("exp3", actions=3, opponent_actions=4, seed=5)
+    for action, (_, _, reward) in zip(actions, player._history, strict=True):
+        twin.act()
+        twin._action = action if action else 2  # as if it had drawn another
+        twin.observe(reward=reward)
+    twin.save(tmp_path / "twin.npz")
+    again = Player.load(tmp_path / "twin.npz")
+    np.testing.assert_array_equal(again.policy, twin.policy)
+    assert again.act() == twin.act()
+    nearly = altered_copy(tmp_path, twin, policy=twin.policy + 1e-12)
+    assert Player.load(nearly).round == 41
+
+
+def test_damaged_files_are_refused_in_one_line(tmp_path):
+    """Every prefix, and a flipped byte everywhere: an InputError, or the player itself."""
+    player = Player("exp3", actions=2, opponent_actions=2, seed=3)
+    contest_of_two = [(player.act(), player.observe(reward=0.5)) for _ in range(5)]
+    player.save(tmp_path / "player.npz")
+    whole = (tmp_path / "player.npz").read_bytes()
+    damaged = [whole[:size] for size in range(0, len(whole), 37)]
+    damaged += [whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :] for at in range(0, len(whole), 11)]
+    refusals = []
+    for content in damaged:
+        (tmp_path / "damaged.npz").write_bytes(content)
+        try:
+            assert Player.load(tmp_path / "damaged.npz").round == len(contest_of_two) + 1
+        except InputError as error:
+            refusals.append(str(error))
+    assert len(refusals) > len(damaged) / 2
+    assert not any("\n" in refusal for refusal in refusals)
+
+
+def test_a_deeply_nested_text_is_refused(tmp_path):
+    player = Player("exp3", actions=2, opponent_actions=2)
+    nested = np.frombuffer(b"[" * 100_000, np.uint8)
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(altered_copy(tmp_path, player, settings=nested))
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(tmp_path)  # a folder
+    with pytest.raises(InputError, match="does not exist"):
+        player.save(tmp_path / "nowhere" / "player.npz")
+
+
+def test_without_a_seed_no_two_players_are_alike():
+    players = [Player("exp3", actions=9, opponent_actions=2, seed=None) for _ in range(2)]
+    assert players[0].seed != players[1].seed
+
+
 def test_a_file_of_another_behaviour_is_refused(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2, seed=3)
     player.act()
     player.observe(reward=0.3)
-    player.save(tmp_path / "player.npz")
-    with np.load(tmp_path / "player.npz") as stored:
-        arrays = dict(stored)
-    arrays["policy"] = arrays["policy"][::-1].copy() + 0.01
-    np.savez(tmp_path / "other.npz", **arrays)
+    other = altered_copy(tmp_path, player, policy=player.policy[::-1] + 0.01)
     with pytest.raises(InputError, match="plays differently"):
-        Player.load(tmp_path / "other.npz")
+        Player.load(other)

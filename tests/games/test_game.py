@@ -10,6 +10,7 @@ import pytest
 from coebl.core.arrays import check_payoff
 from coebl.core.errors import InputError
 from coebl.games import Game
+from coebl.solver import solve
 
 WIDE = [[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]]  # rows mix 1/4, 3/4; columns 1/2, 1/2, 0; value 3/2
 
@@ -148,6 +149,39 @@ def test_bad_labels_are_refused(labels: Any, message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_a_data_frame_brings_its_labels() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(WIDE, index=["up", "down"], columns=[10, 20, 30])
+    game = Game(frame)
+    assert (game.row_labels, game.column_labels) == (("up", "down"), ("10", "20", "30"))
+    np.testing.assert_array_equal(game.payoff, WIDE)
+    assert Game(frame, row_labels=["a", "b"]).row_labels == ("a", "b")
+    assert Game(pandas.DataFrame(WIDE)).column_labels == ("0", "1", "2")
+    with pytest.raises(InputError, match=r"payoff\[1\]\[0\] is 'x'; accepted: numbers"):
+        Game(pandas.DataFrame([[1, 2], ["x", 3]]))
+    with pytest.raises(InputError, match="column_labels has 'a' twice"):
+        Game(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_numpy_takes_a_game_for_its_payoffs() -> None:
+    game = Game(WIDE)
+    array = np.asarray(game)
+    np.testing.assert_array_equal(array, WIDE)
+    array[0, 0] = 99
+    assert game.payoff[0, 0] == 3
+    assert np.asarray(game, dtype=np.float32).dtype == np.float32
+    assert solve(game) == game.solution
+    assert Game(game) == game
+
+
+def test_labels_and_names_cannot_reach_the_terminal_raw() -> None:
+    game = Game([[1, 2]], name="a\x1b[2Jb", row_labels=["up\ndown"], column_labels=["l\r", "日本"])
+    text = str(game)
+    assert text.splitlines()[0].startswith("a\\x1b[2Jb: 1 x 2")
+    assert text.splitlines()[1:] == ["          l\\r  日本", "up\\ndown    1   2"]
+    assert "\x1b" not in repr(game)
+
+
 def test_payoff_range() -> None:
     assert Game(WIDE).payoff_range == (0.0, 5.0)
     assert Game([[2, 2]]).payoff_range == (2.0, 3.0)  # never empty
@@ -253,6 +287,11 @@ def test_many_equilibria_are_found(payoff: Any, player: str) -> None:
     assert verdict.answer == "no"
     assert verdict.reason.startswith(f"the {player} player can ")
     assert verdict.reason.endswith("and still earn the value")
+
+
+def test_the_reason_names_actions_by_their_labels() -> None:
+    game = Game([[0, 0, 1], [-1, -2, 0]], column_labels=["left", "middle", "right"])
+    assert "the probability of action left " in game.unique_equilibrium.reason
 
 
 def test_a_near_tie_has_no_verdict() -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from coebl.engine.seated import build_seat
 from coebl.engine.streams import BatchRandom
-from coebl.learners import Seat, parse_learner
+from coebl.learners import Seen, parse_learner
 from oracles.learners import CoeblTwin, Exp3IxTwin, Exp3Twin, UcbTwin
 
 WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
@@ -34,7 +35,7 @@ def test_same_trajectory(spec, game):
     payoff_range = (-0.9, 1.1)  # neither tight nor symmetric, so that a mix-up of its ends shows
     make_twin, arguments, tolerance = TWINS[spec]
     learner = parse_learner(spec)
-    learner.start(Seat(len(SEEDS), m, k, ROUNDS, payoff_range, BatchRandom(SEEDS, "row learner")))
+    learner = learner.seated(build_seat(learner, SEEDS, (m, k), ROUNDS, payoff_range))
     twins = []
     for seed in SEEDS:
         own = BatchRandom([seed], "row learner")
@@ -60,7 +61,7 @@ def test_same_trajectory(spec, game):
         )
         opponent = random.integers(k, size=len(SEEDS))
         reward = payoff[action, opponent] + random.standard_normal(len(SEEDS))
-        shown = opponent if learner.sees == "opponent" else None
-        learner.observe(t, action, shown, reward)
+        shown = opponent if "opponent" in learner.sees else None
+        learner.observe(t, Seen(action, reward, shown))
         for run, twin in enumerate(twins):
             twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]))

@@ -6,7 +6,7 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.learners import ucb
-from coebl.solver import maximin
+from coebl.solver import Maximin, maximin
 from oracles.highs import least_mean_weight
 from oracles.simplex import solve_exactly
 
@@ -32,15 +32,22 @@ def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
         )
 
 
+def on_every_solve(monkeypatch, look):
+    """Show each batch that UCB solves, and its solution, to a function."""
+
+    class Watched(Maximin):
+        def __call__(self, payoffs):
+            solution = super().__call__(payoffs)
+            look(payoffs, solution)
+            return solution
+
+    monkeypatch.setattr(ucb, "Maximin", Watched)
+
+
 def test_first_holds_on_ucbs_own_matrices(monkeypatch):
     """Most of b is zero there, up to rounding; a rounded zero over a small entry must not hide what ties with it."""
     batches = []
-
-    def look(payoffs, **options):
-        batches.append(np.array(payoffs))
-        return maximin(payoffs, **options)
-
-    monkeypatch.setattr(ucb, "maximin", look)
+    on_every_solve(monkeypatch, lambda payoffs, solution: batches.append(payoffs.copy()))
     simulate(Match.of("bigger-number:4", "ucb", "ucb", 75), 20, record="last", metrics=["regret"])
     weight = np.sqrt(np.arange(16) / 16)
     for batch in batches[-60::13]:
@@ -56,13 +63,12 @@ def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
     weight = np.sqrt(np.arange(32) / 32)
     solves = []
 
-    def compare(payoffs, **options):
-        warm, cold = maximin(payoffs, **options), maximin(payoffs, tied=True)
+    def compare(payoffs, warm):
+        cold = Maximin(payoffs.shape, many_ties=True)(payoffs)
         np.testing.assert_allclose(warm.strategy @ weight, cold.strategy @ weight, atol=1e-7)
         solves.append(len(payoffs))
-        return warm
 
-    monkeypatch.setattr(ucb, "maximin", compare)
+    on_every_solve(monkeypatch, compare)
     simulate(Match.of(game, "ucb", "ucb", 400), 20, record="last", metrics=["regret"])
     assert sum(solves) == 2 * 400 * 20
 
@@ -116,7 +122,27 @@ def test_random_leaves_a_unique_answer_alone():
     )
 
 
+@pytest.mark.parametrize("n", [3, 30])
+def test_a_solver_asks_for_weights_once_per_solve(n):
+    random = np.random.default_rng(2)
+    asked = []
+
+    def weights():
+        asked.append(random.random((4, n)))
+        return asked[-1]
+
+    solver = Maximin((4, n, n), ties=weights)
+    for _ in range(3):
+        strategy = solver(np.ones((4, n, n))).strategy
+        np.testing.assert_array_equal(strategy.argmax(axis=1), asked[-1].argmin(axis=1))
+    assert len(asked) == 3
+
+
 def test_bad_ties():
+    with pytest.raises(InputError, match="ties is 'random'; accepted: \"first\", or a function"):
+        Maximin((1, 2, 2), ties="random")
+    with pytest.raises(InputError, match=r"ties has shape \(2,\); accepted: finite weights"):
+        Maximin((1, 2, 2), ties=lambda: np.ones(2))(np.ones((1, 2, 2)))
     with pytest.raises(InputError, match="random is None; pass random="):
         maximin(np.ones((1, 2, 2)), ties="random")
     with pytest.raises(InputError, match="ties is 'last'; accepted"):

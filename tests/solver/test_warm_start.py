@@ -1,22 +1,22 @@
 """Warm starts: the same answers, by the same rules, for less work."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.solver import fallback_count, maximin
+from coebl.solver import Maximin, fallback_count, maximin
 from oracles.certificate import certify
 from oracles.highs import value_by_highs
+from oracles.memory import tableau
 
 
 @pytest.mark.parametrize(("m", "n"), [(24, 20), (30, 45), (50, 64), (96, 70)])
 def test_a_walk_of_changed_entries_equals_solving_anew(m, n):
     random = np.random.default_rng([m, n])
     batch = random.normal(size=(6, m, n))
-    found = maximin(batch)
+    solver = Maximin(batch.shape)
+    found = solver(batch)
     cold = found.pivots.mean()
     warm = []
     for step in range(60):
@@ -24,7 +24,7 @@ def test_a_walk_of_changed_entries_equals_solving_anew(m, n):
         for k in range(len(batch)):
             size = random.choice([1e-6, 0.1, 1.0, 3.0])
             batch[k, random.integers(m), random.integers(n)] += size * random.normal()
-        found = maximin(batch, start=found)
+        found = solver(batch)
         warm.append(found.pivots.mean())
         if step % 10 == 9:
             anew = maximin(batch)
@@ -41,10 +41,10 @@ def test_tied_matrices_as_ucb_meets_them(m):
     random = np.random.default_rng(m)
     runs = 3
     count, total = np.zeros((runs, m, m)), np.zeros((runs, m, m))
-    found = None
+    solver = Maximin(count.shape)
     for step in range(150):
         batch = total / np.maximum(1, count) + 5 / np.sqrt(np.maximum(1, count))
-        found = maximin(batch, start=found)
+        found = solver(batch)
         if step % 15 == 0:
             np.testing.assert_allclose(found.strategy, maximin(batch).strategy, atol=1e-8)
         for k in range(runs):
@@ -55,36 +55,62 @@ def test_tied_matrices_as_ucb_meets_them(m):
     assert found.fallbacks == 0
 
 
-def test_a_start_can_be_used_again_but_helps_once():
-    random = np.random.default_rng(0)
-    batch = random.normal(size=(2, 30, 30))
-    first = maximin(batch)
-    changed = batch.copy()
-    changed[:, 3, 4] += 1
-    helped = maximin(changed, start=first)
-    alone = maximin(changed, start=first)
-    np.testing.assert_allclose(helped.strategy, alone.strategy, atol=1e-10)
-    assert helped.pivots.sum() < alone.pivots.sum()
+@pytest.mark.parametrize("n", [24, 64])
+def test_where_too_much_has_changed_it_starts_from_scratch(n):
+    """To the last bit: one entry more than the budget, or all, or payoffs on another scale."""
+    random = np.random.default_rng(n)
+    batch = random.normal(size=(3, n, n))
+    solver = Maximin(batch.shape)
+    cold = solver(batch)
+    few, many = batch.copy(), batch.copy()
+    few.reshape(3, -1)[:, :: n + 1][:, : 1 + n // 4] += 0.01
+    many.reshape(3, -1)[:, :: n + 1][:, : 2 + n // 4] += 0.01
+    assert (solver(few).pivots < cold.pivots).all()
+    for payoffs in (batch, many, random.normal(size=batch.shape), 1e6 * batch, 1e-6 * batch):
+        solver = Maximin(batch.shape)
+        solver(batch + 1 if payoffs is batch else batch)
+        found, expected = solver(payoffs), maximin(payoffs)
+        for name in ("strategy", "opponent", "value", "gap", "pivots"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
-def test_a_start_of_another_shape_or_another_game_does_no_harm():
+def test_answers_are_not_overwritten():
     random = np.random.default_rng(1)
-    start = maximin(random.normal(size=(2, 30, 30)))
-    batch = 1e6 + random.normal(size=(2, 40, 30))
-    np.testing.assert_array_equal(maximin(batch, start=start).strategy, maximin(batch).strategy)
-    start = maximin(random.normal(size=(2, 30, 30)))
-    batch = 1e6 * random.normal(size=(2, 30, 30))
-    np.testing.assert_array_equal(maximin(batch, start=start).strategy, maximin(batch).strategy)
+    solver = Maximin((2, 30, 30))
+    first = solver(random.normal(size=(2, 30, 30)))
+    kept = first.strategy.copy()
+    solver(random.normal(size=(2, 30, 30)))
+    np.testing.assert_array_equal(first.strategy, kept)
+
+
+def test_solvers_do_not_share_what_they_remember():
+    random = np.random.default_rng(8)
+    batches = [random.normal(size=(3, 30, 30)) for _ in range(3)]
+    solvers = [Maximin(batch.shape) for batch in batches]
+    for solver, batch in zip(solvers, batches, strict=True):
+        solver(batch)
+    for solver, batch in zip(solvers, batches, strict=True):
+        batch[:, 3, 4] += 0.5
+        found, cold = solver(batch), maximin(batch)
+        np.testing.assert_allclose(found.strategy, cold.strategy, atol=1e-9)
+        assert found.pivots.sum() < 0.3 * cold.pivots.sum()
+
+
+def test_shapes():
+    with pytest.raises(InputError, match=r"shape is \(2, 0, 3\); accepted: \(runs, m, n\)"):
+        Maximin((2, 0, 3))
+    with pytest.raises(InputError, match=r"payoffs has shape \(2, 3, 4\); accepted: \(2, 4, 3\)"):
+        Maximin((2, 4, 3))(np.ones((2, 3, 4)))
 
 
 def test_an_array_changed_in_place_is_as_good_as_a_new_one():
     random = np.random.default_rng(2)
     batch = random.normal(size=(4, 60, 60))
-    found = maximin(batch)
-    cold, warm = found.pivots.mean(), []
+    solver = Maximin(batch.shape)
+    cold, warm = solver(batch).pivots.mean(), []
     for _ in range(20):
         batch[:, random.integers(60), random.integers(60)] += random.normal(size=4)
-        found = maximin(batch, start=found)
+        found = solver(batch)
         warm.append(found.pivots.mean())
         for k in range(len(batch)):
             certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
@@ -96,51 +122,31 @@ def test_the_gap_is_relative_to_the_range_of_today(sign):
     """The entry that spans the payoffs goes, or is one of two, or a new one comes: the range moves as it should."""
     random = np.random.default_rng(7)
     batch = random.uniform(-1, 1, size=(1, 40, 40))
-    found = maximin(batch)
+    solver = Maximin(batch.shape)
+    solver(batch)
     for i, j, payoff in [(3, 5, 2.0), (8, 1, 2.0), (3, 5, 0.1), (8, 1, 0.2), (8, 1, -2.0), (8, 1, 0.0)]:
         batch[0, i, j] = sign * payoff
-        found = maximin(batch, start=found)
+        found = solver(batch)
         x, y = found.strategy[0], found.opponent[0]
         gap = (batch[0] @ y).max() - (x @ batch[0]).min()
         assert found.gap[0] == pytest.approx(gap / np.ptp(batch[0]), abs=1e-13)
-        state = found._state[0]  # gaps are too small to tell by
-        scaled = state.tableaux.B[0]
-        assert state.scale[0, 2:].tolist() == [scaled.min(), scaled.max()]
+        t = tableau(solver)  # gaps are too small to tell by
+        assert t.scale[2:].tolist() == [t.B.min(), t.B.max()]
         assert found.value[0] == pytest.approx(value_by_highs(batch[0]), abs=1e-8)
 
 
-def test_not_a_number_after_a_start_is_refused_and_does_no_lasting_harm():
+def test_not_a_number_is_refused_and_does_no_lasting_harm():
     random = np.random.default_rng(9)
     batch = random.normal(size=(2, 30, 30))
-    found = maximin(batch)
-    before = found.strategy.copy()
+    solver = Maximin(batch.shape)
+    before = solver(batch)
     broken = batch.copy()
     broken[1, 4, 6] = np.nan
     with pytest.raises(InputError, match=r"payoffs\[1\]\[4, 6\] is nan"):
-        maximin(broken, start=found)
-    np.testing.assert_array_equal(maximin(batch).strategy, before)
-
-
-def test_threads_may_share_a_start():
-    batch = np.random.default_rng(3).normal(size=(4, 24, 24))
-    expected = maximin(batch).value
-    with ThreadPoolExecutor(4) as pool:
-        for _ in range(50):
-            start = maximin(batch)
-            answers = [pool.submit(maximin, batch, start=start) for _ in range(4)]
-            for answer in answers:
-                np.testing.assert_allclose(answer.result().value, expected, atol=1e-9)
-
-
-def test_memory_that_is_handed_on_carries_nothing_over():
-    random = np.random.default_rng(8)
-    batches = [random.normal(size=(3, 30, 30)) for _ in range(3)]
-    held = [maximin(batch) for batch in batches]  # each with memory of its own
-    for batch, answer in zip(batches, held, strict=True):
-        again = maximin(batch)  # in memory that the loop's last answer left
-        np.testing.assert_array_equal(again.strategy, answer.strategy)
-        np.testing.assert_array_equal(again.pivots, answer.pivots)
-        del again
+        solver(broken)
+    after = solver(batch)
+    np.testing.assert_array_equal(after.strategy, before.strategy)
+    np.testing.assert_array_equal(after.pivots, before.pivots)
 
 
 def test_ucb_on_a_large_game_needs_no_fallback():
@@ -151,8 +157,8 @@ def test_ucb_on_a_large_game_needs_no_fallback():
     assert np.isfinite(result.final("exploitability")).all()
 
 
-def test_tied_and_untied_agree_on_the_answer():
+def test_many_ties_or_not_agree_on_the_answer():
     random = np.random.default_rng(6)
     count = random.poisson(0.02, size=(4, 64, 64))
     batch = np.where(count > 0, random.normal(size=count.shape), 0) + 5 / np.sqrt(np.maximum(1, count))
-    np.testing.assert_allclose(maximin(batch, tied=True).strategy, maximin(batch).strategy, atol=1e-7)
+    np.testing.assert_allclose(Maximin(batch.shape, many_ties=True)(batch).strategy, maximin(batch).strategy, atol=1e-7)

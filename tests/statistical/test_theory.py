@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from coebl.engine import Match, simulate
+from coebl.engine.seated import build_seat
 from coebl.games import Game
-from coebl.learners import parse_learner
+from coebl.learners import Seen, parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.learners.evolution import MUTATIONS
 from coebl.learners.ucb import Ucb
 
 # In [0, 1], as the theorems ask; not square, not symmetric, value not zero; a mixed equilibrium.
@@ -19,28 +19,23 @@ GAME = Game([[0.9, 0.2, 0.6, 0.5], [0.1, 0.8, 0.3, 0.7], [0.4, 0.5, 0.2, 0.9]], 
 @pytest.mark.parametrize("visits", [0, 1, 2, 10, 100])
 @pytest.mark.parametrize("c", [0.5, 2.0])
 def test_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
-    """Pr(A_ij <= mutated_ij) >= 1 - (1/(2 T² m k))^(c/8).
+    """Pr(A_ij <= mutated_ij) >= 1 - (1/(2 T² m k))^(c/8), for the mutants that the learner plays by.
 
-    100,000 draws; the bound may be missed by 4 standard errors at most. The smaller c, the tighter: at c = 8 a failure
-    is so rare that nothing could be seen.
+    About 100,000 entries; the bound may be missed by 4 standard errors at most. The smaller c, the tighter: at c = 8 a
+    failure is so rare that nothing could be seen.
     """
-    horizon, m, k, draws = 50, 3, 4, 100_000
+    horizon, m, k, runs, payoff = 50, 3, 4, 8334, 0.9
+    learner = Coebl(c=c)
+    seat = build_seat(learner, range(runs), (m, k), horizon, (0.0, 1.0))
+    playing = learner.seated(seat)
     random = np.random.default_rng([visits, int(10 * c)])
-    log_term = math.log(2 * horizon**2 * m * k)
-    payoff = 0.9
-    mean = payoff + random.standard_normal(draws) / math.sqrt(visits) if visits else np.zeros(draws)
-    count = np.full(draws, float(visits))
-    mutated = MUTATIONS["gaussian"](mean, count, c * log_term, random.standard_normal(draws))
-    optimistic = float((mutated >= payoff).mean())
-    bound = 1 - (1 / (2 * horizon**2 * m * k)) ** (c / 8)
-    assert optimistic >= bound - 4 * math.sqrt(bound * (1 - bound) / draws)
-
-
-def test_the_lemmas_probability_is_declared():
-    learner = Coebl(c=4.0)
-    assert learner.optimism_probability(actions=3, opponent_actions=4, rounds=100) == pytest.approx(
-        1 - (1 / (2 * 100**2 * 12)) ** 0.5
-    )
+    for _ in range(visits):
+        for i, j in np.ndindex(m, k):
+            reward = payoff + random.standard_normal(runs)
+            playing.observe(1, Seen(np.full(runs, i), reward, np.full(runs, j)))
+    mutants = playing.mutate.draw(seat, playing.centre, playing.deviation)
+    bound = learner.optimism_probability(m, k, horizon)
+    assert float((mutants >= payoff).mean()) >= bound - 4 * math.sqrt(bound * (1 - bound) / mutants.size)
 
 
 # Matching pennies in {0, 1}: a player who loses every round has a regret of T/2, so that the bounds can be missed.
@@ -77,29 +72,18 @@ def test_regret_against_a_best_response_is_sublinear():
         assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(20)
 
 
-def test_the_floor_of_the_regrets_magnitude_in_symmetric_self_play():
-    """With unit noise abs(sum of V - r) is at least sqrt(2T/pi) on average, whatever the players do.
+@pytest.mark.parametrize(("game", "variance"), [("bigger-number:2", 0.0), ("rps", 2 / 3)])
+def test_the_floor_of_the_regrets_magnitude_in_symmetric_self_play(game, variance):
+    """With unit noise abs(sum of V - r) has a mean of sqrt(2T/pi (1 + var)) between two players at equilibrium.
 
-    Two players at equilibrium attain it: the sum is then N(0, T (1 + var)), so its mean magnitude is
-    sqrt(2T/pi (1 + var)), with var the variance of the payoff under the equilibrium; 4,000 runs, 4 standard errors.
+    var is the variance of the payoff under the equilibrium, so that sqrt(2T/pi) is a floor. 4,000 runs, 4 standard
+    errors.
     """
     rounds, runs = 100, 4000
-    for game in ("bigger-number:2", "rps"):  # a pure equilibrium, payoff always 0; a mixed one, variance 2/3
-        variance = {"bigger-number:2": 0.0, "rps": 2 / 3}[game]
-        result = simulate(
-            Match.of(game, "nash", "nash", rounds=rounds), runs, record="last", metrics=["regret_magnitude"]
-        )
-        magnitude = result.final("regret_magnitude")
-        floor = math.sqrt(2 * rounds / math.pi)
-        expected = floor * math.sqrt(1 + variance)
-        assert abs(magnitude.mean() - expected) < 4 * magnitude.std(ddof=1) / math.sqrt(runs)
-        assert expected >= floor
-    for spec in ("coebl:c=2", "ucb", "exp3"):  # 200 runs of self-play each, 4 standard errors
-        result = simulate(Match.of("rps", spec, spec, rounds=rounds), 200, record="last", metrics=["regret_magnitude"])
-        magnitude = result.final("regret_magnitude")
-        assert magnitude.mean() > floor - 4 * magnitude.std(ddof=1) / math.sqrt(200)
-    assert math.sqrt(2 * 3000 / math.pi) == pytest.approx(43.7, abs=0.05)
-    assert math.sqrt(2 * 3000 / math.pi) > 0.1 * math.sqrt(4**2 * 3000)  # above the paper's reference line at K = 4
+    match = Match.of(game, "nash", "nash", rounds=rounds)
+    magnitude = simulate(match, runs, record="last", metrics=["regret_magnitude"]).final("regret_magnitude")
+    expected = math.sqrt(2 * rounds / math.pi * (1 + variance))
+    assert abs(magnitude.mean() - expected) < 4 * magnitude.std(ddof=1) / math.sqrt(runs)
 
 
 def test_selection_changes_nothing():

@@ -77,10 +77,7 @@ def test_the_example():
     pairs += [(row, "coebl") for row in ("coebl:c=2", "ucb", "exp3")] + [("ucb", "exp3")]
     games = ["rps", "diagonal:n=2", "diagonal:n=3"]
     assert [(cell.game, cell.row, cell.column, cell.seeds) for cell in study.cells] == [
-        (game, row, column, seeds)
-        for game in games
-        for row, column in pairs
-        for seeds in ((0, 1, 2, 3, 4), (5, 6, 7, 8, 9))
+        (game, row, column, seeds) for game in games for row, column in pairs for seeds in (tuple(range(10)),)
     ]
     assert {(cell.rounds, cell.noise, cell.record, cell.metrics) for cell in study.cells} == {
         (500, "gaussian", "log", ("regret", "pseudo_regret", "tv"))
@@ -90,7 +87,12 @@ def test_the_example():
 def test_every_commented_line_of_the_example_is_valid(tmp_path):
     (tmp_path / "my-game.csv").write_text("3,0\n1,2\n")
     path = tmp_path / "study.toml"
-    path.write_text(EXAMPLE.replace('# "my-game', '"my-game').replace("# all-pairs", "all-pairs"))
+    text = (
+        EXAMPLE.replace('# "my-game', '"my-game')
+        .replace("# all-pairs", "all-pairs")
+        .replace("# seeds_per", "seeds_per")
+    )
+    path.write_text(text)
     # 4 games, 4 learners in all 16 ordered pairs, 2 blocks of seeds
     assert len(read_study(path).cells) == 4 * 16 * 2
 
@@ -98,7 +100,7 @@ def test_every_commented_line_of_the_example_is_valid(tmp_path):
 def test_a_cell_of_the_example_runs():
     cell = next(cell for cell in parse_study(EXAMPLE).cells if cell.row == "exp3")
     result = cell.run()
-    assert result.metrics["tv"].shape[1] == 5
+    assert result.metrics["tv"].shape[1] == 10
     assert set(result.metrics) == {"regret", "pseudo_regret", "tv"}
 
 
@@ -216,8 +218,8 @@ def test_records(record):
 def test_all_metrics_are_those_that_each_game_allows(line):
     cells = parse_study(with_lines({4: 'games = ["rps", "trap:r=0"]', 8: line})).cells
     metrics = {cell.game: cell.metrics for cell in cells}
-    assert metrics["rps"] == tuple(METRICS)
-    assert metrics["trap:r=0"] == tuple(name for name in METRICS if name not in ("kl", "tv"))
+    assert metrics["rps"] == tuple(METRICS.names)
+    assert metrics["trap:r=0"] == tuple(name for name in METRICS.names if name not in ("kl", "tv"))
 
 
 def test_metrics_are_a_set():
@@ -227,7 +229,123 @@ def test_metrics_are_a_set():
     assert one.cells[0].metrics == ("regret", "tv")
 
 
+# Parts
+
+
+PARTS = """\
+name = "parts"
+title = "Two parts"
+description = "What each learner does on its own game."
+rounds = 20
+seeds = 4
+noise = "none"
+learners = ["ucb", "exp3"]
+metrics = ["regret"]
+[[parts]]
+games = ["rps"]
+[parts.match-ups]
+self-play = true
+[[parts]]
+games = ["diagonal:n=2", "rps"]
+seeds_per_cell = 2
+rounds = 30
+record = 5
+noise = "bernoulli"
+metrics = ["regret", "tv"]
+[parts.match-ups]
+pairs = [["coebl:c=2", "exp3"]]
+"""
+
+
+def test_the_cells_of_all_parts_in_order():
+    first = {"rounds": 20, "seeds": (0, 1, 2, 3), "noise": "none", "metrics": ("regret",)}
+    second = {"rounds": 30, "noise": "bernoulli", "record": 5, "metrics": ("regret", "tv")}
+    study = parse_study(PARTS)
+    assert (study.name, study.title, study.description) == (
+        "parts",
+        "Two parts",
+        "What each learner does on its own game.",
+    )
+    assert study.cells == (
+        Cell("rps", "ucb", "ucb", **first),
+        Cell("rps", "exp3", "exp3", **first),
+        Cell("diagonal:n=2", "coebl:c=2", "exp3", seeds=(0, 1), **second),
+        Cell("diagonal:n=2", "coebl:c=2", "exp3", seeds=(2, 3), **second),
+        Cell("rps", "coebl:c=2", "exp3", seeds=(0, 1), **second),
+        Cell("rps", "coebl:c=2", "exp3", seeds=(2, 3), **second),
+    )
+
+
+def test_what_two_parts_ask_for_is_one_cell():
+    study = parse_study(BASE + "[[parts]]\n[[parts]]\ngames = ['rps', 'trap:1']\n")
+    assert [cell.game for cell in study.cells] == ["rps", "rps", "diagonal:n=2", "diagonal:n=2", "trap", "trap"]
+    assert study.cells[:4] == parse_study(BASE).cells
+
+
+PARTS_MISTAKEN = [
+    ("games = ['rps']", "games = ['rsp']", "line 10, parts[0].games[0]", "did you mean 'rps'?"),
+    ("record = 5", "recrod = 5", "line 17, parts[1].recrod", "did you mean 'record'? Accepted: rounds, seeds"),
+    ("record = 5", "name = 'x'", "line 17, parts[1].name", "it belongs above [[parts]]"),
+    ("record = 5", "self-play = true", "line 17, parts[1].self-play", "it belongs under [parts.match-ups]"),
+    ("pairs = [['coebl:c=2', 'exp3']]", "self-play = 3", "line 21, parts[1].match-ups.self-play", "this is 3"),
+    ("games = ['rps']\n", "", "line 9, parts[0]", "there is no key 'games' here or at the top; accepted: a list"),
+    ("rounds = 20", "rounds = 0", "line 4, rounds", "this is 0"),
+    ("metrics = ['regret']", "metrics = ['regrets']", "line 8, metrics[0]", "did you mean 'regret'?"),
+    ("title = 'Two parts'", "title = 'Two\\nparts'", "line 2, title", "accepted: a text on one line"),
+    ("title = 'Two parts'", "title = 2", "line 2, title", "this is 2; accepted: a text on one line"),
+    ("title = 'Two parts'", "parts = 3 #", "line 2, parts", "accepted: tables [[parts]]"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "begins", "says"), PARTS_MISTAKEN)
+def test_a_mistake_in_a_part_names_its_line_and_place(old, new, begins, says):
+    text = PARTS.replace("'", '"').replace(old.replace("'", '"'), new.replace("'", '"'), 1)
+    if new.startswith("parts"):
+        text = text[: text.index("[[parts]]")]
+    [mistake] = mistakes_of(text)  # a mistake at the top is told once, though both parts meet it
+    assert mistake.startswith(f"study.toml, {begins}: ")
+    assert says in mistake
+
+
+def test_a_selection_is_the_same_study_with_fewer_cells():
+    study = parse_study(PARTS)
+    assert study.matches() == [
+        ("rps", "ucb", "ucb"),
+        ("rps", "exp3", "exp3"),
+        ("diagonal:n=2", "coebl:c=2", "exp3"),
+        ("rps", "coebl:c=2", "exp3"),
+    ]
+    some = study.select([study.matches()[3], study.matches()[0]])
+    assert some.cells == (study.cells[0], *study.cells[4:])
+    assert (some.name, some.text, some.title) == (study.name, study.text, study.title)
+    assert study.select(study.matches(), seeds=2).cells == (study.cells[2], study.cells[4])
+    assert study.select(study.matches(), seeds=4) == study
+    with pytest.raises(InputError, match="the study parts has no match exp3 v ucb on rps"):
+        study.select([("rps", "exp3", "ucb")])
+
+
+def test_a_key_of_very_many_parts_is_refused_at_once():
+    [mistake] = mistakes_of("a." * 50_000 + "a = 1\n")
+    assert mistake.endswith("it is nested too deep.")
+
+
 # Files
+
+
+def test_two_files_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "g.csv").write_text("3,0\n1,2\n")
+        (tmp_path / folder / "mine.py").write_text(
+            "from coebl.learners.opponents import Uniform\nclass Mine(Uniform):\n    pass\n"
+        )
+    where = str(tmp_path / "study.toml")
+    text = with_lines({4: 'games = ["a/g.csv",\n"a/../a/g.csv", "b/g.csv"]', 10: 'pairs = [["ucb", "exp3"]]'})
+    [mistake] = mistakes_of(text, where)
+    assert "line 5, games[2]: " in mistake
+    assert "have the same name, and results know files by their names; rename one of them." in mistake
+    [mistake] = mistakes_of(with_lines({5: 'learners = ["a/mine.py:Mine", "b/mine.py:Mine"]'}), where)
+    assert "line 5, learners[1]: " in mistake
 
 
 def test_files_are_relative_to_the_study(tmp_path, monkeypatch):
@@ -275,10 +393,10 @@ def test_a_game_file_that_cannot_be_read(tmp_path, name, content, said):
     [
         ("class Mine(:\n", "SyntaxError"),
         ("import no_such_module\n", "ModuleNotFoundError"),
-        ("from coebl.learners import Learner as Other\n", "has no class 'Mine'"),
+        ("from coebl.learners import Learner as Other\n", "has no learner 'Mine'"),
         (
             "from coebl.learners.opponents import Uniform\n"
-            "class Mine(Uniform):\n    def start(self, seat):\n        raise KeyError('no such state')\n",
+            "class Mine(Uniform):\n    def refusal(self, seat):\n        raise KeyError('no such state')\n",
             "cannot take the row seat of rps: KeyError: 'no such state'",
         ),
     ],
@@ -376,7 +494,7 @@ MALFORMED = [
     (5, 'learners = ["coebl:cc=2"]', "line 5, learners[0]", "has no parameter 'cc': did you mean 'c'?"),
     (5, 'learners = ["fixed"]', "line 5, learners[0]", "fixed needs strategy"),
     (5, 'learners = ["fixed:0.5/0.2/0.2"]', "line 5, learners[0]", "with sum 0.9"),
-    (5, 'learners = ["none.py:Mine"]', "line 5, learners[0]", "no file 'none.py'"),
+    (5, 'learners = ["none.py:Mine"]', "line 5, learners[0]", "none.py: no such file"),
     (5, 'learners = ["fixed:1/0/0"]', "line 5, learners[0]", "row seat of diagonal:n=2: fixed: strategy is"),
     (5, 'learners = ["ucb", "best-response"]', "line 10, match-ups.self-play", "see the other's policy first"),
     # noise
@@ -428,7 +546,7 @@ MALFORMED = [
     # keys, and texts that would lead a careless scan astray
     (7, "round = 3", "line 7, round", "unknown key 'round': did you mean 'rounds'?"),
     (7, "seeds-per-cell = 3", "line 7, seeds-per-cell", "did you mean 'seeds_per_cell'?"),
-    (7, '"a.b" = 3', "line 7, 'a.b'", "unknown key 'a.b'. Accepted: name, rounds"),
+    (7, '"a.b" = 3', "line 7, 'a.b'", "unknown key 'a.b'. Accepted: name, title"),
     (7, "a.b = 3", "line 7, a", "unknown key 'a'"),
     (7, '"line\\nbreak" = 3', "line 7, 'line\\nbreak'", "unknown key 'line\\nbreak'"),
     (7, f"\n# rounds = 1\nrecord = {TRIPLE}\nrounds = 2\n{TRIPLE}", "line 9, record", "this is 'rounds = 2\\n'"),
@@ -523,7 +641,9 @@ def test_each_game_that_a_learner_cannot_play_is_named_once():
 def test_absurd_sizes_are_refused_before_anything_is_built():
     [mistake] = mistakes_of(with_lines({3: "seeds = 100_000\nseeds_per_cell = 1"}))
     # 2 games, 2 pairs, 100,000 blocks
-    assert mistake.startswith("study.toml: this study has 400,000 cells, 2 games of 200,000; accepted: at most 100,000")
+    assert mistake.startswith(
+        "study.toml: this study has 400,000 cells, 2 games of 200,000 among them; accepted: at most"
+    )
     hundred = ",".join(str(number) for number in range(1, 1000))
     [mistake] = mistakes_of(with_lines({5: f'learners = ["coebl:c=[{hundred}]"]', 10: "all-pairs = true"}))
     assert mistake.startswith("study.toml, line 10, match-ups.all-pairs: this gives more than 100,000 pairs")
@@ -598,6 +718,7 @@ def test_lines_of_keys_in_every_form_that_toml_has():
         ("i", "j"): 15,
         ("i", "j", "l"): 16,
         ("m",): 17,
+        ("m", 0): 17,
         ("n",): 18,
         ("n", "o"): 19,
     }

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
+import os
 import sys
+from typing import NoReturn
 
 import typer
 
 from coebl.cli import look, paper, play, studies  # each adds its commands
 from coebl.cli.app import app
-from coebl.core.errors import CoeblError
+from coebl.core.errors import CoeblError, printable
 
 __all__ = ["app", "look", "main", "paper", "play", "studies"]
 
 
 def main() -> None:
     """Run a command; a mistake in its input is one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # for terminals that cannot show every character
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="coebl", standalone_mode=False)
+        sys.stdout.flush()  # a full disk shows here, if not before
         sys.exit(code if isinstance(code, int) else 0)
     except CoeblError as error:
-        print(f"coebl: {error}", file=sys.stderr)
-        sys.exit(2)
+        _stop(str(error), 2)
     except BrokenPipeError:  # the reader, head for one, has had enough
         sys.stderr.close()
         sys.exit(141)
     except (KeyboardInterrupt, typer.Abort):
-        print("coebl: stopped", file=sys.stderr)
-        sys.exit(130)
+        _stop("stopped", 130)
+    except MemoryError:
+        _stop("there is not enough memory for this; use fewer seeds or a smaller game.", 1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        _forget_output()
+        _stop(f"the output cannot be written ({error.strerror}). Make room there, or write elsewhere.", 1)
     except Exception as error:
         usage = getattr(error, "format_message", None)  # only mistakes in the command's words have it
         if usage is None:
@@ -36,5 +50,16 @@ def main() -> None:
             sys.exit(2)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "coebl"
-        print(f"coebl: {' '.join(usage().split())} See: {path} --help", file=sys.stderr)
-        sys.exit(2)
+        words = " ".join(usage().split()).rstrip(".")
+        _stop(f"{words}. See: {path} --help", 2)
+
+
+def _stop(line: str, code: int) -> NoReturn:
+    print(f"coebl: {printable(line)}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _forget_output() -> None:
+    """Send what is left in the buffer nowhere: Python would try to write it again at its end, and complain."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

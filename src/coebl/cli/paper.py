@@ -1,10 +1,12 @@
-"""Commands for the paper and for what people look at: reproduce, claims, figures, report."""
+"""Commands for papers and for what people look at: reproduce, claims, figures, report."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +15,10 @@ from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
 from coebl.core.errors import InputError
 
 if TYPE_CHECKING:
+    from coebl.papers import Paper
     from coebl.study import Results
+
+DEFAULT = "ijcai2025"
 
 Figures = Annotated[
     list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
@@ -25,14 +30,15 @@ Claims = Annotated[
 
 @app.command("reproduce")
 def reproduce_command(
+    paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="Which paper.")] = DEFAULT,
     out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")] = Path("reproduction"),
-    quick: Annotated[bool, typer.Option("--quick", help="Games of up to 16 actions and 20 seeds: minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only small games and few seeds: minutes.")] = False,
     figure: Figures = None,
     claim: Claims = None,
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Run the paper's experiments, and judge its claims.
+    """Run a paper's experiments, and judge its claims.
 
     What is in the folder already is not run again. At the end it draws the figures and writes the page.
 
@@ -43,36 +49,36 @@ def reproduce_command(
       coebl reproduce --figure diagonal-self-play
       coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
     """
-    from coebl.papers.ijcai2025.claims import as_table, judge
-    from coebl.papers.ijcai2025.experiments import QUICK_SEEDS, SEEDS, study
-    from coebl.papers.ijcai2025.figures import MAIN_TEXT, draw
-    from coebl.papers.ijcai2025.reproduction import pairings, write_report, write_summary
-    from coebl.study import Results
-    from coebl.study.run import cores
+    from coebl.claims.tables import as_table
+    from coebl.papers import load_paper
+    from coebl.papers.reproduce import reproduce
 
-    chosen = [*(f"--figure {name}" for name in figure or ()), *(f"--claim {name}" for name in claim or ())]
-    command = " ".join(["coebl reproduce", *["--quick"] * quick, *chosen])
-    experiments = study(pairings(figure or (), claim or (), quick), QUICK_SEEDS if quick else SEEDS)
-    outcome = run_study(experiments, out, workers, dask, f"{command} --out {out}")
-    results = Results(out)
-    parts = figure or claim  # asked for by name: nothing else is made
-    verdicts = judge(results, claim if parts else None) if claim or not parts else []
-    if figure or not parts:
-        names = figure or (MAIN_TEXT if quick else None)  # on small games the appendix shows little more
-        drawn = draw(results, out / "figures", names=names, workers=workers or cores())
-        print(f"{len(drawn)} files of figures: {out / 'figures'}")
-    if verdicts:
-        print(f"\n{as_table(verdicts, _width())}\n")
-    if not parts:
-        write_summary(results, out / "summary", verdicts, command)
-        print(f"summary: {out / 'summary'}")
-        print(f"page: {write_report(results, out / 'report.html', verdicts)}")
-    elif (out / "report.html").exists() and outcome.finished:
+    chosen = load_paper(paper)
+    figures, claims = figure or [], claim or []
+    options = [*["--quick"] * quick, *_repeated("--figure", figures), *_repeated("--claim", claims)]
+    command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
+    again = shlex.join([*shlex.split(command), "--out", str(out)])
+    run = partial(run_study, workers=workers, dask=dask, again=again)
+    made = reproduce(
+        chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command
+    )
+    if made.figures:
+        print(f"{len(made.figures)} files of figures: {out / 'figures'}")
+    if made.verdicts:
+        print(f"\n{as_table(made.verdicts, chosen.titles, _width())}\n")
+    if made.page:
+        print(f"summary: {made.summary}")
+        print(f"page: {made.page}")
+        if quick:
+            print("for all games and all seeds: coebl reproduce")
+    elif (out / "report.html").exists() and made.outcome.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")
-    if quick and not parts:
-        print("for all games and 50 seeds: coebl reproduce")
-    if outcome.failed:
+    if made.outcome.failed:
         raise typer.Exit(1)
+
+
+def _repeated(option: str, values: list[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
 
 
 @app.command("claims")
@@ -82,7 +88,7 @@ def claims_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown instead of a table.")] = False,
 ) -> None:
-    """Print a verdict on each claim of the paper.
+    """Print a verdict on each claim of a paper.
 
     From the results of coebl reproduce.
 
@@ -92,17 +98,18 @@ def claims_command(
       coebl claims reproduction --json
       coebl claims reproduction --claim C9
     """
-    from coebl.papers.ijcai2025 import claims
+    from coebl.claims import tables
 
     if as_json and as_markdown:
         raise InputError("--json and --markdown are both given; accepted: one of them.")
-    verdicts = claims.judge(_of_the_paper(folder), claim or None)
+    paper, results = _of_a_paper(folder)
+    verdicts = paper.judge(results, claim or None)
     if as_json:
-        print(claims.as_json(verdicts))
+        print(tables.as_json(verdicts))
     elif as_markdown:
-        print(claims.as_markdown(verdicts), end="")
+        print(tables.as_markdown(verdicts, paper.titles), end="")
     else:
-        print(claims.as_table(verdicts, _width()))
+        print(tables.as_table(verdicts, paper.titles, _width()))
 
 
 @app.command("figures")
@@ -111,11 +118,12 @@ def figures_command(
     out: Annotated[Path | None, typer.Option(help="Where to; by default DIR/figures.")] = None,
     figure: Figures = None,
     variant: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only text, c=2 or as-released; may be given more than once.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this variant, such as text; may be given more than once."),
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Draw the figures of the paper as PDF, SVG and PNG.
+    """Draw the figures of a paper as PDF, SVG and PNG.
 
     From the results of coebl reproduce.
 
@@ -124,12 +132,12 @@ def figures_command(
       coebl figures reproduction
       coebl figures reproduction --figure rps-self-play --variant text
     """
-    from coebl.papers.ijcai2025.figures import draw
+    from coebl.papers.drawing import draw
     from coebl.study.run import cores
 
     target = out or folder / "figures"
-    results = _of_the_paper(folder)
-    paths = draw(results, target, names=figure, variants=variant, workers=workers or cores())
+    paper, results = _of_a_paper(folder)
+    paths = draw(paper, results, target, names=figure, variants=variant, workers=workers or cores())
     print(f"{len(paths)} files: {target}")
 
 
@@ -148,15 +156,16 @@ def report_command(
       coebl report reproduction --open
       coebl report results --out page.html
     """
-    from coebl.papers.ijcai2025.claims import judge
-    from coebl.papers.ijcai2025.reproduction import is_reproduction, write_report
+    from coebl.papers import paper_of
+    from coebl.papers.reproduce import write_report
     from coebl.report.page import write_page
     from coebl.study import Results
 
     results = Results(folder)
     path = out or folder / "report.html"
-    if is_reproduction(results):
-        write_report(results, path, judge(results))
+    paper = paper_of(results.store.name)
+    if paper:
+        write_report(paper, results, path, paper.judge(results))
     else:
         write_page(results, path, title=results.store.name)
     print(f"page: {path}")
@@ -167,16 +176,19 @@ def report_command(
             print("there is no browser here to open it with", file=sys.stderr)
 
 
-def _of_the_paper(folder: Path) -> Results:
-    """The results in a folder, if they are of the paper's study."""
-    from coebl.papers.ijcai2025.reproduction import is_reproduction
+def _of_a_paper(folder: Path) -> tuple[Paper[Any], Results]:
+    """The paper whose study was run into a folder, and the results that are there."""
+    from coebl.papers import paper_of
     from coebl.study import Results
 
     results = Results(folder)
-    if not is_reproduction(results):
-        name = results.store.name
-        raise InputError(f"{folder}: this is the study {name}, not the paper's; for its page: coebl report {folder}")
-    return results
+    paper = paper_of(results.store.name)
+    if paper is None:
+        raise InputError(
+            f"{folder}: this is the study {results.store.name}, not that of a paper; accepted: the folder of "
+            f"coebl reproduce. For the page of this study: coebl report {folder}"
+        )
+    return paper, results
 
 
 def _width() -> int:

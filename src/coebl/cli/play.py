@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coebl.cli.app import app
-from coebl.core.errors import check_whole
+from coebl.cli.rounds import check_savable, save_rounds
+from coebl.cli.waiting import compilation_told, progress_bar
+from coebl.core.errors import check_whole, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from coebl.engine import Match
+    from coebl.core.arrays import Floats
+    from coebl.engine import Match, Result
     from coebl.games import Game
     from coebl.statistics import Interval
 
@@ -24,6 +26,7 @@ GameArgument = Annotated[
 ]
 
 _MOST_ACTIONS = 24  # how many actions of a strategy are printed
+_READING = "pseudo_regret"  # the metric that says in a sentence who wins
 
 
 @app.command("solve")
@@ -42,32 +45,38 @@ def solve_command(
     from coebl.games import parse_game
 
     loaded = parse_game(game)
-    solution = loaded.solution
+    with compilation_told():
+        solution = loaded.solution
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "value": solution.value,
-                    "row": solution.row.tolist(),
-                    "column": solution.column.tolist(),
-                    "gap": solution.gap,
-                    "status": solution.status,
-                    "pivots": solution.pivots,
-                }
-            )
-        )
+        print(json.dumps(_solution_summary(loaded)))
         return
     m, n = loaded.shape
-    print(f"{loaded.spec or loaded.name}: {m} x {n}")
+    print(f"{printable(loaded.spec or loaded.name)}: {m} x {n}")
     print(f"value to the row player  {tidy_value(loaded)}")
     print(f"certified to             {max(solution.gap, 0.0):.1e} of the payoff range")
-    print(f"only equilibrium         {loaded.unique_equilibrium}")
+    print(f"only equilibrium         {printable(str(loaded.unique_equilibrium))}")
     for player, labels, strategy in (
         ("row", loaded.row_labels, solution.row),
         ("column", loaded.column_labels, solution.column),
     ):
         print(f"\n{player} player's strategy")
-        _print_strategy(labels, strategy.tolist())
+        _print_strategy([printable(label) for label in labels], strategy.tolist())
+
+
+def _solution_summary(game: Game) -> dict[str, Any]:
+    solution, unique = game.solution, game.unique_equilibrium
+    return {
+        "name": game.spec or game.name,
+        "value": solution.value,
+        "row": solution.row.tolist(),
+        "column": solution.column.tolist(),
+        "row_labels": game.row_labels,
+        "column_labels": game.column_labels,
+        "unique": {"answer": unique.answer, "reason": unique.reason},
+        "gap": max(solution.gap, 0.0),  # below zero by rounding alone
+        "status": solution.status,
+        "pivots": solution.pivots,
+    }
 
 
 def tidy_value(game: Game) -> str:
@@ -97,6 +106,12 @@ def match_command(
     seeds: Annotated[int, typer.Option(help="How many runs.")] = 50,
     first_seed: Annotated[int, typer.Option(help="The first run's seed; the others follow.")] = 0,
     noise: Annotated[str | None, typer.Option(help="A noise's spec; by default the game's own.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this metric; may be given more than once.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write actions and rewards by round: .parquet or .csv.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Play two learners against each other and print how it ended.
@@ -105,45 +120,90 @@ def match_command(
     Examples:
       coebl match --game diagonal:3 --row ucb --column coebl:c=2
       coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
+      coebl match --game rps --row ucb --column exp3 --metric regret --metric exploitability
+      coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
     """
     from coebl.engine import Match, simulate
-    from coebl.statistics import mean_interval
+    from coebl.engine.simulate import MOST_SEEDS
 
     match = Match.of(game, row, column, rounds, noise)
-    check_whole("--seeds", seeds, 1)
-    check_whole("--first-seed", first_seed, 0)
-    with _progress_bar(match.rounds, str(match)) as advance:
+    check_whole("--seeds", seeds, 1, MOST_SEEDS)
+    check_whole("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
+    if save:
+        check_savable(save, rounds * seeds)
+    with progress_bar(match.rounds, printable(str(match))) as advance, compilation_told():
         result = simulate(
-            match, range(first_seed, first_seed + seeds), record="last", metrics=["all"], progress=advance
+            match,
+            range(first_seed, first_seed + seeds),
+            record="last",
+            metrics=[*(metric or ["all"]), _READING],
+            keep=("actions", "rewards") if save else (),
+            progress=advance,
         )
+    if save:
+        save_rounds(result, save)
     finals = {name: result.final(name) for name in result.metrics}
-    intervals = {name: mean_interval(values) for name, values in finals.items() if _finite(values)}
+    regret = finals[_READING]
+    if metric and _READING not in metric and "all" not in metric:
+        del finals[_READING]
     if as_json:
-        summary = {
+        print(json.dumps(_match_summary(result, finals), allow_nan=False))
+    else:
+        _print_match(result, finals, regret)
+
+
+def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
+    match = result.match
+    intervals = _intervals(finals)
+    return {
+        "game": match.game.spec or match.game.name,
+        "row": str(match.row),
+        "column": str(match.column),
+        "rounds": match.rounds,
+        "seeds": len(result.seeds),
+        "noise": str(match.game.noise),
+        "first_seed": int(result.seeds[0]),
+        "value": match.game.value,
+        "metrics": {
             name: {key: _number(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
             for name in finals
-        }
-        names = {"game": match.game.spec or match.game.name, "row": str(match.row), "column": str(match.column)}
-        more = {"noise": str(match.game.noise), "first_seed": first_seed, "value": match.game.value}
-        print(json.dumps({**names, "rounds": rounds, "seeds": seeds, **more, "metrics": summary}, allow_nan=False))
-        return
-    print(f"{match}, {seeds} seeds, noise {match.game.noise}")
+        },
+    }
+
+
+def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> None:
+    match = result.match
+    intervals = _intervals(finals)
+    width = max(24, *map(len, finals))
+    print(f"{printable(str(match))}, {len(result.seeds)} seeds, noise {match.game.noise}")
     print(f"value of the game {tidy_value(match.game)}\n")
-    print(f"{'after the last round':<24} {'mean':>12}   95 % interval (Student)")
+    print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
     for name in finals:
         if name in intervals:
-            interval = intervals[name]
-            print(f"{name:<24} {interval.mean:>12.4f}   {interval.low:.4f} .. {interval.high:.4f}")
+            mean, low, high = (_decimal(getattr(intervals[name], key)) for key in ("mean", "low", "high"))
+            print(f"{name:<{width}} {mean:>12}   {low} .. {high}")
         else:
-            print(f"{name:<24} {'infinite':>12}   an action outside the equilibrium is played")
-    print(f"\n{_reading(match, intervals['pseudo_regret'])}")
+            print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
+    print(f"\n{_reading(match, _intervals({_READING: regret})[_READING])}")
 
 
-def _finite(values: Any) -> bool:
-    """Whether all are finite."""
+def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
+    """The interval of the mean of every metric that is finite in all runs."""
     import numpy as np
 
-    return bool(np.isfinite(values).all())
+    from coebl.statistics import mean_interval
+
+    return {name: mean_interval(values) for name, values in finals.items() if np.isfinite(values).all()}
+
+
+def _decimal(number: float) -> str:
+    """Four decimals where they say something.
+
+    >>> _decimal(12.5), _decimal(0.0), _decimal(1.25e-7), _decimal(3e40)
+    ('12.5000', '0.0000', '1.25e-07', '3e+40')
+    """
+    plain = number == 0 or 1e-3 <= abs(number) < 1e9
+    return f"{number:.4f}" if plain else f"{number:.4g}"
 
 
 def _number(value: float | None) -> float | None:
@@ -153,29 +213,17 @@ def _number(value: float | None) -> float | None:
 
 def _reading(match: Match, regret: Interval) -> str:
     """What the regret says, in a sentence."""
-    per_round = regret.mean / match.rounds
     low, high = match.game.payoff_range
-    rounding = 1e-9 * (high - low)
-    if abs(per_round) <= rounding:
+    if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:
         return "One run tells nothing of the noise; use more --seeds."
-    if not (regret.low > 0 or regret.high < 0):
-        return f"Neither player is ahead: the difference, {abs(per_round):.2g} a round, is within the noise."
-    seat, learner = ("column", match.column) if per_round > 0 else ("row", match.row)
-    return f"The {seat} player, {learner}, wins {abs(per_round):.2g} a round more than the value of the game gives it."
-
-
-@contextmanager
-def _progress_bar(total: int, label: str) -> Iterator[Callable[[int], None] | None]:
-    """A bar with the time left, on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda done: progress.update(task, completed=done)
+    seat, learner, sign = ("column", match.column, 1) if regret.mean > 0 else ("row", match.row, -1)
+    mean, *ends = (sign * total / match.rounds for total in (regret.mean, regret.low, regret.high))
+    interval = f"{min(ends):.2g} .. {max(ends):.2g}"
+    if min(ends) <= 0:
+        return f"Neither player is ahead: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
+    return (
+        f"The {seat} player, {learner}, wins {mean:.2g} a round more than the value of the game gives it, "
+        f"95 % interval {interval}."
+    )

@@ -22,8 +22,8 @@ class SolveError(CoeblError, ArithmeticError):
     """No method found an equilibrium that passes its certificate."""
 
 
-def check_whole(argument: str, value: Any, low: int) -> int:
-    """A whole number that is large enough, also one of NumPy's.
+def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:
+    """A whole number within limits, also one of NumPy's.
 
     >>> check_whole("rounds", 0, 1)
     Traceback (most recent call last):
@@ -34,8 +34,9 @@ def check_whole(argument: str, value: Any, low: int) -> int:
         number = operator.index(value)
     except TypeError:
         number = low - 1
-    if number < low or isinstance(value, bool):
-        raise InputError(f"{argument} is {value!r}; accepted: a whole number, >= {low}.")
+    if number < low or (high is not None and number > high) or isinstance(value, bool):
+        limits = f">= {low}" if high is None else f"{low} .. {high:,}"
+        raise InputError(f"{argument} is {shorten(value)}; accepted: a whole number, {limits}.")
     return number
 
 
@@ -68,5 +69,17 @@ def shorten(value: object, width: int = 60) -> str:
     >>> shorten("x" * 100, width=10)
     "'xxxxxx..."
     """
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python does not print whole numbers of more than some thousand digits
+        text = "a number too long to show"
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def printable(text: str) -> str:
+    """A text as a terminal may show it: line breaks and control characters are escaped.
+
+    >>> printable("one\\ntwo \\x1b[31m naïve")
+    'one\\\\ntwo \\\\x1b[31m naïve'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

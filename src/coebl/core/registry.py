@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import load_file
 from coebl.core.specs import Entry, split_spec
 
@@ -43,7 +43,7 @@ class Registry(Generic[T]):
         self.plural = plural
         self.group = group
         self._homes = dict(homes or {})
-        self._asked_others = group is None
+        self._asked_others = False  # for entry points
         self._refusal = refusal
         self._entries: dict[str, Entry[T]] = {}
         self._by_factory: dict[Any, Entry[T]] = {}
@@ -97,6 +97,16 @@ class Registry(Generic[T]):
         entry, arguments = self.parse(spec)
         return entry.make(**arguments)
 
+    def resolve(self, thing: str | T, base: type[T]) -> T:
+        """The thing that a spec names; a thing stands for itself."""
+        if isinstance(thing, base):
+            return thing
+        if isinstance(thing, str):
+            return self.make(thing)
+        repair = f" Make one: {thing.__name__}()." if isinstance(thing, type) and issubclass(thing, base) else ""
+        accepted = f"a {base.__name__}, or a spec such as {self.names[0]!r}"
+        raise InputError(f"{self.kind} is {shorten(thing)}; accepted: {accepted}.{repair}")
+
     def canonical(self, spec: str) -> str:
         """The shortest spec that means the same."""
         entry, arguments = self.parse(spec)
@@ -109,7 +119,7 @@ class Registry(Generic[T]):
         return self._by_factory[factory]
 
     def _all_homes(self) -> dict[str, str]:
-        if not self._asked_others:
+        if self.group is not None and not self._asked_others:
             self._asked_others = True
             others = {point.name: point.value for point in entry_points(group=self.group)}
             self._homes |= {name: home for name, home in others.items() if name not in self._homes}

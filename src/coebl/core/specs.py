@@ -125,13 +125,16 @@ class Parameter:
         try:
             value = self._convert(text)
         except ValueError:
-            raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.") from None
+            grid = " Lists in brackets are for studies: see coebl run --help." if text.startswith("[") else ""
+            raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
         return self.check(value, owner)
 
     def check(self, value: Any, owner: str) -> Any:
         """The value itself if it is of the right kind and within the limits; a nested spec in its shortest form."""
         if self.names is not None and isinstance(value, str):
             return self.names.canonical(value)
+        if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
+            value = tuple(value)  # a list or an array will do
         numbers = value if isinstance(value, tuple) else (value,)
         if not self._fits(value) or (self.limits and not all(number in self.limits for number in numbers)):
             raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coebl.core.errors import InputError, check_whole
+from coebl.core.errors import InputError, check_whole, shorten
 from coebl.games import Game, Noise, parse_game
-from coebl.learners import Learner, parse_learner
+from coebl.learners import Learner, Responder, parse_learner
+
+MOST_ROUNDS = 10**9
+_MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer floats
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,24 @@ class Match:
     row: Learner
     column: Learner
     rounds: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.game, Game):
+            raise InputError(f"game is {shorten(self.game)}; accepted: a Game. For specs and files: Match.of(...).")
+        for seat, learner in (("row", self.row), ("column", self.column)):
+            if not isinstance(learner, Learner):
+                raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.of(...).")
+        check_whole("rounds", self.rounds, 1, MOST_ROUNDS)
+        largest = max(map(abs, self.game.payoff_range))
+        if largest > _MOST_PAYOFF:
+            raise InputError(
+                f"{self.game.name} has payoffs or a payoff range up to {largest:.3g}; accepted in a match: at most "
+                f"{_MOST_PAYOFF:g}, so that they can be added up. Divide the payoffs by a constant."
+            )
+        if all(isinstance(learner, Responder) for learner in self.learners):
+            raise InputError(
+                f"{self.row} v {self.column}: each would have to see the other's policy first; let one of them learn."
+            )
 
     @classmethod
     def of(
@@ -33,13 +54,7 @@ class Match:
         >>> print(match)
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
         """
-        rounds = check_whole("rounds", rounds, 1)
-        match = cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
-        if all("policy" in learner.sees for learner in match.learners):
-            raise InputError(
-                f"{match.row} v {match.column}: each would have to see the other's policy first; let one of them learn."
-            )
-        return match
+        return cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
 
     @property
     def learners(self) -> tuple[Learner, Learner]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
-import zipfile
-from typing import Any
+import secrets
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coebl.core.errors import InputError, check_whole
+from coebl.core.arrays import Floats
+from coebl.core.errors import InputError, check_whole, shorten
 from coebl.core.files import write_whole
 from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat, sample
@@ -19,7 +20,7 @@ from coebl.engine.streams import BatchRandom
 from coebl.learners import LEARNERS, Learner, Seen, parse_learner
 
 _FORMAT = 1
-_OTHER_VERSION = "{} was saved by a version of coebl that plays differently; use that version."
+_TOLERANCE = 1e-6  # of a replayed policy: another processor's exp and log differ by far less, another version by more
 _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
 
 
@@ -27,6 +28,7 @@ class Player:
     """A learner that is asked for actions and told what happened.
 
     It is the learner of the simulations with a single run, in own view: its own actions, its own reward to maximise.
+    With seed=None it draws its seed, so that no two players are alike.
 
     >>> player = Player("exp3", actions=2, opponent_actions=2, seed=1)
     >>> for _ in range(200):
@@ -42,29 +44,32 @@ class Player:
         actions: int,
         opponent_actions: int,
         horizon: int | None = None,
-        seed: int = 0,
+        seed: int | None = 0,
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
         self.learner = parse_learner(learner)
         actions = check_whole("actions", actions, 1)
         opponent_actions = check_whole("opponent_actions", opponent_actions, 1)
         horizon = None if horizon is None else check_whole("horizon", horizon, 1)
-        seed = check_whole("seed", seed, 0)
-        low, high = payoff_range
+        seed = secrets.randbits(63) if seed is None else check_whole("seed", seed, 0)
+        try:
+            low, high = (float(end) for end in payoff_range)
+        except (TypeError, ValueError):
+            raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
         if not (np.isfinite([low, high]).all() and low < high):
             raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
         self.actions = actions
         self.opponent_actions = opponent_actions
         self.horizon = horizon
         self.seed = seed
-        self.payoff_range = payoff_range
+        self.payoff_range = low, high
         self.reset()
 
     def reset(self) -> None:
         """Forget everything and begin again, with the same seed."""
         self._history: list[tuple[int, int, float]] = []  # action, opponent's action or -1, reward
         self._action: int | None = None
-        self._policy: NDArray[np.float64] | None = None  # (actions,)
+        self._policy: Floats | None = None  # (actions,)
         self._uniform = BatchRandom([self.seed], "row actions")
         shape = self.actions, self.opponent_actions
         seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
@@ -76,7 +81,7 @@ class Player:
         return len(self._history) + 1
 
     @property
-    def policy(self) -> NDArray[np.float64]:
+    def policy(self) -> Floats:
         """The mixed strategy of this round: (actions,)."""
         if self._policy is None:
             self._policy = np.array(self._seated.policy(self.round)[0])
@@ -134,40 +139,57 @@ class Player:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: Learner | None = None) -> Player:
-        """Go on where `save` left off, to the last bit. The history is played through again: a moment per round.
+        """Go on where `save` left off. What was observed is played through again: a moment per round.
+
+        On the same kind of processor the player goes on to the last bit. On another one, the last bits of exp and log
+        may differ, and so may those of its policies.
 
         A learner of one's own is handed in as `learner`: nothing that a file names is imported or run.
         """
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                settings = json.loads(stored["settings"].tobytes())
-                history = [stored[name].tolist() for name in ("action", "opponent", "reward")]
-                policy = stored["policy"]
-            name, acted = settings["learner"], settings["acted"]
-            if settings["format"] != _FORMAT:
-                raise InputError(f"{path} has another format than {_FORMAT}; load it with the coebl that wrote it.")
-            if learner is None and split_spec(str(name)).name not in LEARNERS:
-                raise InputError(f"{path} holds {name!r}, which is not built in; pass learner=, an equal one.")
-            if learner is not None and str(learner) != name:
-                raise InputError(f"{path} holds {name!r}, and learner is {learner}; pass an equal one.")
-            settings["payoff_range"] = tuple(settings["payoff_range"])
-            settings = {key: settings[key] for key in _SETTINGS}
-            player = cls(learner or name, **settings)
-            for action, opponent, reward in zip(*history, strict=True):
-                if player.act() != action:
-                    raise InputError(_OTHER_VERSION.format(path))
-                player.observe(reward=reward, opponent=None if opponent < 0 else opponent)
-        except FileNotFoundError:
-            raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
-        except InputError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-            raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
-        if not np.array_equal(player.policy, policy):
-            raise InputError(_OTHER_VERSION.format(path))
-        if acted:
+        saved = _read(path)
+        name = saved.settings["learner"]
+        if learner is None and split_spec(name).name not in LEARNERS:
+            raise InputError(f"{path} holds {name!r}, which is not built in; pass learner=, an equal one.")
+        if learner is not None and str(learner) != name:
+            raise InputError(f"{path} holds {name!r}, and learner is {learner}; pass an equal one.")
+        player = cls(learner or name, **{key: saved.settings[key] for key in _SETTINGS})
+        for action, opponent, reward in saved.history:
+            player.act()  # what it draws does not count: the action that was played does
+            player._action = check_whole("a saved action", action, 0, player.actions - 1)
+            player.observe(reward=reward, opponent=None if opponent < 0 else opponent)
+        if saved.policy.shape != player.policy.shape or not np.allclose(player.policy, saved.policy, atol=_TOLERANCE):
+            raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
+        if saved.settings["acted"]:
             player.act()
         return player
 
     def __repr__(self) -> str:
         return f"<Player {self.learner}, {self.actions} x {self.opponent_actions}, round {self.round}>"
+
+
+class _Saved(NamedTuple):
+    """What a file holds."""
+
+    settings: dict[str, Any]
+    history: list[tuple[int, int, float]]  # action, opponent's action or -1, reward
+    policy: Floats  # of the round that is next: (actions,)
+
+
+def _read(path: str | os.PathLike[str]) -> _Saved:
+    try:
+        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as stored:
+            settings = json.loads(stored["settings"].tobytes())
+            history = zip(*(stored[name].tolist() for name in ("action", "opponent", "reward")), strict=True)
+            saved = _Saved(settings, list(history), np.asarray(stored["policy"], np.float64))
+        settings["payoff_range"] = tuple(settings["payoff_range"])
+        if not isinstance(settings["learner"], str) or not isinstance(settings["seed"], int):
+            raise TypeError
+        if missing := {*_SETTINGS, "acted", "format"} - settings.keys():
+            raise KeyError(missing)
+    except FileNotFoundError:
+        raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
+    except Exception:  # a damaged archive raises anything: zlib's errors, RecursionError, MemoryError, ...
+        raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
+    if settings["format"] != _FORMAT:
+        raise InputError(f"{path} has another format than {_FORMAT}; load it with the coebl that wrote it.")
+    return saved

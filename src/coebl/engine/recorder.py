@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Sequence
 from typing import Literal, get_args
@@ -10,6 +11,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
+from coebl.engine.match import Match
 from coebl.metrics import Block, Metric
 
 Keep = Literal["actions", "rewards", "policies"]  # of every round and both seats
@@ -70,3 +72,23 @@ def _visits(block: Block) -> Ints:
     shape = (block.runs, *block.game.shape)
     pairs = np.ravel_multi_index((np.arange(block.runs), *block.actions), shape)
     return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+
+
+def check_memory(match: Match, runs: int, recorded: int, metrics: int, keep: Collection[Keep]) -> None:
+    """Refuse what the machine's memory cannot hold: so many recorded rounds of so many metrics, and trajectories."""
+    sizes: dict[str, int] = {"actions": 2, "rewards": 2, "policies": sum(match.game.shape)}
+    numbers = recorded * metrics + match.rounds * sum(sizes.get(name, 0) for name in keep)
+    wanted, there = 2 * 8 * runs * numbers, _memory()  # twice: the parts, and the whole that is made of them
+    if wanted > there:
+        raise InputError(
+            f"this would keep {wanted / 2**30:.1f} GiB, and the machine has {there / 2**30:.1f}. "
+            'Record fewer rounds (record="log"), keep less, or take fewer seeds at a time.'
+        )
+
+
+def _memory() -> int:
+    """The bytes of memory of this machine."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 2**62

@@ -59,14 +59,21 @@ class Result:
         table: dict[str, NDArray[Any]] = {"seed": np.repeat(self.seeds, recorded), "round": np.tile(self.rounds, runs)}
         return table | {name: values.T.ravel() for name, values in self.metrics.items()}
 
+    def _labelled(self) -> dict[str, Any]:
+        """The tidy table, with who played what against whom in front."""
+        table = self.columns()
+        game, row, column = self.match.game.spec or self.match.game.name, str(self.match.row), str(self.match.column)
+        rows = len(table["seed"])
+        return {"game": [game] * rows, "row": [row] * rows, "column": [column] * rows, **table}
+
     def to_pandas(self) -> pandas.DataFrame:
         """The tidy table as a pandas data frame."""
-        frame: pandas.DataFrame = require("pandas").DataFrame(self.columns())
+        frame: pandas.DataFrame = require("pandas").DataFrame(self._labelled())
         return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The tidy table as a Polars data frame."""
-        frame: polars.DataFrame = require("polars").DataFrame(self.columns())
+        frame: polars.DataFrame = require("polars").DataFrame(self._labelled())
         return frame
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.engine.match import Match
-from coebl.engine.recorder import Keep, Recorder
+from coebl.engine.recorder import Keep, Recorder, check_memory
 from coebl.engine.result import Result
 from coebl.engine.table import Table
+from coebl.games import Game, Noise
+from coebl.learners import Learner
 from coebl.metrics import Metric, parse_metrics
 
 Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int: every so many
 
 _BLOCK_BYTES = 16 * 2**20  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
+MOST_SEEDS = 10**6
 
 DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
 
 
 def simulate(
-    match: Match,
-    seeds: int | Sequence[int],
-    *,
+    match: Match | Game | str,
+    *more: Learner | str | int | Sequence[int],
+    seeds: int | Sequence[int] | None = None,
+    rounds: int | None = None,
+    noise: Noise | str | None = None,
     record: Record = "all",
     metrics: Sequence[str | type[Metric]] = DEFAULT_METRICS,
     keep: Collection[Keep] = (),
@@ -37,9 +42,13 @@ def simulate(
     """Play a match once per seed, all at the same time.
 
     Args:
-        match: who plays what against whom.
+        match: who plays what against whom: `simulate(match, 50)`. Or a game, which a row learner and a column learner
+            follow, each as a spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`.
+        *more: the seeds after a match, the two learners after a game.
         seeds: the seeds of the runs; a number n stands for 0 .. n - 1. A run is a function of the match and its seed,
             and of nothing else.
+        rounds: of a match that is not given as such; 3000 unless told.
+        noise: of such a match; by default the game's own.
         record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
             the logarithm ("log"), or the "last". The last round is always kept.
         metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
@@ -53,10 +62,14 @@ def simulate(
     >>> row_actions, column_actions = result.kept["actions"]
     >>> row_actions.shape
     (50, 4)
+    >>> simulate("rps", "ucb", "exp3", rounds=100, seeds=5)
+    <Result of rps, ucb v exp3, 100 rounds, 5 runs: regret, pseudo_regret, exploitability>
     """
-    seed_list = check_seeds(seeds)
+    match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
+    measures = parse_metrics(metrics, match.game, len(seed_list))
+    check_memory(match, len(seed_list), count_recorded(record, match.rounds), len(measures), keep)
     recorded = recorded_rounds(record, match.rounds)
-    recorder = Recorder(parse_metrics(metrics, match.game, len(seed_list)), recorded, keep)
+    recorder = Recorder(measures, recorded, keep)
     if block_rounds is None:
         block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES // (8 * len(seed_list) * sum(match.game.shape))))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
@@ -78,16 +91,48 @@ def simulate(
     )
 
 
-def check_seeds(seeds: int | Sequence[int]) -> list[int]:
+def _read_arguments(
+    match: Match | Game | str,
+    more: Sequence[Any],
+    seeds: int | Sequence[int] | None,
+    rounds: int | None,
+    noise: Noise | str | None,
+) -> tuple[Match, list[int]]:
+    """The match and the seeds, in either way of giving them."""
+    if isinstance(match, Match):
+        if rounds is not None or noise is not None:
+            raise InputError("rounds and noise are those of the match; leave them out, or make another match.")
+        if len(more) + (seeds is not None) != 1:
+            raise InputError("with a match simulate takes the seeds and nothing else by position: simulate(match, 50).")
+        return match, check_seeds(more[0] if more else seeds)
+    if len(more) != 2:
+        raise InputError(
+            f"simulate got {1 + len(more)} of game, row and column; accepted: a game and two learners, "
+            'simulate("rps", "ucb", "exp3", seeds=50), or simulate(match, 50).'
+        )
+    row, column = more
+    return Match.of(match, row, column, 3000 if rounds is None else rounds, noise), check_seeds(seeds)
+
+
+def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
     """The seeds as a list, each once and none negative."""
     try:
-        listed = range(operator.index(seeds)) if not isinstance(seeds, Iterable) else seeds
+        listed = seeds if isinstance(seeds, Iterable) else range(min(operator.index(seeds), MOST_SEEDS + 1))  # type: ignore[arg-type]
         numbers = [operator.index(seed) for seed in listed]
     except TypeError:
         numbers = []
     if not numbers or min(numbers) < 0 or len(set(numbers)) != len(numbers):
         raise InputError(f"seeds is {shorten(seeds)}; accepted: a number of seeds >= 1, or distinct seeds >= 0.")
+    if len(numbers) > MOST_SEEDS:
+        raise InputError(f"seeds is {shorten(seeds)}; accepted: at most {MOST_SEEDS:,} at a time.")
     return numbers
+
+
+def count_recorded(record: Record, rounds: int) -> int:
+    """At most how many rounds are recorded, without listing them."""
+    if isinstance(record, int) and record >= 1:
+        return rounds // record + 1
+    return {"last": 1, "log": min(rounds, 100)}.get(str(record), rounds)
 
 
 def recorded_rounds(record: str | int, rounds: int) -> Ints:

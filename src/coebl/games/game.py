@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, check_payoff
-from coebl.core.errors import InputError, shorten
+from coebl.core.errors import InputError, printable, shorten
 from coebl.games.noise import Noise, parse_noise
 
 if TYPE_CHECKING:
+    from coebl.games.equilibria import Equilibria
     from coebl.games.uniqueness import Uniqueness
     from coebl.solver import Solution
 
@@ -33,6 +34,8 @@ class View(NamedTuple):
 
 class Game:
     """A two-player zero-sum game in matrix form.
+
+    The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
 
     Two games with the same payoffs, labels, noise and payoff range are equal, whatever they are called.
 
@@ -57,8 +60,9 @@ class Game:
         self.payoff = check_payoff(payoff)  # (m, n), to the row player
         self.payoff.flags.writeable = False
         self.name = name
-        self.row_labels = _check_labels(row_labels, self.payoff.shape[0], "row_labels")
-        self.column_labels = _check_labels(column_labels, self.payoff.shape[1], "column_labels")
+        m, n = self.payoff.shape
+        self.row_labels = _check_labels(_given(row_labels, payoff, "index"), m, "row_labels")
+        self.column_labels = _check_labels(_given(column_labels, payoff, "columns"), n, "column_labels")
         self.noise = parse_noise(noise)
         self.payoff_range = _check_range(payoff_range, self.payoff)
         self.spec = spec  # what made it, if a spec did
@@ -86,7 +90,18 @@ class Game:
         """Whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
         from coebl.games.uniqueness import uniqueness
 
-        return uniqueness(self.payoff, self.solution)
+        return uniqueness(self)
+
+    def equilibria(self) -> Equilibria:
+        """All extreme equilibria of a small game: every other one is a mixture of these.
+
+        >>> Game([[3, 3, 0], [1, 1, 2]]).equilibria().column
+        array([[0.5, 0. , 0.5],
+               [0. , 0.5, 0.5]])
+        """
+        from coebl.games.equilibria import extreme_equilibria
+
+        return extreme_equilibria(self)
 
     def own_view(self, seat: SeatName) -> View:
         """The payoffs as the learner in a seat sees them: its own actions are the rows, its own reward is maximised.
@@ -172,6 +187,12 @@ class Game:
 
         return to_gambit(self)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The payoffs, for NumPy's functions: a copy unless none is asked for, as the game's own are read-only."""
+        if copy is False:
+            return np.asarray(self.payoff, dtype)
+        return np.array(self.payoff, dtype)
+
     def _content(self) -> tuple[Any, ...]:
         return (
             self.shape,
@@ -197,16 +218,24 @@ class Game:
         m, n = self.shape
         rows, columns = min(m, _SHOWN), min(n, _SHOWN)
         more = ["..."] if n > columns else []
-        table = [["", *self.column_labels[:columns], *more]]
+        table = [["", *map(printable, self.column_labels[:columns]), *more]]
         for i in range(rows):
             entries = [f"{entry + 0.0:.4g}" for entry in self.payoff[i, :columns]]
-            table.append([self.row_labels[i], *entries, *more])
+            table.append([printable(self.row_labels[i]), *entries, *more])
         if m > rows:
             table.append(["..."])
         widths = [max(len(line[k]) for line in table if k < len(line)) for k in range(len(table[0]))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False)) for line in table]
-        title = f"{self.spec or self.name}: {m} x {n}, payoffs to the row player, noise {self.noise}"
+        title = f"{printable(self.spec or self.name)}: {m} x {n}, payoffs to the row player, noise {self.noise}"
         return "\n".join([title, *lines])
+
+
+def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:
+    """The labels of one player: those given, else those of a pandas data frame that has more than row numbers."""
+    if labels is not None or not hasattr(payoff, "iloc"):
+        return labels
+    found = getattr(payoff, axis)
+    return None if type(found).__name__ == "RangeIndex" else [str(label) for label in found]
 
 
 def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:

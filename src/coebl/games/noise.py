@@ -120,4 +120,4 @@ def parse_noise(spec: str | Noise) -> Noise:
     >>> parse_noise("laplace:sigma=0.5")
     Laplace(sigma=0.5)
     """
-    return spec if isinstance(spec, Noise) else NOISES.make(spec)
+    return NOISES.resolve(spec, Noise)

@@ -1,7 +1,8 @@
-"""Is an equilibrium the only one? Decided by linear programming, for each player apart."""
+"""Is an equilibrium the only one? Decided by linear programming, for each player separately."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -10,8 +11,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 
 if TYPE_CHECKING:
-    from coebl.solver import Solution
-
+    from coebl.games.game import Game
 
 _SURELY_ZERO, _SURELY_NOT = 1e-9, 1e-6  # between these, rounding leaves no verdict
 
@@ -27,14 +27,15 @@ class Uniqueness:
         return f"{self.answer}: {self.reason}"
 
 
-def uniqueness(payoff: Floats, solution: Solution) -> Uniqueness:
+def uniqueness(game: Game) -> Uniqueness:
     """Whether both players' optimal strategies are unique."""
+    payoff, solution = game.payoff, game.solution
     spread = float(payoff.max() - payoff.min()) or 1.0
     scaled = (payoff - payoff.min()) / spread
     value = (solution.value - payoff.min()) / spread
     verdicts = {
-        "row": _one_player(scaled, value, solution.row),
-        "column": _one_player(1 - scaled.T, 1 - value, solution.column),
+        "row": _one_player(scaled, value, solution.row, game.row_labels),
+        "column": _one_player(1 - scaled.T, 1 - value, solution.column, game.column_labels),
     }
     for answer in ("no", "unknown"):
         for player, (verdict, reason) in verdicts.items():
@@ -43,7 +44,7 @@ def uniqueness(payoff: Floats, solution: Solution) -> Uniqueness:
     return Uniqueness("yes", "neither player can leave the equilibrium without losing")
 
 
-def _one_player(payoff: Floats, value: float, x: Floats) -> tuple[str, str]:
+def _one_player(payoff: Floats, value: float, x: Floats, labels: Sequence[str]) -> tuple[str, str]:
     """The verdict on the maximising player's optimal strategy x.
 
     It is the only one unless some direction d leads to another: sum(d) = 0, d_i >= 0 where x_i = 0, and
@@ -69,7 +70,7 @@ def _one_player(payoff: Floats, value: float, x: Floats) -> tuple[str, str]:
     if result.x is None or result.fun is None:
         return "unknown", f"left a linear program unsolved: {result.message}"
     if -result.fun > _SURELY_NOT:
-        action = int(np.argmax(np.abs(result.x)))
+        action = labels[int(np.argmax(np.abs(result.x)))]
         return "no", f"can change the probability of action {action} and still earn the value"
     if -result.fun > _SURELY_ZERO:
         return "unknown", "has another optimal strategy only within rounding"

@@ -28,6 +28,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
@@ -37,9 +38,9 @@ from coebl.solver import Maximin
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every learner sees
     "opponent": "the opponent's action",
-    "payoffs": "what every own action would have earned, without noise",
-    "game": "the true payoffs, before the first round",
-    "policy": "the opponent's policy of the same round, before moving",
+    "payoffs": "what every own action would have earned",
+    "game": "the true payoffs",
+    "policy": "the opponent's policy of the same round",
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
@@ -88,6 +89,10 @@ class Seat:
     def full(self, value: float, *shape: int) -> Floats:
         """An array of this value, (runs, *shape)."""
         return np.full((self.runs, *shape), value)
+
+    def array(self, values: ArrayLike) -> Floats:
+        """These numbers, of any shape, as an array of the seat's kind."""
+        return np.asarray(values, np.float64)
 
     def arange(self, count: int) -> Ints:
         """0, 1, 2, ..., (count,)."""
@@ -159,7 +164,7 @@ def _undeclared(sight: Sight) -> InputError:
 class Learner:
     """A way of learning to play. See the module's text for the contract."""
 
-    name: ClassVar[str]  # its spec name
+    name: ClassVar[str] = ""  # its spec name; a class in a file of one's own needs none
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False
@@ -169,7 +174,8 @@ class Learner:
 
     def __post_init__(self) -> None:
         """Check every field against its annotation."""
-        for name, value in LEARNERS.entry_of(type(self), type(self).name).check(self.hyper_parameters()).items():
+        entry = LEARNERS.entry_of(type(self), type(self).name or type(self).__name__)
+        for name, value in entry.check(self.hyper_parameters()).items():
             setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
@@ -220,7 +226,7 @@ class Learner:
         return 0.03 * actions
 
     def __str__(self) -> str:
-        return LEARNERS.entry_of(type(self), type(self).name).write(self.hyper_parameters())
+        return LEARNERS.entry_of(type(self), type(self).name or type(self).__name__).write(self.hyper_parameters())
 
     def hyper_parameters(self) -> dict[str, object]:
         """The fields, by name."""
@@ -253,4 +259,6 @@ def class_refusal(factory: object) -> str | None:
     own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
     if own and "__dataclass_fields__" not in factory.__dict__:
         return "the class has fields and is not a dataclass; write @dataclass above it."
+    if list(inspect.signature(factory).parameters) != [field.name for field in fields(factory) if field.init]:
+        return "the class has an __init__ of its own; make its arguments fields of a dataclass instead."
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log, pow, sqrt
 from typing import Annotated
 
 from coebl.core.arrays import Floats
@@ -77,7 +77,7 @@ class Coebl(Learner):
     @classmethod
     def cost(cls, actions: int, opponent_actions: int) -> float:
         """A solve from scratch a round."""
-        return super().cost(actions, opponent_actions) + 0.0024 * (actions * opponent_actions) ** 1.25
+        return super().cost(actions, opponent_actions) + 0.0024 * pow(actions * opponent_actions, 1.25)
 
     def optimism_probability(self, actions: int, opponent_actions: int, rounds: int) -> float:
         """The paper's lemma: each entry of the mutated matrix is at least the true payoff with this probability.

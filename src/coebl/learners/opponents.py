@@ -142,7 +142,7 @@ class BestResponse(Responder):
     def start(self, seat: Seat) -> None:
         """Keep the true payoffs."""
         self.seat = seat
-        self.payoff = seat.payoff  # (m, k)
+        self.payoff = seat.array(seat.payoff)  # (m, k)
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         """All weight on argmax_i (A y)_i: (runs, m) from y of shape (runs, k)."""

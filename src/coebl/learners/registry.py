@@ -43,4 +43,6 @@ def parse_learner(spec: str | Learner) -> Learner:
     >>> parse_learner("coebl:c=2")
     Coebl(c=2.0, mutation='gaussian', selection='elitist')
     """
-    return LEARNERS.make(spec) if isinstance(spec, str) else spec
+    from coebl.learners.base import Learner
+
+    return LEARNERS.resolve(spec, Learner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log, pow, sqrt
 from typing import Literal
 
 from coebl.core.arrays import Floats
@@ -65,4 +65,4 @@ class Ucb(Learner):
     @classmethod
     def cost(cls, actions: int, opponent_actions: int) -> float:
         """A fifth of a solve from scratch a round: it starts from the last solution."""
-        return super().cost(actions, opponent_actions) + 0.0005 * (actions * opponent_actions) ** 1.25
+        return super().cost(actions, opponent_actions) + 0.0005 * pow(actions * opponent_actions, 1.25)

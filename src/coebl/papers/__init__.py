@@ -1,1 +1,133 @@
-"""Papers, reproduced."""
+"""Papers: what each of them runs, draws and claims.
+
+To add a paper, write its folder, with a `Paper` in it, then one line in `PAPERS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from coebl.claims.judging import Claim, Verdict, judge
+from coebl.claims.reading import Pairing
+from coebl.core.errors import InputError, look_up
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+    from coebl.report.page import Preset, Reference
+    from coebl.runs import Source
+
+PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
+"""Where each paper is: name, which is also that of its study, to "module:attribute"."""
+
+
+class Variant(Protocol):
+    """A reading of a paper: who plays the parts of its learners."""
+
+    @property
+    def id(self) -> str:
+        """Its short name, on the command line and in files."""
+
+    @property
+    def title(self) -> str:
+        """Its name in tables and figures."""
+
+
+V = TypeVar("V", bound=Variant)
+V_contra = TypeVar("V_contra", bound=Variant, contravariant=True)
+
+
+class Figure(Protocol[V_contra]):
+    """A figure of a paper, which may be drawn in several ways."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line and, but for an ending, of its files."""
+
+    @property
+    def varied(self) -> bool:
+        """Whether it depends on the variant."""
+
+    def needs(self, variant: V_contra) -> list[Pairing]:
+        """The matches that it shows when there is data for all of them."""
+
+    def has_data(self, source: Source, variant: V_contra) -> bool:
+        """Whether there is enough data to draw a part of it."""
+
+    def drawings(self, source: Source, variant: V_contra) -> Iterable[tuple[str, matplotlib.figure.Figure]]:
+        """The name of each file, without its format, and what it shows."""
+
+
+@dataclass(frozen=True)
+class Quick:
+    """The part of a paper's study that takes minutes."""
+
+    games: Sequence[str]
+    seeds: int  # those below this number
+    figures: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Paper(Generic[V]):
+    """A paper, as data."""
+
+    name: str
+    title: str
+    question: str  # what its reproduction is about, in a paragraph
+    study: str  # the text of its study file
+    variants: Mapping[str, V]
+    claims: Mapping[str, Claim[V]]
+    figures: Mapping[str, Figure[V]]
+    quick: Quick
+    presets: Sequence[Preset] = ()  # the choices of lines on its page
+    reference: Reference | None = None  # a label and a factor: the line factor sqrt(K² t) of its page
+    averaged: Mapping[str, int] = field(default_factory=dict)  # metrics whose mean over so many last rounds is tabled
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What each variant is called, by its id."""
+        return {id: variant.title for id, variant in self.variants.items()}
+
+    def judge(
+        self, source: Source, claims: str | Iterable[str] | None = None, variants: str | Iterable[str] | None = None
+    ) -> list[Verdict]:
+        """A verdict on each claim, or on those named, in each variant, or in those named."""
+        chosen = {variant.id: variant for variant in look_up("variant", variants, self.variants)}
+        return judge(source, look_up("claim", claims, self.claims), chosen)
+
+    def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[Pairing]:
+        """The matches that these figures and claims need in any variant, each once."""
+        parts: list[Figure[V] | Claim[V]] = [
+            *look_up("figure", figures, self.figures),
+            *look_up("claim", claims, self.claims),
+        ]
+        return list(dict.fromkeys(each for part in parts for v in self.variants.values() for each in part.needs(v)))
+
+
+def load_paper(name: str) -> Paper[Any]:
+    """The paper of a name.
+
+    >>> load_paper("ijcai2025").name
+    'ijcai2025'
+    """
+    (home,) = look_up("paper", name, PAPERS)
+    module, _, attribute = home.partition(":")
+    paper = getattr(importlib.import_module(module), attribute)
+    assert isinstance(paper, Paper)
+    return paper
+
+
+def paper_of(study: str) -> Paper[Any] | None:
+    """The paper whose study has this name, if there is one."""
+    return load_paper(study) if study in PAPERS else None
+
+
+def no_data(figure: Figure[V], variant: V) -> InputError:
+    """What to say where a figure cannot be drawn."""
+    return InputError(
+        f"there is no data for figure {figure.name} ({variant.title}); into the same folder, run: "
+        f"coebl reproduce --figure {figure.name}"
+    )

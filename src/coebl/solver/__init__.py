@@ -1,6 +1,7 @@
-"""Zero-sum matrix games, solved and certified: `solve` for people, `maximin` for learners."""
+"""Zero-sum matrix games, solved and certified: `solve` for people, `Maximin` for learners, `maximin` for one batch."""
 
-from coebl.solver.maximin import BatchSolution, Maximin, fallback_count, maximin
+from coebl.solver.certify import fallback_count
+from coebl.solver.maximin import BatchSolution, Maximin, compile_kernels, maximin
 from coebl.solver.solution import Solution, solve
 
-__all__ = ["BatchSolution", "Maximin", "Solution", "fallback_count", "maximin", "solve"]
+__all__ = ["BatchSolution", "Maximin", "Solution", "compile_kernels", "fallback_count", "maximin", "solve"]

@@ -23,13 +23,36 @@ _TOKEN = re.compile(
 )
 
 
+_SEPARATORS = frozenset("\n[]{},=")
+_MOST_DOTS = 50
+
+
 def key_lines(text: str) -> dict[Place, int]:
     """The line of every key and of every element of an array, in a text that is TOML.
 
     >>> key_lines('a = [\\n  "x",\\n  "y"]\\n[b]\\nc.d = 1')
     {('a',): 1, ('a', 0): 2, ('a', 1): 3, ('b',): 4, ('b', 'c'): 5, ('b', 'c', 'd'): 5}
+    >>> key_lines("[[p]]\\nx = 1\\n[[p]]\\n[p.q]")
+    {('p',): 1, ('p', 0): 1, ('p', 0, 'x'): 2, ('p', 1): 3, ('p', 1, 'q'): 4}
     """
     return _KeyLines(text).lines
+
+
+def too_deep(text: str) -> bool:
+    """Whether a key has so many dots that tomllib, whose time grows with their square, would not come back.
+
+    >>> too_deep("a.b.c = 'x" + "." * 99 + "'"), too_deep("a." * 99 + "a = 1")
+    (False, True)
+    """
+    dots = 0
+    for match in _TOKEN.finditer(text):
+        if match[0] in _SEPARATORS:
+            dots = 0
+        elif match[0][0] not in "\"'#":
+            dots += match[0].count(".")
+            if dots > _MOST_DOTS:
+                return True
+    return False
 
 
 class _KeyLines:
@@ -37,6 +60,7 @@ class _KeyLines:
         self.lines: dict[Place, int] = {}
         self._tokens: list[tuple[str, int]] = []  # with their lines
         self._at = 0
+        self._last: dict[Place, int] = {}  # of every array of tables, the number of the last one
         line = 1
         for match in _TOKEN.finditer(text):
             if not match[0].startswith("#"):
@@ -50,31 +74,51 @@ class _KeyLines:
             if self._token() == "\n":
                 self._at += 1
             elif self._token() == "[":
-                table = self._key("\n", (), self._tokens[self._at][1])
+                table = self._header(self._tokens[self._at][1])
             else:
                 self._assignment(table)
 
     def _token(self) -> str | None:
         return self._tokens[self._at][0] if self._at < len(self._tokens) else None
 
-    def _key(self, end: str, table: Place, line: int) -> Place:
-        """Read a key up to its end, and note the lines of all its parts."""
-        parts = []
-        while self._token() not in (end, None):
-            parts.append(self._tokens[self._at][0])
-            self._at += 1
+    def _header(self, line: int) -> Place:
+        """Read [table] or [[table]], and note the lines of all its parts."""
         self._at += 1
-        written = "".join(part for part in parts if part not in "[]")
-        place = table
-        inner: Any = tomllib.loads(f"{written} = 0")  # quotes, escapes and dots are its business
-        while isinstance(inner, dict):
-            [(part, inner)] = inner.items()
-            place = (*place, part)
+        array = self._token() == "["
+        names = self._names("\n")
+        place: Place = ()
+        for number, name in enumerate(names, 1):
+            place = (*place, name)
             self.lines.setdefault(place, line)
+            if array and number == len(names):
+                self._last[place] = self._last.get(place, -1) + 1
+            if place in self._last:
+                place = (*place, self._last[place])
+                self.lines.setdefault(place, line)
         return place
 
+    def _names(self, end: str) -> list[str]:
+        """Read the parts of a key up to its end."""
+        tokens = []
+        while self._token() not in (end, None):
+            tokens.append(self._tokens[self._at][0])
+            self._at += 1
+        self._at += 1
+        written = "".join(token for token in tokens if token not in "[]")
+        names = []
+        inner: Any = tomllib.loads(f"{written} = 0")  # quotes, escapes and dots are its business
+        while isinstance(inner, dict):
+            [(name, inner)] = inner.items()
+            names.append(name)
+        return names
+
     def _assignment(self, table: Place) -> None:
-        self._value(self._key("=", table, self._tokens[self._at][1]))
+        line = self._tokens[self._at][1]
+        place = table
+        for name in self._names("="):
+            place = (*place, name)
+            self.lines.setdefault(place, line)
+        self._value(place)
 
     def _value(self, place: Place) -> None:
         opening = self._token()

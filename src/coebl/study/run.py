@@ -18,7 +18,7 @@ from pathlib import Path
 from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.games import parse_game
-from coebl.solver import maximin
+from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
 from coebl.study.progress import Progress
 from coebl.study.schema import Study
@@ -207,9 +207,9 @@ def warm_up(cells: Iterable[Cell]) -> None:
     """Compile what these cells need into the cache, so that the workers find it there and do not all compile it."""
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself will tell
-            payoff = parse_game(name).payoff
-            for tied in (False, True):
-                maximin(payoff, tied=tied)
+            shape = parse_game(name).shape
+            for many_ties in (False, True):
+                compile_kernels(shape, many_ties)
 
 
 def estimate(study: Study, workers: int | None = None) -> float:

@@ -9,4 +9,5 @@ from coebl.core.arrays import Floats
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
     """exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
-    return np.exp(rate * (score - score.max(axis=-1, keepdims=True)))
+    weights: Floats = np.exp(rate * (score - score.max(axis=-1, keepdims=True)))
+    return weights

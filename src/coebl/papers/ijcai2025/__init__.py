@@ -1,1 +1,33 @@
-"""The paper: its experiments as a study, its figures, and a verdict on each of its claims."""
+"""Lin, "Randomised optimism via competitive co-evolution for matrix games with bandit feedback", IJCAI 2025.
+
+`study.toml` has what is run, `experiments` who plays what in which variant, `figures` and `claims` what is made of it.
+"""
+
+from coebl.papers import Paper, Quick
+from coebl.papers.ijcai2025.claims import CLAIMS, SPAN
+from coebl.papers.ijcai2025.experiments import MAIN_SIZES, QUESTION, ROLES, STUDY, TITLE, VARIANTS, Variant, games
+from coebl.papers.ijcai2025.figures import FIGURES, FURTHER, MAIN_TEXT
+from coebl.report.page import Preset
+
+__all__ = ["PAPER"]
+
+
+def _preset(variant: Variant) -> Preset:
+    """The lines of the page that belong to a variant."""
+    learners = {"rps": [variant.spec(role, "rps") for role in ROLES], "*": [variant.spec(role, "") for role in ROLES]}
+    return Preset(variant.title, learners, id=variant.id, note=variant.note)
+
+
+PAPER = Paper(
+    name="ijcai2025",
+    title=TITLE,
+    question=QUESTION,
+    study=STUDY,
+    variants=VARIANTS,
+    claims=CLAIMS,
+    figures=FIGURES,
+    quick=Quick(games(MAIN_SIZES), seeds=20, figures=[figure.name for figure in (*MAIN_TEXT, *FURTHER)]),
+    presets=[_preset(variant) for variant in VARIANTS.values()],
+    reference=("0.1 √(K² t)", 0.1),
+    averaged={"tv": SPAN},
+)

@@ -1,4 +1,4 @@
-"""The experiments of the paper, as pairings of learners on its games, and the study that runs them.
+"""Who plays what in the paper. What is run, and how, is in study.toml beside this file.
 
 The paper's four learners play in three variants, each one step away from the one before, so that what moves a result
 can be seen: the text; the text with c = 2 everywhere; and that with Exp3 and Exp3-IX as the paper's program has them.
@@ -6,47 +6,30 @@ can be seen: the text; the text with c = 2 everywhere; and that with Exp3 and Ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal, NamedTuple
+from importlib import resources
+from typing import Literal
 
+from coebl.claims.reading import Pairing, Setting
 from coebl.learners import parse_learner
-from coebl.study import Cell, Study
+
+STUDY = resources.files(__package__).joinpath("study.toml").read_text(encoding="utf-8")
+_KEYS = tomllib.loads(STUDY)
+TITLE: str = _KEYS["title"]
+QUESTION: str = _KEYS["description"]
+SETTING = Setting(_KEYS["rounds"], _KEYS["noise"])
 
 Role = Literal["coebl", "ucb", "exp3", "exp3-ix"]  # a learner of the paper, whatever the variant makes of it
 VariantId = Literal["text", "c=2", "as-released"]
 
-ROUNDS = 3000
-SEEDS = 50
-QUICK_SEEDS = 20
 SIZES = (2, 3, 4, 5, 6, 7)
-QUICK_SIZES = (2, 3, 4)
+MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
 FAMILIES = ("diagonal", "bigger-number")
 ROLES: tuple[Role, ...] = ("coebl", "ucb", "exp3", "exp3-ix")
 BASELINES: tuple[Role, ...] = ("exp3", "exp3-ix", "ucb")
-RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # of the frontier
-
-NAME = "ijcai2025"
-RECORD = 10
-NOISE = "gaussian"  # standard normal
-METRICS = (
-    "regret",
-    "pseudo_regret",
-    "absolute_regret",
-    "regret_magnitude",
-    "absolute_pseudo_regret",
-    "exploitability",
-    "tv",
-)
-
-
-class Pairing(NamedTuple):
-    """A row learner against a column learner on a game: what a figure or a claim needs, and a match-up of the study."""
-
-    game: str
-    row: str
-    column: str
+RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
 
 
 @dataclass(frozen=True)
@@ -55,6 +38,7 @@ class Variant:
 
     id: VariantId
     title: str
+    note: str
     exp3: str = "exp3"
     exp3_ix: str = "exp3-ix"
     rate: int | None = None  # COEBL's c; None is the text's: 2 on rock-paper-scissors, 8 elsewhere
@@ -66,8 +50,7 @@ class Variant:
         ('coebl:c=2', 'coebl')
         """
         if role == "coebl":
-            rate = self.rate or (2 if game == "rps" else 8)
-            return coebl(rate)
+            return coebl(self.rate or (2 if game == "rps" else 8))
         return {"ucb": "ucb", "exp3": self.exp3, "exp3-ix": self.exp3_ix}[role]
 
     def self_play(self, role: Role, game: str) -> Pairing:
@@ -83,12 +66,28 @@ class Variant:
         return Pairing(game, self.spec(role, game), "best-response")
 
 
-VARIANTS: dict[VariantId, Variant] = {
+VARIANTS: dict[str, Variant] = {
     variant.id: variant
     for variant in (
-        Variant("text", "the text"),
-        Variant("c=2", "c = 2 everywhere", rate=2),
-        Variant("as-released", "as released", "exp3-as-released", "exp3-ix-as-released", rate=2),
+        Variant(
+            "text",
+            "the text",
+            "The algorithms as the text states them: c = 2 on rock-paper-scissors, c = 8 elsewhere.",
+        ),
+        Variant(
+            "c=2",
+            "c = 2 everywhere",
+            "The same with c = 2 everywhere, as in the released program.",
+            rate=2,
+        ),
+        Variant(
+            "as-released",
+            "as released",
+            "The same with c = 2, and with Exp3 and Exp3-IX updated as in the released program.",
+            "exp3-as-released",
+            "exp3-ix-as-released",
+            rate=2,
+        ),
     )
 }
 
@@ -108,7 +107,16 @@ def games(sizes: Sequence[int] = SIZES) -> list[str]:
     >>> games((2,))
     ['rps', 'diagonal:n=2', 'bigger-number:n=2']
     """
-    return ["rps", *(f"{family}:n={size}" for family in FAMILIES for size in sizes)]
+    return ["rps", *(game for family in FAMILIES for game in family_of_games(family, sizes))]
+
+
+def family_of_games(name: str, sizes: Sequence[int] = SIZES) -> list[str]:
+    """The games of a family by size.
+
+    >>> family_of_games("diagonal", (2, 3))
+    ['diagonal:n=2', 'diagonal:n=3']
+    """
+    return [f"{name}:n={size}" for size in sizes]
 
 
 def size_of(game: str) -> int | None:
@@ -122,66 +130,15 @@ def size_of(game: str) -> int | None:
 
 
 def actions_of(game: str) -> int:
-    """K, how many actions each player has."""
+    """K, how many actions each player has.
+
+    >>> actions_of("diagonal:n=4"), actions_of("rps")
+    (16, 3)
+    """
     size = size_of(game)
     return 3 if size is None else 2**size
 
 
-def match_ups(variant: Variant, game: str) -> list[Pairing]:
-    """The seven of the paper: four self-plays, three baselines against COEBL."""
-    return [
-        *(variant.self_play(role, game) for role in ROLES),
-        *(variant.against_coebl(role, game) for role in BASELINES),
-    ]
-
-
-def best_responses(game: str) -> list[Pairing]:
-    """COEBL as in each variant, and UCB, against a best response: on games where the theorem speaks, T >= 2 m²."""
-    if 2 * actions_of(game) ** 2 > ROUNDS:
-        return []
-    return [VARIANTS[variant].against_best_response(role, game) for variant in VARIANTS for role in ("coebl", "ucb")]
-
-
-def frontier(game: str) -> list[Pairing]:
-    """COEBL with every c, against itself and against a best response; on games of up to 16 actions."""
-    if actions_of(game) > 16:
-        return []
-    return [Pairing(game, coebl(rate), opponent) for rate in RATES for opponent in (coebl(rate), "best-response")]
-
-
-def all_pairings(sizes: Sequence[int] = SIZES) -> list[Pairing]:
-    """Everything, each once."""
-    pairings = [
-        pairing
-        for game in games(sizes)
-        for pairing in (
-            *(pairing for variant in VARIANTS.values() for pairing in match_ups(variant, game)),
-            *best_responses(game),
-            *frontier(game),
-        )
-    ]
-    return list(dict.fromkeys(pairings))
-
-
-def study(pairings: Iterable[Pairing], seeds: int = SEEDS) -> Study:
-    """The study of these pairings. Cells do not depend on what else is asked for, so that any part is resumed."""
-    cells = tuple(
-        Cell(game, row, column, ROUNDS, block, None, RECORD, METRICS + (("kl",) if game == "rps" else ()))
-        for game, row, column in dict.fromkeys(pairings)
-        for block in _blocks(game)
-        if block[-1] < seeds
-    )
-    return Study(NAME, cells, _TEXT)
-
-
-def _blocks(game: str) -> list[tuple[int, ...]]:
-    """Seeds that are run together: few in large games, whose matrices then stay in the processor's cache."""
-    ends = [0, QUICK_SEEDS, SEEDS] if actions_of(game) <= 16 else range(0, SEEDS + 1, 10)
-    return [tuple(range(first, last)) for first, last in pairwise(ends)]
-
-
-_TEXT = f"""\
-# Made by: coebl reproduce. To go on with it: coebl reproduce --out FOLDER
-name = "{NAME}"
-rounds = {ROUNDS}
-"""
+def has_bound(game: str) -> bool:
+    """Whether the theorem speaks about a game, T >= 2 m²: there learners also meet a best response."""
+    return 2 * actions_of(game) ** 2 <= SETTING.rounds

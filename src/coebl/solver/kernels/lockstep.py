@@ -1,20 +1,42 @@
 """The compiled kernel for small matrices: LANES simplex tableaux in lockstep, one per lane of a vector.
 
-The method is that of `simplex`: same linear program, same pivot rule, same rule for ties; `tableau` explains the
-names. What differs is the layout: a small tableau is too short for vector instructions on its own, so every number of
-it is a vector here, with one game in each lane. T lies column by column, so that a column's norm, and with it the
-choice of the next pivot, comes out of the sweep that updates it. Lanes that have finished wait for the slowest; the
-last group is filled up with copies of the last game. Double precision throughout, and no state is kept: at these sizes
-solving anew costs less than a warm start.
+The method is that of `simplex`: the same linear program, pivot rule and rule for ties; `tableau` explains the names.
+What differs is the layout. A small tableau is too short for vector instructions, so every number of it is a vector
+here, with one game in each lane. T lies column by column, so that a column's norm, and with it the choice of the next
+pivot, comes out of the sweep that updates it. Lanes that have finished wait for the slowest; the last group is filled
+up with copies of the last game. Everything is double precision, and no state is kept: at these sizes solving from
+scratch costs less than a warm start.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coebl.solver.kernels.simplex import MOST_GAP, ROUNDING
-from coebl.solver.kernels.tableau import TINY, ZERO, aligned, compiled, inlined
+from coebl.solver.kernels.cache import compiled, inlined
+from coebl.solver.kernels.tolerances import DOUBLE, MOST_GAP
 from coebl.solver.kernels.vectors import LANES, anywhere, fill, gather, lane_numbers, load, pointer, select, store
+from coebl.solver.kernels.workspace import aligned
+
+ZERO, TINY, ROUNDING = DOUBLE.zero, DOUBLE.tiny, DOUBLE.rounding
+
+
+class Layout(NamedTuple):
+    """Where each part of a group's memory starts, in vectors, and how many vectors there are in all."""
+
+    T: int
+    B: int
+    b: int
+    e: int
+    factor: int
+    c: int
+    primal: int
+    dual: int
+    answers: int
+    floats: int  # in all
+    basic: int
+    nonbasic: int
+    counts: int
+    integers: int  # in all
 
 
 class Group(NamedTuple):
@@ -37,21 +59,45 @@ class Group(NamedTuple):
 
 
 @inlined
-def _lay_out(floats, integers, m, n):
+def _layout(m, n):
+    """The layout of a group of (m, n) games."""
+    T = 0
+    B = T + n * m
+    b = B + n * m
+    e = b + m
+    factor = e + m
+    c = factor + m
+    primal = c + n
+    dual = primal + n + m
+    answers = dual + n + m
+    floats = answers + 2
+    basic = 0
+    nonbasic = basic + m
+    counts = nonbasic + n
+    integers = counts + 3
+    return Layout(T, B, b, e, factor, c, primal, dual, answers, floats, basic, nonbasic, counts, integers)
+
+
+@inlined
+def _group(floats, integers, m, n):
     """Cut the memory of a group out of two arrays."""
-    T = pointer(floats, 0)
-    B = pointer(T, n * m * LANES)
-    b = pointer(B, n * m * LANES)
-    e = pointer(b, m * LANES)
-    factor = pointer(e, m * LANES)
-    c = pointer(factor, m * LANES)
-    primal = pointer(c, n * LANES)
-    dual = pointer(primal, (n + m) * LANES)
-    answers = pointer(dual, (n + m) * LANES)
-    basic = pointer(integers, 0)
-    nonbasic = pointer(basic, m * LANES)
-    counts = pointer(nonbasic, n * LANES)
-    return Group(m, n, T, B, b, e, factor, c, primal, dual, answers, basic, nonbasic, counts)
+    at = _layout(m, n)
+    return Group(
+        m,
+        n,
+        pointer(floats, at.T * LANES),
+        pointer(floats, at.B * LANES),
+        pointer(floats, at.b * LANES),
+        pointer(floats, at.e * LANES),
+        pointer(floats, at.factor * LANES),
+        pointer(floats, at.c * LANES),
+        pointer(floats, at.primal * LANES),
+        pointer(floats, at.dual * LANES),
+        pointer(floats, at.answers * LANES),
+        pointer(integers, at.basic * LANES),
+        pointer(integers, at.nonbasic * LANES),
+        pointer(integers, at.counts * LANES),
+    )
 
 
 @inlined
@@ -209,9 +255,9 @@ def _certify(g, low, span):
 
 @compiled
 def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
-    """maximin_small, given its working memory."""
+    """`solve_small`, given its working memory."""
     runs, m, n = A.shape
-    g = _lay_out(floats, integers, m, n)
+    g = _group(floats, integers, m, n)
     payoffs, weights, weight_stride = pointer(A, 0), pointer(weight, 0), m if weight.shape[0] > 1 else 0
     failures = 0
     for first in range(0, runs, LANES):
@@ -220,7 +266,7 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
         low, span, entering, best = _load(g, payoffs, weights, weight_stride, run)
         active = best > fill(0.0)
         count = fill(0)
-        for _ in range(50 * (m + n) + 100):
+        for _ in range(50 * (m + n) + 100):  # many times what any game needs
             if not anywhere(active):
                 break
             leaving, bounded = _choose_row(g, entering * fill(m * LANES) + lane_numbers())
@@ -242,9 +288,9 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
 
 
 @compiled
-def maximin_small(A, weight, row, column, value, gap, pivots):
-    """Solve every A[k] from the start. Arguments as in `simplex.maximin_batch`."""
+def solve_small(A, weight, row, column, value, gap, pivots):
+    """Solve every A[k] from scratch. Arguments as in `simplex.solve_batch`."""
     _, m, n = A.shape
-    floats = aligned((2 * n * m + 5 * m + 3 * n + 2) * LANES, value)
-    integers = aligned((m + n + 3) * LANES, pivots)
+    size = _layout(m, n)
+    floats, integers = aligned(size.floats * LANES, value), aligned(size.integers * LANES, pivots)
     return _solve(floats, integers, A, weight, row, column, value, gap, pivots)

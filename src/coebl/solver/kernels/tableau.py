@@ -1,31 +1,30 @@
 """The simplex tableau of a large matrix, and its pivots. Compiled; `simplex` is the kernel that uses them.
 
-The linear program. Scale a payoff matrix into ``B`` with entries in [1, 2]. The column player's program is
-``max 1'q`` subject to ``Bq <= 1, q >= 0`` and the row player's is its dual, ``min 1'p`` subject to
-``B'p >= 1, p >= 0``. Normalised, ``q`` and ``p`` are the two optimal strategies.
+The linear program. A payoff matrix is scaled into ``B`` with entries in [1, 2]. The column player's program is
+``max 1'q`` subject to ``Bq <= 1, q >= 0``, and the row player's is its dual, ``min 1'p`` subject to
+``B'p >= 1, p >= 0``. Divided by their sums, ``q`` and ``p`` are the two optimal strategies.
 
-The tableau is the condensed one of Tucker: (m, n) coefficients ``T``, the right-hand side ``b`` and the
-reduced costs ``c``, kept apart so that the rows of ``T`` stay aligned. ``basic[i]`` names the variable of
-tableau row i, ``nonbasic[s]`` that of tableau column s: variable ``j < n`` is ``q[j]``, variable ``n + i`` is
-the slack of constraint i. At the end ``q`` is read off ``b``, and ``p`` off ``-c``.
+The tableau is the condensed one of Tucker: (m, n) coefficients ``T``, the right-hand side ``b`` and the reduced costs
+``c``, which are stored separately so that the rows of ``T`` stay aligned. ``basic[i]`` is the variable of tableau
+row i, ``nonbasic[s]`` that of tableau column s: variable ``j < n`` is ``q[j]``, variable ``n + i`` is the slack of
+constraint i. At the end ``q`` is read from ``b``, and ``p`` from ``-c``. docs/solver.md pivots a 2 x 3 game on paper.
 
-Pivoting is by steepest edge with exact column norms, which are recomputed in the pass that updates ``T``.
+The pivot column is chosen by steepest edge with exact column norms, which are recomputed in the pass that updates
+``T``.
 
-Ties. A right-hand side ``1 + epsilon * weight[i]`` with an infinitesimal epsilon means that among its optimal
-strategies the row player takes the one of least mean ``weight``; but for strategies of equal mean it also makes the
-program non-degenerate. ``e`` carries the part of the right-hand side that belongs to epsilon, and decides where ``b``
-ties.
+Ties. With a right-hand side of ``1 + epsilon * weight[i]`` and an infinitesimal epsilon, the row player takes, of all
+optimal strategies, the one of least mean ``weight``. Unless two strategies have equal means, the program is then not
+degenerate either. ``e`` is the part of the right-hand side that belongs to epsilon; it decides where ``b`` ties.
 
-Precision. ``T`` may be single precision; it then only steers, and `simplex` refines the answer.
+Precision. ``T`` may be single precision. It then only steers, and `refine` computes the answer.
+
+In what follows ``t`` is a `Tableau` and ``w`` a `Scratch`, both of `workspace`.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numba import njit
 
+from coebl.solver.kernels.cache import compiled, inlined
 from coebl.solver.kernels.vectors import (
-    BYTES,
     LANES,
     doubles,
     fill,
@@ -33,120 +32,10 @@ from coebl.solver.kernels.vectors import (
     lane_numbers,
     load,
     minimum,
-    pointer,
     select,
     store,
     total,
 )
-
-ZERO = 1e-12  # what counts as zero in b and c of a double-precision tableau
-TINY = 1e-9  # what counts as zero in its T
-LOOSE = 1e-10  # what counts as zero in b and c where the basis is nearly singular, so that rounding reaches further
-compiled = njit(nogil=True, cache=True, error_model="numpy")
-inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")  # for what takes or returns vectors
-
-
-class States(NamedTuple):
-    """The tableaux of a batch: arrays with runs on axis 0. The last axis of floats is whole vectors long."""
-
-    T: Any  # (runs, m, stride), single or double precision
-    b: Any  # (runs, m), right-hand side
-    c: Any  # (runs, stride), reduced costs
-    norm: Any  # (runs, stride), 1 + squared norm of each column
-    basic: Any  # (runs, m), the variable of each row
-    nonbasic: Any  # (runs, n), the variable of each column
-    B: Any  # (runs, m, n), the scaled payoffs
-    floats: Any  # working memory, 4 * (m + stride)
-    coefficients: Any  # likewise, of the type of T, 2 * (m + stride)
-
-
-class Tableau(NamedTuple):
-    """The memory of one of them."""
-
-    m: int
-    n: int
-    T: Any
-    b: Any
-    c: Any
-    norm: Any
-    basic: Any
-    nonbasic: Any
-    B: Any
-    stride: int  # of T, from row to row
-    B_stride: int
-
-
-class Scratch(NamedTuple):
-    """Working memory, for all runs."""
-
-    primal: Any  # stride + m, the value of each variable: q, then
-    slacks: Any
-    dual: Any  # stride + m, the price of each: those of q, then p
-    p: Any
-    e: Any  # m, the tie part of the right-hand side
-    row_sums: Any  # m, Bq
-    column_sums: Any  # stride, B'p
-    spare: Any  # stride
-    factor: Any  # m, the pivot column, or what is to be multiplied with T; this and the rest have the type of T
-    row_steps: Any  # m, its products
-    row: Any  # stride, the pivot row, or what is to be multiplied with T
-    column_steps: Any  # stride, its products
-    lanes: int  # of the vectors of T
-    width: int  # columns of T to sweep: n, rounded up to whole vectors
-    zero: float  # what counts as zero in b and c while they come from T alone
-    tiny: float  # what counts as zero in T
-
-
-@compiled
-def aligned(size, like):
-    """An array of this size, rounded up to whole vectors, and of the dtype of like."""
-    size = -(-size * like.itemsize // BYTES) * BYTES
-    buffer = np.empty(size + BYTES, np.uint8)
-    start = -buffer.ctypes.data % BYTES
-    return buffer[start : start + size].view(like.dtype)
-
-
-@inlined
-def tableau_of(states, k):
-    """The tableau of run k."""
-    m, n = states.basic.shape[1], states.nonbasic.shape[1]
-    stride, B_stride = states.T.shape[2], states.B.shape[2]
-    return Tableau(
-        m,
-        n,
-        pointer(states.T, k * m * stride),
-        pointer(states.b, k * states.b.shape[1]),
-        pointer(states.c, k * stride),
-        pointer(states.norm, k * stride),
-        pointer(states.basic, k * m),
-        pointer(states.nonbasic, k * n),
-        pointer(states.B, k * m * B_stride),
-        stride,
-        B_stride,
-    )
-
-
-@inlined
-def lay_out(states):
-    """Cut up the working memory."""
-    n, stride, lanes = states.nonbasic.shape[1], states.T.shape[2], BYTES // states.T.itemsize
-    rows = states.b.shape[1]
-    primal = pointer(states.floats, 0)
-    slacks = pointer(primal, stride)
-    dual = pointer(slacks, rows)
-    p = pointer(dual, stride)
-    e = pointer(p, rows)
-    row_sums = pointer(e, rows)
-    column_sums = pointer(row_sums, rows)
-    spare = pointer(column_sums, stride)
-    factor = pointer(states.coefficients, 0)
-    row_steps = pointer(factor, rows)
-    row = pointer(row_steps, rows)
-    column_steps = pointer(row, stride)
-    width = -(-n // lanes) * lanes
-    zero, tiny = (ZERO, TINY) if lanes == LANES else (1e-6, 1e-5)
-    solution, sums = (primal, slacks, dual, p), (e, row_sums, column_sums, spare)
-    return Scratch(*solution, *sums, factor, row_steps, row, column_steps, lanes, width, zero, tiny)
 
 
 @compiled
@@ -229,14 +118,14 @@ def _choose_column(t, w, zero):
 @compiled
 def _tie(t, w, step, zero):
     """Of the rows that tie in b, the one of least tie part leaves; but not by a pivot so small that it ruins T."""
-    m = t.m
+    m, tiny, share = t.m, w.tolerance.tiny, w.tolerance.share
     largest = 0.0
     for i in range(m):
         if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > largest:
             largest = w.factor[i]
     r = -1
     for i in range(m):
-        if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > w.tiny and w.factor[i] >= 0.01 * largest:
+        if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > tiny and w.factor[i] >= share * largest:
             if r < 0 or w.e[i] * w.factor[r] < w.e[r] * w.factor[i]:
                 r = i
     return r
@@ -250,7 +139,7 @@ def _choose_row(t, w, zero):
     and hide the rows that tie.
     """
     vectors = -(-t.m // LANES)
-    tiny, none, nothing = fill(w.tiny), fill(np.inf), fill(zero)
+    tiny, none, nothing = fill(w.tolerance.tiny), fill(np.inf), fill(zero)
     least = none
     for i in range(vectors):
         entry = doubles(w.factor, i)
@@ -308,9 +197,9 @@ def dual(t, w, zero, limit):
             if t.b[i] < worst:
                 r, worst = i, t.b[i]
         if r < 0:
-            worst = -w.tiny
+            worst = -w.tolerance.tiny
             for i in range(m):
-                if t.b[i] <= zero and w.e[i] < worst and w.e[i] < -w.tiny * _largest(t, w, i):
+                if t.b[i] <= zero and w.e[i] < worst and w.e[i] < -w.tolerance.tiny * _largest(t, w, i):
                     r, worst = i, w.e[i]
         if r < 0:
             return pivots
@@ -318,12 +207,12 @@ def dual(t, w, zero, limit):
         s, best, size = -1, np.inf, 0.0
         for j in range(w.width):
             entry = -t.T[r * t.stride + j]
-            if entry > w.tiny * largest:
+            if entry > w.tolerance.tiny * largest:
                 cost = (-t.c[j] if t.c[j] < -zero else 0.0) / entry
                 if cost < best or (cost == best and entry > size):
                     s, best, size = j, cost, entry
         if s < 0:
-            if t.b[r] < -LOOSE:
+            if t.b[r] < -w.tolerance.loose:
                 return -1
             t.b[r] = w.e[r] = 0.0  # nothing in the row can make up for it: it is a zero, rounded
             continue

@@ -1,28 +1,26 @@
 """Vectors and bare memory for compiled code.
 
-Numba leaves it to the compiler to find the loops that can become vector instructions, and where several arrays might
-overlap, or a loop is short, it finds few. A vector says it outright: as many numbers as fill a cache line, one
-instruction for all of them. And Numba counts the references to each array that a function is given, which takes longer
-than a pivot of a small tableau. A pointer is an array without the counting. Both exist in compiled code only:
+Numba leaves it to the compiler to find the loops that can become vector instructions. Where several arrays might
+overlap, or a loop is short, the compiler finds few. A vector is explicit: it holds as many numbers as fill a cache
+line, and one instruction works on all of them. A pointer is an array without shape and owner. Both exist in compiled
+code only. Memory is a contiguous array of any shape, read as if it were flat, or a pointer:
 
-    pointer(array, start)       the memory of an array, or of a pointer, from element start; read and written by index
-    load(pointer, i)            the i-th vector of such memory
-    store(pointer, i, vector)   and back
-    doubles(pointer, i)         the i-th LANES numbers, as float64
-    gather(pointer, at, start)  element at[k] + start in lane k; at is a vector of integers
+    pointer(memory, start)      the memory from element start on, read and written by index
+    load(memory, i)             the i-th vector
+    store(memory, i, vector)    write the i-th vector
+    doubles(memory, i)          the i-th LANES numbers, as float64
+    gather(memory, at, start)   element at[k] + start in lane k; at is a vector of integers
     fill(x)                     x in every lane
-    fill_like(pointer, x)       the same, with the type of that memory
+    fill_like(memory, x)        the same, with the type of that memory
     lane_numbers()              0, 1, 2, ...
     select(mask, a, b)          a where the mask holds, else b
     anywhere(mask)              whether it holds in some lane
     total(vector)               the sum of all lanes
     minimum(vector)             the least of them
 
-and between vectors of one kind the operators + - *, for doubles also / < <= > == !=, for integers > ==, for masks &.
-Vectors that start at a multiple of BYTES are the fastest. Nothing checks bounds, and a pointer does not keep its array:
-take it in a function to which the array is an argument. On a processor whose vectors are shorter, several make one.
-
-After a change here, `make recompile`: Numba keeps compiled code until the kernel's own file changes.
+The operators are + - * between vectors of one kind, / < <= > == != between doubles, > == between integers and & between
+masks. Vectors that start at a multiple of BYTES are the fastest. Nothing checks bounds, and a pointer does not keep its
+array alive: take it in a function to which the array is an argument. A processor with shorter vectors uses several.
 """
 
 import operator
@@ -60,16 +58,26 @@ class _Model(models.PrimitiveModel):
 
 @intrinsic
 def pointer(typing, memory, start):
+    """The memory from element start on."""
+    _contiguous(memory)
+
+    def code(context, builder, signature, args):
+        return builder.gep(_base(context, builder, memory, args[0]), [args[1]], inbounds=True)
+
+    return types.CPointer(memory.dtype)(memory, types.int64), code
+
+
+def _contiguous(memory):
+    """Refuse an array with gaps."""
     if isinstance(memory, types.Array) and memory.layout != "C":
         raise TypingError(f"{memory} is not contiguous")
 
-    def code(context, builder, signature, args):
-        base = args[0]
-        if isinstance(memory, types.Array):
-            base = context.make_array(memory)(context, builder, base).data
-        return builder.gep(base, [args[1]], inbounds=True)
 
-    return types.CPointer(memory.dtype)(memory, types.int64), code
+def _base(context, builder, memory, value):
+    """The address of the first element of an array or of a pointer."""
+    if isinstance(memory, types.Array):
+        return context.make_array(memory)(context, builder, value).data
+    return value
 
 
 def _size(memory):
@@ -77,26 +85,32 @@ def _size(memory):
     return memory.dtype.bitwidth // 8
 
 
-def _address(builder, kind, base, i, lanes):
-    """Where the i-th so many numbers start."""
+def _address(context, builder, kind, value, i, lanes):
+    """Where the i-th so many numbers of an array or a pointer start."""
+    base = _base(context, builder, kind, value)
     at = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
     return builder.bitcast(at, ir.VectorType(_OF[kind.dtype].llvm.element, lanes).as_pointer())
 
 
 @intrinsic
 def load(typing, memory, i):
+    """The i-th vector."""
+    _contiguous(memory)
     vector = _OF[memory.dtype]
 
     def code(context, builder, signature, args):
-        return builder.load(_address(builder, memory, *args, vector.llvm.count), align=_size(memory))
+        return builder.load(_address(context, builder, memory, *args, vector.llvm.count), align=_size(memory))
 
     return vector(memory, types.int64), code
 
 
 @intrinsic
 def store(typing, memory, i, vector):
+    """Write the i-th vector."""
+    _contiguous(memory)
+
     def code(context, builder, signature, args):
-        builder.store(args[2], _address(builder, memory, *args[:2], vector.llvm.count), align=_size(memory))
+        builder.store(args[2], _address(context, builder, memory, *args[:2], vector.llvm.count), align=_size(memory))
         return context.get_dummy_value()
 
     return types.void(memory, types.int64, _OF[memory.dtype]), code
@@ -104,8 +118,11 @@ def store(typing, memory, i, vector):
 
 @intrinsic
 def doubles(typing, memory, i):
+    """The i-th LANES numbers, as float64."""
+    _contiguous(memory)
+
     def code(context, builder, signature, args):
-        numbers = builder.load(_address(builder, memory, *args, LANES), align=_size(memory))
+        numbers = builder.load(_address(context, builder, memory, *args, LANES), align=_size(memory))
         return numbers if memory.dtype == types.float64 else builder.fpext(numbers, DOUBLES.llvm)
 
     return DOUBLES(memory, types.int64), code
@@ -113,10 +130,12 @@ def doubles(typing, memory, i):
 
 @intrinsic
 def gather(typing, memory, at, start):
+    """Element at[k] + start in lane k."""
+    _contiguous(memory)
     vector = _OF[memory.dtype]
 
     def code(context, builder, signature, args):
-        base = builder.gep(args[0], [args[2]], inbounds=True)
+        base = builder.gep(_base(context, builder, memory, args[0]), [args[2]], inbounds=True)
         result = ir.Constant(vector.llvm, ir.Undefined)
         for k in range(LANES):
             lane = ir.Constant(ir.IntType(32), k)
@@ -138,6 +157,7 @@ def _filled(builder, vector, number):
 
 @intrinsic
 def fill(typing, number):
+    """A number in every lane."""
     vector = INTEGERS if isinstance(number, types.Integer) else _OF[number]
 
     def code(context, builder, signature, args):
@@ -148,6 +168,7 @@ def fill(typing, number):
 
 @intrinsic
 def fill_like(typing, memory, number):
+    """A number in every lane of a vector of the type of this memory."""
     vector = _OF[memory.dtype]
 
     def code(context, builder, signature, args):
@@ -158,6 +179,8 @@ def fill_like(typing, memory, number):
 
 @intrinsic
 def lane_numbers(typing):
+    """0, 1, 2, ..."""
+
     def code(context, builder, signature, args):
         return ir.Constant(INTEGERS.llvm, list(range(LANES)))
 
@@ -166,6 +189,8 @@ def lane_numbers(typing):
 
 @intrinsic
 def select(typing, mask, one, other):
+    """The first where the mask holds, and the second elsewhere."""
+
     def code(context, builder, signature, args):
         return builder.select(*args)
 
@@ -174,6 +199,8 @@ def select(typing, mask, one, other):
 
 @intrinsic
 def anywhere(typing, mask):
+    """Whether the mask holds in some lane."""
+
     def code(context, builder, signature, args):
         bits = builder.bitcast(args[0], ir.IntType(mask.llvm.count))
         return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
@@ -196,6 +223,8 @@ def _fold(builder, vector, combine):
 
 @intrinsic
 def total(typing, vector):
+    """The sum of all lanes."""
+
     def code(context, builder, signature, args):
         return _fold(builder, args[0], builder.add if vector == INTEGERS else builder.fadd)
 
@@ -204,6 +233,8 @@ def total(typing, vector):
 
 @intrinsic
 def minimum(typing, vector):
+    """The least of all lanes."""
+
     def code(context, builder, signature, args):
         compare = builder.icmp_signed if vector == INTEGERS else builder.fcmp_ordered
         return _fold(builder, args[0], lambda one, other: builder.select(compare("<", one, other), one, other))

@@ -1,6 +1,8 @@
-"""The loop over rounds: what a run depends on, and what it does not."""
+"""Simulations: what a run depends on, what it does not, and what is kept of it."""
 
 import multiprocessing
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,16 +51,6 @@ def test_a_seed_is_the_same_in_any_batch_and_any_blocks(pair, others, block_roun
     assert run_of(alone, 7) == run_of(batch, 7)
 
 
-@pytest.mark.parametrize("shape", [(24, 20), (60, 50)])
-@pytest.mark.parametrize("pair", [("coebl:c=0.5", "ucb"), ("ucb:ties=random", "exp3-ix")])
-def test_a_seed_is_the_same_in_any_batch_with_every_kernel_and_warm_starts(shape, pair):
-    game = Game(np.random.default_rng(shape).uniform(-1, 1, size=shape))
-    match = Match.of(game, *pair, rounds=12)
-    alone = simulate(match, [7], metrics=["regret", "exploitability"])
-    batch = simulate(match, [3, 7, 12], metrics=["regret", "exploitability"], block_rounds=5)
-    assert run_of(alone, 7) == run_of(batch, 7)
-
-
 def _in_another_process(pipe):
     pipe.send(bits(simulate(Match.of(GAME, "ucb", "coebl", rounds=40), [3, 7], metrics=["all"])))
 
@@ -78,7 +70,7 @@ class Noise(Metric):
     definition = "the reward minus the payoff"
 
     def __call__(self, block):
-        return block.reward - block.game.payoff[block.row_action, block.column_action]
+        return block.reward - block.game.payoff[tuple(block.actions)]
 
 
 def test_nature_is_the_same_whoever_plays():
@@ -101,9 +93,6 @@ class Draws(Learner):
     def policy(self, t):
         KEPT.append(self.seat.random.normal(3).copy())
         return np.full(self.shape, 1 / self.shape[1])
-
-    def observe(self, t, action, opponent, reward):
-        assert opponent is not None
 
 
 KEPT = []
@@ -157,10 +146,29 @@ def test_recorded_rounds(record, rounds):
     np.testing.assert_array_equal(result.metrics["regret"], everything.metrics["regret"][np.array(rounds) - 1])
 
 
+def test_recording_by_the_logarithm_thins():
+    rounds = simulate(Match.of(GAME, "uniform", "uniform", rounds=5000), 1, record="log").rounds
+    assert (rounds[0], rounds[-1]) == (1, 5000)
+    assert 60 < len(rounds) <= 100
+    late = rounds[rounds > 100]
+    steps = np.diff(np.log(late))
+    np.testing.assert_allclose(steps, np.log(5000) / 99, rtol=0.12)  # even in the logarithm, but for whole rounds
+
+
 def test_tables():
     result = simulate(Match.of(GAME, "exp3", "uniform", rounds=6), [5, 2], record=3)
     frame = result.to_pandas()
-    assert list(frame.columns) == ["seed", "round", "regret", "pseudo_regret", "exploitability"]
+    assert list(frame.columns) == [
+        "game",
+        "row",
+        "column",
+        "seed",
+        "round",
+        "regret",
+        "pseudo_regret",
+        "exploitability",
+    ]
+    assert set(frame["row"]) == {"exp3"}
     assert frame["seed"].tolist() == [5, 5, 2, 2]
     assert frame["round"].tolist() == [3, 6, 3, 6]
     assert frame["regret"].tolist() == result.metrics["regret"].T.ravel().tolist()
@@ -188,9 +196,6 @@ class Bad(Learner):
             if self.fault == "negative":
                 policy[1, 1] += 1 / self.seat.actions + 0.1
         return policy
-
-    def observe(self, t, action, opponent, reward):
-        pass
 
 
 @pytest.mark.parametrize(
@@ -223,52 +228,66 @@ def test_bad_seeds(seeds):
         simulate(Match.of(GAME, "exp3", "uniform", rounds=3), seeds)
 
 
-def test_bad_matches():
-    with pytest.raises(InputError, match="rounds is 0; accepted"):
-        Match.of(GAME, "ucb", "ucb", rounds=0)
-    with pytest.raises(InputError, match="each would have to see the other's policy first"):
-        Match.of(GAME, "best-response", "best-response")
-    with pytest.raises(InputError, match="unknown learner 'exp3ix': did you mean 'exp3-ix'"):
-        Match.of(GAME, "exp3ix", "ucb")
+def test_bad_records():
     with pytest.raises(InputError, match="record is 'often'; accepted"):
         simulate(Match.of(GAME, "exp3", "uniform", rounds=3), 2, record="often")
 
 
-def test_only_those_who_declare_it_are_shown_the_game():
-    seen = {}
+def test_specs_will_do():
+    match = Match.of(GAME, "ucb", "exp3", rounds=30, noise="laplace")
+    assert bits(simulate(GAME, "ucb", "exp3", rounds=30, noise="laplace", seeds=3)) == bits(simulate(match, 3))
+    assert bits(simulate(match, seeds=3)) == bits(simulate(match, range(3)))
+    assert simulate("rps", "uniform", "uniform", seeds=1, record="last").match.rounds == 3000
+    for wrong in (
+        lambda: simulate("rps", "ucb", seeds=3),
+        lambda: simulate("rps", seeds=3),
+        lambda: simulate(match),
+        lambda: simulate(match, 3, seeds=4),
+        lambda: simulate(match, 3, rounds=50),
+        lambda: simulate("rps", "ucb", "exp3"),
+    ):
+        with pytest.raises(InputError):
+            wrong()
 
-    @dataclass
-    class Peeks(Learner):
-        """Looks for the payoffs."""
 
-        name = "peeks"
+def test_what_memory_cannot_hold_is_refused_before_it_begins():
+    match = Match.of(GAME, "uniform", "uniform", rounds=10**8)
+    with pytest.raises(InputError, match=r'^this would keep 1490\.1 GiB, and the machine has .* \(record="log"\)'):
+        simulate(match, 1000, metrics=["regret"], record="all", keep=[])  # 10^8 x 1000 x 8 bytes, twice
+    with pytest.raises(InputError, match="GiB, and the machine has"):
+        simulate(match, 1000, record="last", keep=["policies"])
 
-        def start(self, seat):
-            seen["payoff"] = seat.payoff
-            self.shape = seat.runs, seat.actions
 
-        def policy(self, t):
-            return np.full(self.shape, 1 / self.shape[1])
-
-        def observe(self, t, action, opponent, reward):
-            seen["opponent"] = opponent
-
-    simulate(Match.of(GAME, Peeks(), "uniform", rounds=2), 2)
-    assert seen["payoff"] is None
-    assert seen["opponent"] is not None
-    Peeks.sees = "reward"
-    simulate(Match.of(GAME, "uniform", Peeks(), rounds=2), 2)
-    assert seen["opponent"] is None
-    Peeks.sees = "game"
-    simulate(Match.of(GAME, "uniform", Peeks(), rounds=2), 2)
-    np.testing.assert_array_equal(seen["payoff"], -GAME.payoff.T)
+def test_trajectories_are_kept_on_request():
+    match = Match.of(GAME, "ucb", "best-response", rounds=30, noise="none")
+    result = simulate(match, 4, keep=("actions", "rewards", "policies"), record="last", block_rounds=7)
+    (a, b), (reward, negated), (x, y) = (result.kept[name] for name in ("actions", "rewards", "policies"))
+    assert (a.shape, b.shape, x.shape, y.shape) == ((30, 4), (30, 4), (30, 4, 3), (30, 4, 4))
+    np.testing.assert_array_equal(reward, GAME.payoff[a, b])
+    np.testing.assert_array_equal(negated, -reward)
+    np.testing.assert_array_equal(x[-1], result.row_policy)
+    np.testing.assert_array_equal(y[-1], result.column_policy)
+    counts = np.zeros((4, 3, 4), int)
+    np.add.at(counts, (np.arange(4), a, b), 1)
+    np.testing.assert_array_equal(counts, result.counts)
+    assert simulate(match, 2).kept == {}
+    with pytest.raises(InputError, match="keep is 'actions'; accepted: a list out of actions, rewards, policies"):
+        simulate(match, 2, keep="actions")
+    with pytest.raises(InputError, match=r"keep is \['moves'\]; accepted"):
+        simulate(match, 2, keep=["moves"])
 
 
 @pytest.mark.slow
 def test_memory_is_bounded():
-    """128 actions, 50 runs, 3000 rounds: under 1 GiB. A cheap pair, since it is the engine that is watched."""
-    import resource
+    """128 actions, 50 runs, 3000 rounds: under 1 GiB. A cheap pair, since it is the engine that is watched.
 
-    match = Match.of("diagonal:7", "exp3", "exp3-ix", rounds=3000)
-    simulate(match, 50, record=100, metrics=["all"])
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2**20  # in KiB
+    In a process of its own: the peak of this one is that of whatever ran before.
+    """
+    script = """
+import resource
+from coebl import Match, simulate
+simulate(Match.of("diagonal:7", "exp3", "exp3-ix", rounds=3000), 50, record=100, metrics=["all"])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    peak = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert int(peak) < 2**20  # in KiB

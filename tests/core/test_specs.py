@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coebl.core.errors import InputError
-from coebl.core.specs import Range, Registry, SpecOf
+from coebl.core.registry import Registry
+from coebl.core.specs import Range, SpecOf
 
 THINGS: Registry[dict] = Registry("thing", "things")
 
@@ -36,7 +37,7 @@ def plain() -> dict:
 
 
 @THINGS.add("wrapped")
-def wrapped(inner: Annotated[str, SpecOf("thing")], depth: Annotated[float, Range(0, 1, open_low=True)] = 1.0) -> dict:
+def wrapped(inner: Annotated[str, SpecOf(THINGS)], depth: Annotated[float, Range(0, 1, open_low=True)] = 1.0) -> dict:
     return {"inner": inner, "depth": depth}
 
 
@@ -125,6 +126,8 @@ USAGE = "every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a"
         ("wrapped:plain,depth=0", "wrapped: depth is 0.0; accepted: a number, 0 < ... 1."),
         ("two-needed", "two-needed needs first, second; accepted: two-needed:first=...,second=...,third=0."),
         ("two-needed:second=1", "two-needed needs first; accepted: two-needed:first=...,second=...,third=0."),
+        ("wrapped:plane", "unknown thing 'plane': did you mean 'plain'? See: coebl list things"),
+        ("wrapped:inner=every-type:n=0", "every-type: n is 0; accepted: a whole number, 1 .. 10."),
         ("plane", "unknown thing 'plane': did you mean 'plain'? See: coebl list things"),
         ("qqqqqq", "unknown thing 'qqqqqq'. See: coebl list things"),
         ("", "unknown thing ''. See: coebl list things"),
@@ -157,6 +160,12 @@ def test_make_checks_what_did_not_come_from_a_spec():
         THINGS["every-type"].make(n=99)
     with pytest.raises(InputError, match=r"weights is \(nan,\)"):
         THINGS["every-type"].make(weights=(math.nan,))
+    for wrong in ({"n": 2.5}, {"n": True}, {"rate": "fast"}, {"rate": math.inf}, {"exact": 1}, {"rule": "last"}):
+        with pytest.raises(InputError, match=f"^every-type: {next(iter(wrong))} is "):
+            THINGS["every-type"].make(**wrong)
+    with pytest.raises(InputError, match=r"^every-type: label is 3; accepted: text\.$"):
+        THINGS["every-type"].make(label=3)
+    assert THINGS["every-type"].make(weights=[1, 2])["weights"] == (1, 2)
 
 
 def test_a_dataclass_is_a_factory():
@@ -181,6 +190,7 @@ def test_a_registry_lists_its_entries_in_order_and_refuses_a_second_of_a_name():
 
 def test_commas_of_an_inner_spec_are_written_as_plus():
     assert read("wrapped:inner=every-type:n=4+rate=2,depth=0.5") == {"inner": "every-type:n=4,rate=2", "depth": 0.5}
+    assert read("wrapped:every-type:4") == {"inner": "every-type:n=4"}  # in its shortest form
     inner = "wrapped:inner=every-type:n=4+rate=2,depth=0.5"
     outer = THINGS["wrapped"].write({"inner": inner, "depth": 0.25})
     assert outer == "wrapped:inner=wrapped:inner=every-type:n=4++rate=2+depth=0.5,depth=0.25"

@@ -1,0 +1,133 @@
+"""Reproducing a paper: what to run for it, and what is made of its results."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coebl.claims.judging import Verdict
+from coebl.claims.tables import as_json, as_markdown
+from coebl.core.files import write_whole
+from coebl.papers import Paper
+from coebl.papers.drawing import draw
+from coebl.report.page import about_results, write_page
+from coebl.statistics import mean_interval
+from coebl.study import Outcome, Results, Study, parse_study
+from coebl.study import run as run_study
+from coebl.study.run import cores
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What a reproduction has made."""
+
+    outcome: Outcome  # of running the study
+    verdicts: list[Verdict]
+    figures: list[Path]
+    summary: Path | None  # a folder
+    page: Path | None
+
+
+def reproduce(
+    paper: Paper[Any],
+    out: Path,
+    *,
+    quick: bool = False,
+    figures: Sequence[str] = (),
+    claims: Sequence[str] = (),
+    workers: int | None = None,
+    run: Callable[[Study, Path], Outcome] = run_study,
+    command: str = "coebl reproduce",
+) -> Reproduction:
+    """Run a paper's study, or what is left of it, judge the claims, draw the figures, and write a summary and a page.
+
+    Args:
+        paper: which one.
+        out: the folder of the results; it is made, or resumed.
+        quick: only small games and few seeds, and the main figures.
+        figures: if any are named, only these figures and the claims named are made, from what they need.
+        claims: likewise.
+        workers: how many processes draw; by default one per core.
+        run: what runs a study into a folder.
+        command: what to note in the summary as the command.
+    """
+    outcome = run(experiments(paper, quick, figures, claims), out)
+    results = Results(out)
+    everything = not figures and not claims
+    verdicts = paper.judge(results, claims or None) if claims or everything else []
+    drawn: list[Path] = []
+    if figures or everything:
+        names = figures or (paper.quick.figures if quick else None)
+        drawn = draw(paper, results, out / "figures", names, workers=workers or cores())
+    if not everything:
+        return Reproduction(outcome, verdicts, drawn, None, None)
+    summary = write_summary(paper, results, out / "summary", verdicts, command)
+    return Reproduction(outcome, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
+
+
+def experiments(
+    paper: Paper[Any], quick: bool = False, figures: Sequence[str] = (), claims: Sequence[str] = ()
+) -> Study:
+    """The part of a paper's study that these figures and claims need, or all of it; with `quick`, the quick part."""
+    needed = paper.needed(figures, claims)
+    study = parse_study(paper.study)
+    matches = [match for match in needed or study.matches() if not quick or match[0] in paper.quick.games]
+    return study.select(matches, paper.quick.seeds if quick else None)
+
+
+def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
+    """The page of a paper: the page of any study, with the paper's question, its verdicts and its choices of lines."""
+    commands = [run["command"] for run in results.store.runs() if run.get("command")]
+    return write_page(
+        results,
+        path,
+        title=paper.title,
+        question=paper.question,
+        verdicts=[verdict.as_dict() for verdict in verdicts],
+        presets=paper.presets,
+        command=commands[-1] if commands else "coebl reproduce",
+        reference=paper.reference,
+    )
+
+
+def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:
+    """The verdicts as JSON and Markdown, the final means with their intervals, and how all this was made."""
+    about = about_results(results)
+    made = {
+        "command": command,
+        "runs": results.store.runs(),
+        "processor_seconds": round(about["seconds"], 1),
+        **{key: about[key] for key in ("cells", "seeds", "rounds", "noises", "versions")},
+    }
+    rows = [json.dumps(row, allow_nan=False) for row in means(paper, results)]
+    folder.mkdir(exist_ok=True)
+    write_whole(folder / "claims.json", as_json(verdicts) + "\n")
+    write_whole(folder / "claims.md", as_markdown(verdicts, paper.titles))
+    write_whole(folder / "means.json", "[\n" + ",\n".join(rows) + "\n]\n")
+    write_whole(folder / "made.json", json.dumps(made, indent=2) + "\n")
+    return folder
+
+
+def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
+    """Means with intervals: of every metric in the last round of every match, then those over the last rounds."""
+    rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
+    for metric, span in paper.averaged.items():
+        for game, row, column in results.matches():
+            runs = results.runs(game, row, column, metric)
+            interval = mean_interval(runs.ending(span).values.mean(axis=0))
+            rows.append(
+                {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(interval)
+            )
+    kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
+    return [{key: _rounded(row[key]) for key in kept} for row in rows]
+
+
+def _rounded(value: Any) -> Any:
+    """Six digits, which is more than the intervals can bear out; JSON has no infinity."""
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -1,0 +1,294 @@
+"""Reading a study file: the keys with their places, plain values, lists of specs, and every mistake with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from coebl.core.errors import InputError, nearest, shorten
+from coebl.engine import Record
+from coebl.games import parse_noise
+from coebl.metrics import METRICS
+from coebl.study.cell import Cell
+from coebl.study.lines import Place, key_lines
+from coebl.study.sweep import MOST, expand
+
+MOST_ROUNDS = 10**9
+MOST_SEEDS = 10**6
+_MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit numbers
+_SEED_KEYS = ("first", "count")
+
+ACCEPTED = {
+    "name": 'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
+    "title": "a text on one line",
+    "description": "a text",
+    "rounds": f"a whole number, 1 .. {MOST_ROUNDS:,}",
+    "seeds": f"how many, 1 .. {MOST_SEEDS:,}; or a list such as [3, 5, 8]; or {{ first = 100, count = 50 }}",
+    "seeds_per_cell": f"a whole number, 1 .. {MOST_SEEDS:,}",
+    "games": 'a list of games, such as ["rps", "diagonal:n=[2,3]", "my-game.csv"]',
+    "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
+    "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
+    "record": '"all", "log", "last", or every how many rounds, >= 1',
+    "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all",
+    "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
+    "parts": "tables [[parts]], each with keys of its own",
+}
+SpecAt = tuple[Place, str]  # a spec, with the place where it is written
+
+
+class Mistakes:
+    """What is wrong with a study file, each mistake once, however many parts meet it."""
+
+    def __init__(self, where: str, text: str) -> None:
+        self.where = where
+        self._lines = key_lines(text)
+        self._found: dict[str, int] = {}  # message to line, 0 where there is none
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, place: Place, message: str) -> None:
+        """Note a mistake with the line of the place, or of the innermost key around it that has one."""
+        line = next((self._lines[place[:k]] for k in range(len(place), 0, -1) if place[:k] in self._lines), 0)
+        parts = [self.where, *([f"line {line}"] if line else []), *([written(place)] if place else [])]
+        self._found.setdefault(f"{', '.join(parts)}: {message}", line)
+
+    def refuse(self, place: Place, value: Any, accepted: str) -> None:
+        """Note that a value is not one of those that are accepted."""
+        self.add(place, f"this is {_shown(value)}; accepted: {accepted}.")
+
+    def in_order(self) -> list[str]:
+        """All mistakes by line; those of one line in the order in which they were found."""
+        return sorted(self._found, key=self._found.__getitem__)
+
+
+class Files:
+    """The files that a study names: relative to its own, and known in the results by their names alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._by_name: dict[str, Path] = {}
+
+    def path(self, name: str) -> Path:
+        """Where a file of this name would be."""
+        return self._folder / name
+
+    def checked(self, name: str) -> Path:
+        """The same; an InputError if another file that the study names is called the same."""
+        path = self.path(name)
+        first = self._by_name.setdefault(path.name, path)
+        if first.resolve() != path.resolve():
+            raise InputError(
+                f"{path} and {first} have the same name, and results know files by their names; rename one of them."
+            )
+        return path
+
+
+class Keys:
+    """The keys of a study file, or of one of its parts: what a part does not set, the top level does.
+
+    After a mistake the methods return something harmless: no study is made of it.
+    """
+
+    def __init__(
+        self, own: dict[str, Any], mistakes: Mistakes, place: Place = (), defaults: dict[str, Any] | None = None
+    ) -> None:
+        self._own = own
+        self._defaults = defaults or {}
+        self._at = place
+        self.mistakes = mistakes
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._own or key in self._defaults
+
+    def place(self, key: str) -> Place:
+        """Where the value of a key is written."""
+        return (key,) if key in self._defaults and key not in self._own else (*self._at, key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, as TOML has it."""
+        return self._own.get(key, self._defaults.get(key, default))
+
+    def refuse(self, key: str) -> None:
+        """Note that the value of a key is not accepted."""
+        self.mistakes.refuse(self.place(key), self.get(key), ACCEPTED[key])
+
+    # Plain values
+
+    def text(self, key: str, pattern: str) -> str:
+        """A text that the pattern describes, or nothing if the key is not there."""
+        text = self.get(key, "")
+        if isinstance(text, str) and (re.fullmatch(pattern, text, re.DOTALL) or key not in self):
+            return text
+        self.refuse(key)
+        return ""
+
+    def whole(self, key: str, most: int, default: int = 1) -> int:
+        """A whole number from 1 to `most`."""
+        value = self.get(key, default)
+        if _is_whole(value) and 1 <= value <= most:
+            return int(value)
+        self.refuse(key)
+        return default
+
+    def record(self) -> Record:
+        """At which rounds metrics are kept."""
+        record = self.get("record", "log")
+        if record in ("all", "log", "last") or (_is_whole(record) and record >= 1):
+            checked: Record = record
+            return checked
+        self.refuse("record")
+        return "log"
+
+    # Seeds
+
+    def blocks(self) -> list[tuple[int, ...]]:
+        """The seeds, cell by cell."""
+        seeds, size = self._seeds(), self.whole("seeds_per_cell", MOST_SEEDS, default=50)
+        return [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
+
+    def _seeds(self) -> Sequence[int]:
+        seeds = self.get("seeds", 1)
+        if isinstance(seeds, list) and seeds:
+            return self._listed_seeds(seeds)
+        if isinstance(seeds, dict):
+            return self._range_of_seeds(seeds)
+        if _is_whole(seeds) and 1 <= seeds <= MOST_SEEDS:
+            return range(seeds)
+        self.refuse("seeds")
+        return range(1)
+
+    def _listed_seeds(self, seeds: list[Any]) -> Sequence[int]:
+        place, mistakes = self.place("seeds"), self.mistakes
+        good: dict[int, None] = {}
+        for index, seed in enumerate(seeds):
+            if not (_is_whole(seed) and 0 <= seed <= _MOST_SEED):
+                mistakes.refuse((*place, index), seed, "whole numbers, >= 0 and below 2^63")
+            elif seed in good:
+                mistakes.add((*place, index), f"the seed {seed} is given twice; accepted: each once. Take one out.")
+            else:
+                good[seed] = None
+        if len(good) > MOST_SEEDS:
+            mistakes.add(place, f"these are {len(good):,} seeds; accepted: at most {MOST_SEEDS:,}.")
+        return sorted(good)  # in whatever order they are listed, the cells are the same
+
+    def _range_of_seeds(self, seeds: dict[str, Any]) -> Sequence[int]:
+        place, mistakes = self.place("seeds"), self.mistakes
+        before = len(mistakes)
+        for key in seeds:
+            if key not in _SEED_KEYS:
+                mistakes.add((*place, key), f"unknown key {key!r}{nearest(key, _SEED_KEYS)} Accepted: first, count.")
+        for key, least, most in (("first", 0, _MOST_SEED - MOST_SEEDS), ("count", 1, MOST_SEEDS)):
+            if key not in seeds:
+                mistakes.add(place, f"there is no {key!r}; accepted: {{ first = 100, count = 50 }}. Add it.")
+            elif not (_is_whole(seeds[key]) and least <= seeds[key] <= most):
+                mistakes.refuse((*place, key), seeds[key], f"a whole number, {least} .. {most:,}")
+        if len(mistakes) > before:
+            return range(1)
+        return range(seeds["first"], seeds["first"] + seeds["count"])
+
+    # Specs
+
+    def specs(self, value: Any, place: Place, accepted: str) -> list[SpecAt]:
+        """The specs of a list, after expansion."""
+        if not isinstance(value, list):
+            self.mistakes.refuse(place, value, accepted)
+            return []
+        if not value:
+            self.mistakes.add(place, f"this list is empty; accepted: {accepted}. Put at least one in.")
+        specs = []
+        for index, spec in enumerate(value):
+            specs += self.expanded(spec, (*place, index), accepted)
+        if len(specs) > MOST:
+            self.mistakes.add(place, f"these are {len(specs):,} in all; accepted: at most {MOST:,}. Sweep less.")
+            return []
+        return specs
+
+    def one_or_more(self, value: Any, place: Place, accepted: str) -> list[SpecAt]:
+        """The specs of a list, or of a single spec."""
+        read = self.specs if isinstance(value, list) else self.expanded
+        return read(value, place, accepted)
+
+    def expanded(self, spec: Any, place: Place, accepted: str) -> list[SpecAt]:
+        """The specs that one spec stands for."""
+        if not isinstance(spec, str) or not spec.strip():
+            self.mistakes.refuse(place, spec, accepted)
+            return []
+        try:
+            return [(place, each) for each in expand(spec.strip())]
+        except InputError as error:
+            self.mistakes.add(place, str(error))
+            return []
+
+    def noises(self) -> list[str | None]:
+        """Canonical specs of noise; None stands for the game's own."""
+        if "noise" not in self:
+            return [None]
+        noises: dict[str | None, None] = {}
+        for at, spec in self.one_or_more(self.get("noise"), self.place("noise"), ACCEPTED["noise"]):
+            try:
+                noises[str(parse_noise(spec))] = None
+            except InputError as error:
+                self.mistakes.add(at, str(error))
+        return list(noises)
+
+    def metrics(self) -> list[SpecAt]:
+        """The names of metrics, "all" among them."""
+        place = self.place("metrics")
+        metrics = self.get("metrics", list(Cell.metrics))
+        if metrics == "all":
+            return [(place, "all")]
+        if not isinstance(metrics, list) or not metrics:
+            self.refuse("metrics")
+            return []
+        names: list[SpecAt] = []
+        for index, name in enumerate(metrics):
+            at = (*place, index)
+            if not isinstance(name, str):
+                self.mistakes.refuse(at, name, ACCEPTED["metrics"])
+            elif name not in METRICS and name != "all":
+                accepted = f"{', '.join(METRICS.names)}, all"
+                self.mistakes.add(at, f"unknown metric {name!r}{nearest(name, METRICS.names)} Accepted: {accepted}.")
+            else:
+                names.append((at, name))
+        return names
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says, on one line; errors that are not our own with their kind."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
+
+
+def written(place: Place) -> str:
+    """A place as a reader would write it.
+
+    >>> written(("match-ups", "pairs", 0, 1))
+    'match-ups.pairs[0][1]'
+    """
+    first, *rest = place
+    return _key_text(first) + "".join(f"[{part}]" if isinstance(part, int) else f".{_key_text(part)}" for part in rest)
+
+
+def _key_text(part: str | int) -> str:
+    """A key as it is where TOML needs no quotes for it: others may be empty, or hold line breaks."""
+    text = str(part)
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else shorten(text)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    """A value as TOML has it, as far as that differs from Python.
+
+    >>> _shown(True), _shown("a"), _shown([])
+    ('true', "'a'", '[]')
+    """
+    try:
+        return str(value).lower() if isinstance(value, bool) else shorten(value)
+    except ValueError:  # Python does not print whole numbers of more than some thousand digits
+        return "a number too long to show"

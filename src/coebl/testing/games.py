@@ -1,0 +1,49 @@
+"""The conformance kit for games."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coebl.games import Game, parse_game
+from coebl.games.game import SEATS
+from coebl.testing.points import Points, Report, report_on
+
+
+def check_game(game: str | Game) -> Report:
+    """Hold a game to its contract."""
+    subject = parse_game(game)
+    return report_on(repr(subject), _points(subject))
+
+
+def _points(game: Game) -> Points:
+    def spec() -> str | None:
+        if game.spec is None:
+            return None
+        return None if parse_game(game.spec, game.noise) == game else f"{game.spec!r} reads back as another game"
+
+    def read_only() -> str | None:
+        return "its payoffs can be written to" if game.payoff.flags.writeable else None
+
+    def certified() -> str | None:
+        row, column, payoff = game.solution.row, game.solution.column, game.payoff
+        spread = float(np.ptp(payoff)) or 1.0
+        gap = ((payoff @ column).max() - (row @ payoff).min()) / spread
+        return None if gap <= 1e-8 else f"its equilibrium has a gap of {gap:.1e}"
+
+    def views() -> str | None:
+        row, column = (game.own_view(name).payoff for name in SEATS)
+        return None if np.array_equal(row, 0.0 - column.T) else "what one player wins the other does not lose"
+
+    def noise() -> str | None:
+        draws = game.noise.draw(np.random.default_rng(0), 100_000)
+        payoff = np.full(100_000, game.payoff[0, 0])
+        rewards = game.noise.reward(payoff, draws, game.payoff_range)
+        error = abs(float(rewards.mean()) - float(game.payoff[0, 0]))
+        allowed = 5 * float(rewards.std()) / np.sqrt(100_000) + 1e-12
+        return None if error <= allowed else f"the mean reward is {error:.3g} away from the payoff"
+
+    yield "its spec reads back", spec
+    yield "its payoffs are read-only", read_only
+    yield "its equilibrium is certified", certified
+    yield "what one player wins the other loses", views
+    yield "its noise has mean zero", noise

@@ -1,0 +1,152 @@
+"""The conformance kit for learners."""
+
+from __future__ import annotations
+
+import pickle
+import random as python_random
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.errors import shorten
+from coebl.engine import Match, simulate
+from coebl.engine.seated import build_seat
+from coebl.games import Game
+from coebl.games.game import SEATS, SeatName
+from coebl.learners import LEARNERS, Learner, parse_learner
+from coebl.learners.base import class_refusal
+from coebl.testing.points import Points, Report, report_on
+from coebl.testing.strict import on_strict_arrays
+
+SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
+
+# Row 1 is better than row 0 whatever the column player does, and column 2 is the column player's best; no symmetry.
+DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
+DOMINANT: dict[SeatName, int] = {"row": 1, "column": 2}
+_MARGIN = 0.1  # above chance, of a dominant action; the slowest of the built-in learners, exp3-ix, is at 0.2
+
+
+def check_learner(learner: str | Learner | type[Learner]) -> Report:
+    """Hold a learner to the contract of `coebl.learners.base`: a spec, an instance, or a class with defaults."""
+    if isinstance(learner, type):
+        reason = class_refusal(learner)
+        if reason:
+            return report_on(learner.__name__, iter([("can be registered", lambda: reason)]))
+        learner = learner()
+    subject = parse_learner(learner)
+    return report_on(str(subject), _points(subject))
+
+
+def _points(learner: Learner) -> Points:
+    yield "plays square, wide, tall, one-row and one-column games in the row seat", lambda: _shapes(learner, "row")
+    yield "plays them in the column seat", lambda: _shapes(learner, "column")
+    yield "a run does not depend on its batch, to the last bit", lambda: _batch(learner)
+    yield "takes its arrays from the seat, whatever library they are of", lambda: _arrays(learner)
+    yield "its spec reads back", lambda: _spec(learner)
+    yield "is equal to itself after it has played, and stays as it was", lambda: _equal(learner)
+    if learner.improves:
+        yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
+    yield "leaves the global random state alone", lambda: _global_state(learner)
+    yield "pickles", lambda: _pickles(learner)
+
+
+def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
+    """The policies of the learner against the uniform opponent, all rounds: (rounds, runs, actions)."""
+    game = Game(payoff, payoff_range=(-1.0, 1.0))
+    uniform = parse_learner("uniform")
+    pair = (learner, uniform) if name == "row" else (uniform, learner)
+    result = simulate(Match(game, *pair, rounds), seeds, record="last", metrics=["regret"], keep=["policies"])
+    policies: Floats = np.asarray(result.kept["policies"][SEATS.index(name)], np.float64)
+    return policies
+
+
+def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
+    """A random game of each shape at which the learner can sit in this seat."""
+    games = {}
+    for title, shape in SHAPES.items():
+        payoff = np.random.default_rng(shape).uniform(-1, 1, size=shape)
+        view = Game(payoff, payoff_range=(-1.0, 1.0)).own_view(name)
+        m, k = view.payoff.shape
+        seat = build_seat(learner, [0], (m, k), rounds, view.payoff_range, name=name, payoff=view.payoff)
+        if learner.refusal(seat) is None:
+            games[title] = payoff
+    return games
+
+
+def _shapes(learner: Learner, name: SeatName) -> str | None:
+    games = _games(learner, name, 12)
+    for payoff in games.values():
+        _play(learner, payoff, name, 12, [0, 1])  # the engine refuses what is not a policy
+    return (
+        None if games else f"it refuses every game, also those of {', '.join(f'{m} x {n}' for m, n in SHAPES.values())}"
+    )
+
+
+def _batch(learner: Learner) -> str | None:
+    for name in SEATS:
+        for title, payoff in _games(learner, name, 60).items():
+            together = _play(learner, payoff, name, 60, [4, 7, 1, 9, 2])
+            alone = _play(learner, payoff, name, 60, [7])
+            differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
+            if len(differing):
+                return (
+                    f"{title} game, {name} seat: seed 7 alone and in a batch of five part in round {differing[0] + 1}; "
+                    "sum over the last axis, with numpy.einsum instead of @, and never over runs"
+                )
+    return None
+
+
+def _arrays(learner: Learner) -> str | None:
+    for name in SEATS:
+        for title, payoff in _games(learner, name, 30).items():
+            expected = _play(learner, payoff, name, 30, [3, 5])
+            found = _play(on_strict_arrays(learner), payoff, name, 30, [3, 5])
+            if not np.array_equal(found, expected):
+                return f"{title} game, {name} seat: it plays differently on arrays of another library"
+    return None
+
+
+def _spec(learner: Learner) -> str | None:
+    entry = LEARNERS.entry_of(type(learner), type(learner).name)
+    again = entry.make(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
+    return None if again == learner and str(again) == str(learner) else f"{str(learner)!r} reads back as {again!r}"
+
+
+def _equal(learner: Learner) -> str | None:
+    before = vars(learner).copy()
+    for payoff in _games(learner, "row", 5).values():
+        seat = build_seat(learner, [0, 1], (payoff.shape[0], payoff.shape[1]), 5, (-1.0, 1.0), payoff=payoff)
+        if learner.seated(seat) != learner:
+            return "seated, it is not equal to itself; compare fields alone, as a dataclass does"
+    return None if vars(learner).keys() == before.keys() else "seating it changed the learner itself"
+
+
+def _dominance(learner: Learner) -> str | None:
+    for name, best in DOMINANT.items():
+        policies = _play(learner, DOMINANCE, name, 1500, [0, 1, 2, 3])
+        share, chance = float(policies[750:, :, best].mean()), 1 / policies.shape[2]
+        if share < chance + _MARGIN:
+            return (
+                f"{name} seat: the dominant action has a mean probability of {share:.2f}, and chance is {chance:.2f}; "
+                "look at the sign of the reward, or say improves = False"
+            )
+    return None
+
+
+def _global_state(learner: Learner) -> str | None:
+    outcomes = []
+    for payoff in list(_games(learner, "row", 20).values())[:1]:
+        for seed in (1, 2):
+            np.random.seed(seed)  # noqa: NPY002 - it is the global state that is being watched
+            python_random.seed(seed)
+            before = repr(np.random.get_state()), python_random.getstate()  # noqa: NPY002
+            outcomes.append(_play(learner, payoff, "row", 20, [0, 1]))
+            if before != (repr(np.random.get_state()), python_random.getstate()):  # noqa: NPY002
+                return "it draws from a global random state; draw from seat.random"
+    same = all(np.array_equal(outcomes[0], outcome) for outcome in outcomes)
+    return None if same else "it depends on a global random state; draw from seat.random"
+
+
+def _pickles(learner: Learner) -> str | None:
+    again = pickle.loads(pickle.dumps(learner))
+    return None if again == learner else f"it comes back from pickle as {shorten(again)}"

@@ -1,0 +1,73 @@
+"""The points of a contract, and the report on them."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import coebl
+
+Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what finds out: a complaint, or None
+
+_OWN = Path(coebl.__file__).parent
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a contract, and how it went."""
+
+    name: str
+    passed: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All points of a contract."""
+
+    subject: str
+    points: tuple[Point, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every point holds."""
+        return all(point.passed for point in self.points)
+
+    def __str__(self) -> str:
+        lines = [self.subject]
+        for point in self.points:
+            lines.append(f"  {'ok  ' if point.passed else 'FAIL'}  {point.name}")
+            if point.detail:
+                lines.append(f"        {point.detail}")
+        failures = sum(not point.passed for point in self.points)
+        lines.append(f"{len(self.points)} points, {failures or 'no'} failure{'s' if failures != 1 else ''}")
+        return "\n".join(lines)
+
+    def require(self) -> None:
+        """Raise an AssertionError with the whole report unless every point holds."""
+        assert self.passed, f"\n{self}"
+
+
+def report_on(subject: str, points: Points) -> Report:
+    """Try the points, and report how each went. What a point raises is its complaint, with the user's own line."""
+    tried = []
+    for name, find_fault in points:
+        try:
+            complaint = find_fault()
+        except Exception as error:
+            complaint = f"{type(error).__name__}: {error}{_where(error)}"
+        tried.append(Point(name, complaint is None, complaint or ""))
+    return Report(subject, tuple(tried))
+
+
+def _where(error: BaseException) -> str:
+    """The last line of the user's own code that an error passed through, if any."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not _is_library(Path(frame.filename))]
+    return f" ({theirs[-1].filename}, line {theirs[-1].lineno})" if theirs else ""
+
+
+def _is_library(file: Path) -> bool:
+    return _OWN in file.parents or "site-packages" in file.parts

@@ -1,0 +1,254 @@
+"""Arrays that stand in for those of another library, such as one for a graphics processor.
+
+A learner gets its arrays from its seat and calls NumPy's functions on them, which hand the call on to the array's own
+library (NEP 13 and NEP 18). Strict arrays do what such a library does: they refuse to be mixed with NumPy's own arrays,
+and to be turned into one without a word. A learner that works on them works on other libraries' arrays as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from coebl.core.arrays import Floats, Ints
+from coebl.learners import Learner, Responder, Seat, Seen
+from coebl.solver import BatchSolution
+
+_METHODS = frozenset(
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "astype",
+        "clip",
+        "copy",
+        "cumprod",
+        "cumsum",
+        "dot",
+        "fill",
+        "item",
+        "max",
+        "mean",
+        "min",
+        "prod",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "sort",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "take",
+        "tolist",
+        "transpose",
+        "var",
+    ]
+)
+_ATTRIBUTES = frozenset({"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
+
+
+class StrictArray(NDArrayOperatorsMixin):
+    """An array that works through NumPy's functions and operators, and with arrays of its own kind alone."""
+
+    __slots__ = ("_data",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, data: np.ndarray[Any, Any]) -> None:
+        self._data = data
+
+    @property
+    def plain(self) -> Any:
+        """The same numbers as NumPy's array."""
+        return self._data
+
+    def __array__(self, *arguments: Any, **options: Any) -> Any:
+        raise TypeError("an array from the seat is turned into one of NumPy's; call NumPy's functions on it instead")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        plain_options = _plain(options) | ({} if out is None else {"out": _plain(out)})
+        result = getattr(ufunc, method)(*_plain(inputs), **plain_options)
+        return out[0] if out is not None and len(out) == 1 else _strict(result)
+
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return _strict(function(*_plain(args), **_plain(kwargs)))
+
+    def __getitem__(self, index: Any) -> Any:
+        return _strict(self._data[_plain(index)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._data[_plain(index)] = _plain(value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ATTRIBUTES:
+            return _strict(getattr(self._data, name))
+        if name not in _METHODS:
+            raise AttributeError(f"arrays of other libraries may have no {name!r}; call a function of NumPy's instead")
+        method = getattr(self._data, name)
+        return lambda *args, **kwargs: _strict(method(*_plain(args), **_plain(kwargs)))
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+    def __float__(self) -> float:
+        return float(self._data)
+
+    def __int__(self) -> int:
+        return int(self._data)
+
+    def __repr__(self) -> str:
+        return f"StrictArray({self._data!r})"
+
+
+def _plain(value: Any) -> Any:
+    """What a strict array wraps, also inside tuples, lists and dictionaries; NumPy's own arrays are refused."""
+    if isinstance(value, StrictArray):
+        return value.plain
+    if isinstance(value, np.ndarray):
+        raise TypeError(
+            f"an array from the seat is mixed with one of NumPy's, of shape {value.shape}; make it with seat.zeros, "
+            "seat.full, seat.arange or seat.array"
+        )
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_plain, value))
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return StrictArray(value)
+    return type(value)(map(_strict, value)) if type(value) in (tuple, list) else value
+
+
+class _StrictRandom:
+    """A seat's streams, as strict arrays."""
+
+    def __init__(self, random: Any) -> None:
+        self._random = random
+
+    def uniform(self, *shape: int) -> Any:
+        return StrictArray(self._random.uniform(*shape).copy())
+
+    def normal(self, *shape: int) -> Any:
+        return StrictArray(self._random.normal(*shape).copy())
+
+
+class _StrictMaximin:
+    """A seat's solver, from and to strict arrays."""
+
+    def __init__(self, solver: Callable[[Floats], BatchSolution]) -> None:
+        self._solver = solver
+
+    def __call__(self, payoffs: Any) -> Any:
+        found = self._solver(_plain(payoffs))
+        found.strategy, found.opponent, found.value = map(_strict, (found.strategy, found.opponent, found.value))
+        return found
+
+
+class StrictSeat(Seat):
+    """A seat whose arrays are strict."""
+
+    @classmethod
+    def of(cls, seat: Seat) -> StrictSeat:
+        """The same seat, with strict arrays."""
+        parts = {field.name: getattr(seat, field.name) for field in fields(seat)}
+        return cls(**parts | {"random": _StrictRandom(seat.random)})
+
+    def zeros(self, *shape: int) -> Any:
+        """As in `Seat`."""
+        return StrictArray(super().zeros(*shape))
+
+    def full(self, value: float, *shape: int) -> Any:
+        """As in `Seat`."""
+        return StrictArray(super().full(value, *shape))
+
+    def arange(self, count: int) -> Any:
+        """As in `Seat`."""
+        return StrictArray(super().arange(count))
+
+    def array(self, values: Any) -> Any:
+        """As in `Seat`."""
+        return StrictArray(super().array(values))
+
+    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False) -> Any:
+        """As in `Seat`; the weights of random ties are the learner's own numbers, as plain arrays."""
+        plain = Seat(**{field.name: getattr(self, field.name) for field in fields(self)})
+        object.__setattr__(plain, "random", _PlainRandom(self.random))
+        return _StrictMaximin(plain.maximin(ties, many_ties))
+
+
+class _PlainRandom:
+    """A strict seat's streams, as NumPy's arrays, for the solver."""
+
+    def __init__(self, random: Any) -> None:
+        self._random = random
+
+    def uniform(self, *shape: int) -> Any:
+        return self._random.uniform(*shape).plain
+
+    def normal(self, *shape: int) -> Any:
+        return self._random.normal(*shape).plain
+
+
+@dataclass
+class _OnStrictArrays(Learner):
+    """A learner that plays as another does, on strict arrays."""
+
+    name = "on-strict-arrays"
+    inner: Any = None
+
+    def __post_init__(self) -> None:
+        vars(self)["sees"] = self.inner.sees  # what the other declares
+
+    def refusal(self, seat: Seat) -> str | None:
+        """The other's."""
+        refusal: str | None = self.inner.refusal(seat)
+        return refusal
+
+    def start(self, seat: Seat) -> None:
+        """Start the other on strict arrays."""
+        self.inner.start(StrictSeat.of(seat))
+
+    def policy(self, t: int) -> Floats:
+        """The other's policies."""
+        return self._policy(self.inner.policy(t))
+
+    def _policy(self, policy: Any) -> Floats:
+        if not isinstance(policy, StrictArray):
+            raise TypeError("the policy is one of NumPy's arrays; compute it from arrays of the seat")
+        plain: Floats = policy.plain.copy()
+        return plain
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """Show the other what it sees, as strict arrays."""
+
+        def shown(array: Floats | Ints | None) -> Any:
+            return None if array is None else StrictArray(array.copy())
+
+        self.inner.observe(t, Seen(*map(shown, (seen.action, seen.reward, seen.shown_opponent, seen.shown_payoffs))))
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+
+class _ResponderOnStrictArrays(_OnStrictArrays, Responder):
+    """The same for a learner that answers the opponent's policy."""
+
+    def respond(self, t: int, opponent_policy: Floats) -> Floats:
+        """The other's answers."""
+        return self._policy(self.inner.respond(t, StrictArray(opponent_policy.copy())))
+
+
+def on_strict_arrays(learner: Learner) -> Learner:
+    """A learner that plays as this one does, on strict arrays."""
+    return _ResponderOnStrictArrays(learner) if isinstance(learner, Responder) else _OnStrictArrays(learner)

@@ -1,0 +1,54 @@
+"""Files are there whole or not at all, and nothing but the file is touched."""
+
+import os
+import threading
+
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.core.files import write_whole
+
+
+def test_text_and_bytes(tmp_path):
+    assert write_whole(tmp_path / "text", "é") == tmp_path / "text"
+    assert (tmp_path / "text").read_bytes() == "é".encode()
+    write_whole(tmp_path / "text", b"new", durable=True)
+    assert (tmp_path / "text").read_bytes() == b"new"
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("old")
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(InputError, match=r"file cannot be written \(No space left on device\)"):
+        write_whole(tmp_path / "file", "new", durable=True)
+    assert (tmp_path / "file").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_whole(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    write_whole(tmp_path / "pipe", "through")
+    reader.join(timeout=10)
+    assert read == ["through"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_refusals_name_the_path_and_the_repair(tmp_path):
+    with pytest.raises(InputError, match=r"is a folder; accepted: the name of a file"):
+        write_whole(tmp_path, "x")
+    with pytest.raises(InputError, match=r"nowhere/file: the folder .*nowhere does not exist"):
+        write_whole(tmp_path / "nowhere" / "file", "x")
+    with pytest.raises(InputError, match=r"cannot be written \(File name too long\)"):
+        write_whole(tmp_path / ("x" * 300), "x")

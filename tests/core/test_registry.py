@@ -1,0 +1,91 @@
+"""Registries: names from decorators, tables, entry points of other packages, and files."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from coebl.core import registry
+from coebl.core.errors import InputError
+from coebl.core.registry import Registry
+
+TWO_CLASSES = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class One:
+    rate: float = 0.5
+
+@dataclass(frozen=True)
+class Two(One):
+    pass
+
+not_a_class = 3
+"""
+
+
+@pytest.fixture
+def shapes():
+    return Registry("shape", "shapes", homes={"ordered": "collections:UserDict", "counter": "collections:Counter"})
+
+
+def test_homes_are_imported_when_they_are_asked_for(shapes):
+    assert shapes.names == ["ordered", "counter"]
+    assert shapes["counter"].factory.__name__ == "Counter"
+    assert "ordered" in shapes
+    assert "round" not in shapes
+
+
+def test_packages_add_theirs_through_entry_points_and_replace_nothing(monkeypatch):
+    points = [EntryPoint("theirs", "collections:UserList", "g"), EntryPoint("ordered", "collections:UserList", "g")]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "g" else [])
+    shapes = Registry("shape", "shapes", homes={"ordered": "collections:UserDict"}, group="g")
+    assert shapes.names == ["ordered", "theirs"]
+    assert shapes["theirs"].factory.__name__ == "UserList"
+    assert shapes["ordered"].factory.__name__ == "UserDict"
+
+
+def test_two_classes_of_one_file_are_of_one_module(tmp_path, shapes):
+    file = tmp_path / "mine.py"
+    file.write_text(TWO_CLASSES)
+    one, two = shapes.make(f"{file}:One:rate=2"), shapes.make(f"{file}:Two")
+    assert (one.rate, two.rate) == (2.0, 0.5)
+    assert issubclass(type(two), type(one))  # a second import would have made another One
+    assert type(shapes.make(f"{file}:One")) is type(one)
+    assert shapes.canonical(f"{file}:One:rate=0.5") == f"{file}:One"
+    assert shapes.names == ["ordered", "counter"]  # a file's things are not listed
+
+
+def test_a_file_that_changes_is_read_again(tmp_path, shapes):
+    file = tmp_path / "mine.py"
+    file.write_text(TWO_CLASSES)
+    assert shapes.make(f"{file}:One").rate == 0.5
+    file.write_text(TWO_CLASSES.replace("0.5", "0.25"))
+    assert shapes.make(f"{file}:One").rate == 0.25
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (TWO_CLASSES, "Tow", r"mine\.py has no shape 'Tow': did you mean 'Two'\? It has: One, Two\.$"),
+        ("x = 1\ny = x +", "One", r"mine\.py, line 2: SyntaxError: .*; repair the file"),
+        ("x = 1\nraise ValueError('no')", "One", r"mine\.py, line 2: ValueError: no; repair the file"),
+        ("import sys\nsys.exit(0)", "One", r"mine\.py, line 2: SystemExit: 0; repair the file"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, shapes, content, name, message):
+    (tmp_path / "mine.py").write_text(content)
+    with pytest.raises(InputError, match=message):
+        shapes.make(f"{tmp_path}/mine.py:{name}")
+
+
+def test_a_file_that_is_not_there(shapes):
+    with pytest.raises(InputError, match=r"nowhere\.py: no such file; accepted: path/to/file\.py:Name"):
+        shapes.make("nowhere.py:One")
+
+
+def test_what_is_refused_is_not_registered():
+    numbers = Registry("number", "numbers", refusal=lambda factory: None if factory is complex else "not a number.")
+    numbers.add("complex")(complex)
+    with pytest.raises(InputError, match=r"^text: not a number\.$"):
+        numbers.add("text")(str)
+    assert numbers.names == ["complex"]

@@ -1,0 +1,82 @@
+"""The parts that learners are made of."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coebl.engine.seated import build_seat
+from coebl.learners import parse_learner
+from coebl.learners.parts.beliefs import Tally
+from coebl.learners.parts.bonuses import confidence_width, mutation_bonus
+from coebl.learners.parts.responses import exponential_weights
+from coebl.learners.parts.simplex import project_kl
+from oracles.learners import project_by_bisection
+
+
+def test_a_tally_counts_and_averages_run_by_run():
+    tally = Tally(build_seat(parse_learner("ucb"), [0, 1], (2, 3), 10, (-1.0, 1.0)))
+    for action, opponent, reward in (([0, 1], [2, 0], [1.0, 5.0]), ([0, 1], [2, 1], [4.0, 7.0])):
+        at = tally.add(np.array(action), np.array(opponent), np.array(reward))
+    assert tally.count.tolist() == [[[0, 0, 2], [0, 0, 0]], [[0, 0, 0], [1, 1, 0]]]
+    assert tally.mean.tolist() == [[[0, 0, 2.5], [0, 0, 0]], [[0, 0, 0], [5, 7, 0]]]
+    assert tally.mean[at].tolist() == [2.5, 7.0]  # what the last visit changed
+
+
+def test_bonuses_by_visits():
+    count = np.array([0.0, 1.0, 8.0])
+    np.testing.assert_allclose(confidence_width(count, 8.0), [np.sqrt(8), np.sqrt(8), 1])
+    np.testing.assert_allclose(mutation_bonus(count, 9.0), [np.sqrt(4.5), np.sqrt(4.5), 1])
+
+
+def test_exponential_weights_do_not_overflow():
+    with np.errstate(over="raise", invalid="raise"):
+        weights = exponential_weights(np.array([[1e12, 0.0, -1e12], [3.0, 1.0, 2.0]]), 0.5)
+    np.testing.assert_allclose(weights, [[1, 0, 0], [1, np.exp(-1), np.exp(-0.5)]])
+
+
+@st.composite
+def projections(draw_from):
+    """Weights of very different sizes, ties and zeros among them, and a floor from nothing to the most there can be."""
+    m = draw_from(st.integers(1, 12))
+    exponents = draw_from(st.lists(st.floats(-30, 0) | st.sampled_from([-2.0, -1.0]), min_size=m, max_size=m))
+    weights = [10.0**exponent for exponent in exponents]
+    for index in range(draw_from(st.integers(0, m - 1))):
+        weights[index] = 0.0
+    share = draw_from(st.floats(1e-6, 1.0) | st.sampled_from([1.0, 0.5]))
+    return np.array([weights]), share / m
+
+
+class TestProjection:
+    @given(projections())
+    def test_against_bisection(self, problem):
+        weights, floor = problem
+        np.testing.assert_allclose(
+            project_kl(weights, floor)[0], project_by_bisection(weights[0].tolist(), floor), atol=1e-12
+        )
+
+    @given(projections())
+    def test_optimality_conditions(self, problem):
+        weights, floor = problem
+        x = project_kl(weights, floor)[0]
+        w = weights[0]
+        assert (x >= floor).all()
+        assert x.sum() == pytest.approx(1, abs=1e-12)
+        # Stationarity: log(x/w) is one number for all free actions, and no smaller for those at the floor.
+        free = x > floor * (1 + 1e-9)
+        if free.any():
+            ratio = x[free] / w[free]
+            np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+            assert (floor >= ratio[0] * w[~free] * (1 - 1e-9)).all()
+
+    @given(projections())
+    def test_runs_are_projected_one_by_one_and_scale_is_free(self, problem):
+        weights, floor = problem
+        both = project_kl(np.concatenate([weights, weights[:, ::-1] * 2.0**40]), floor)
+        np.testing.assert_array_equal(both[0], project_kl(weights, floor)[0])
+        np.testing.assert_array_equal(both[1], both[0][::-1])
+
+    @pytest.mark.parametrize("m", [1, 2, 3, 7, 32])
+    def test_uniform_where_the_floor_leaves_no_choice(self, m):
+        weights = np.random.default_rng(m).random((5, m))
+        np.testing.assert_allclose(project_kl(weights, 1 / m), 1 / m, rtol=1e-13)

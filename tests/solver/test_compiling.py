@@ -1,0 +1,165 @@
+"""Compiled kernels: which are compiled, where they are kept, and that none is stale or indispensable."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba import njit
+
+from coebl.solver import Maximin, compile_kernels, maximin
+from coebl.solver.kernels import cache, lockstep, simplex
+
+
+def add(x, y):
+    return x + y
+
+
+def kept(folder, function=add):
+    """A function compiled with its cache in this folder; its cache hits tell whether it was found there."""
+    dispatcher = njit(function)
+    dispatcher._cache = cache.KernelCache(function, folder)
+    return dispatcher
+
+
+def hits(folder):
+    dispatcher = kept(folder)
+    assert dispatcher(1, 2) == 3
+    return sum(dispatcher.stats.cache_hits.values())
+
+
+@pytest.fixture
+def sources(tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "one.py").write_text("x = 1\n")
+    (folder / "other.py").write_text("x = 2\n")
+    return folder
+
+
+def test_a_second_process_finds_what_the_first_compiled(tmp_path):
+    assert hits(tmp_path) == 0
+    assert hits(tmp_path) == 1
+
+
+def test_any_changed_source_gives_another_folder_and_the_old_one_goes(sources, tmp_path):
+    first = cache.make_folder(sources, [tmp_path])
+    (first / "something.nbc").touch()
+    assert cache.make_folder(sources, [tmp_path]) == first
+    assert (first / "something.nbc").exists()
+    (sources / "other.py").write_text("x = 3\n")
+    second = cache.make_folder(sources, [tmp_path])
+    assert second != first
+    assert not first.exists()
+    (sources / "third.py").touch()
+    assert cache.make_folder(sources, [tmp_path]) not in (first, second)
+
+
+def test_folders_of_another_copy_stay(sources, tmp_path):
+    mine = cache.make_folder(sources, [tmp_path])
+    copy = tmp_path / "copy" / "kernels"
+    copy.mkdir(parents=True)
+    (copy / "one.py").write_text("x = 4\n")
+    cache.make_folder(copy, [tmp_path])
+    assert mine.is_dir()
+
+
+def test_the_folder_is_that_of_these_sources():
+    assert cache.default_folder().name.endswith(cache.digest(cache.SOURCES))
+    assert (
+        simplex.solve_batch._cache.cache_path == lockstep.solve_small._cache.cache_path == str(cache.default_folder())
+    )
+
+
+def test_the_first_parent_that_is_writable_is_taken(sources, tmp_path):
+    (tmp_path / "file").touch()
+    below_a_file = tmp_path / "file" / "folder"
+    assert cache.make_folder(sources, [below_a_file, tmp_path / "new"]).parent == tmp_path / "new"
+    assert cache.make_folder(sources, [below_a_file]) is None
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", ["empty", "truncated", "nonsense", "a folder"])
+def test_a_damaged_file_is_compiled_again_and_replaced(tmp_path, capsys, suffix, damage):
+    hits(tmp_path)
+    [path] = tmp_path.glob("*" + suffix)
+    content = path.read_bytes()
+    path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    else:
+        path.write_bytes({"empty": b"", "truncated": content[: len(content) // 2], "nonsense": b"nonsense"}[damage])
+    cache.complain.cache_clear()
+    assert hits(tmp_path) == 0
+    if damage == "a folder":
+        assert capsys.readouterr().err.count("\n") == 1
+    else:
+        assert hits(tmp_path) == 1
+        assert capsys.readouterr().err == ""
+
+
+def test_a_full_disk_does_not_matter(tmp_path, monkeypatch, capsys):
+    dispatcher = kept(tmp_path)
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(dispatcher._cache._cache_file, "_save_data", full)
+    cache.complain.cache_clear()
+    assert dispatcher(1, 2) == 3
+    assert dispatcher(1.0, 2.0) == 3.0
+    assert capsys.readouterr().err.count("No space left on device") == 1
+
+
+SOLVE = "from coebl import solve; print(solve([[3, 0], [1, 2]]).value)"
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    )
+
+
+def test_the_users_directory_is_used_and_may_be_missing(tmp_path):
+    done = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "new"))
+    assert (done.stdout, done.stderr) == ("1.5\n", "")
+    [folder] = (tmp_path / "new").iterdir()
+    assert folder.name == cache.default_folder().name
+    assert list(folder.glob("lockstep.solve_small*.nbc"))
+
+
+def test_without_a_writable_directory_it_solves_and_says_so(tmp_path):
+    (tmp_path / "file").touch()
+    done = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"))
+    assert done.stdout == "1.5\n"
+    assert done.stderr.startswith("coebl: the compiled solver is not kept")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "many_ties"), [((3, 5), False), ((24, 30), True), ((60, 50), False), ((60, 50), True)]
+)
+def test_nothing_is_left_to_compile(shape, many_ties):
+    """After compile_kernels, neither a solver nor a one-off solve of that shape needs another version of a kernel."""
+    compile_kernels(shape, many_ties)
+
+    def versions():
+        return [len(kernel.signatures) for kernel in (lockstep.solve_small, simplex.solve_batch)]
+
+    before = versions()
+    payoffs = np.random.default_rng(0).normal(size=(2, *shape))
+    solver = Maximin(payoffs.shape, many_ties=many_ties)
+    weights = np.ones((2, shape[0]))
+    solver(payoffs)
+    Maximin(payoffs.shape, ties=lambda: weights, many_ties=many_ties)(payoffs)
+    payoffs.flags.writeable = False
+    solver(payoffs)
+    if not many_ties:
+        maximin(payoffs)
+        maximin(payoffs[0], ties=weights[:1])
+    assert versions() == before
+
+
+def test_a_large_shape_takes_no_memory():
+    compile_kernels((10**6, 10**6))

@@ -1,0 +1,213 @@
+"""The conformance kit: every built-in passes, and each kind of fault is found."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coebl.games import GAMES, parse_game
+from coebl.learners import LEARNERS, Learner, Seen
+from coebl.metrics import METRICS, Metric, metric_class
+from coebl.testing import StrictArray, check_game, check_learner, check_metric
+
+GIVEN = {"fixed": "fixed:0.5/0.5", "switching": "switching:mixtures=0.5/0.5_1/0,at=3"}  # others have defaults
+SPECS = [GIVEN.get(name, name) for name in LEARNERS.names]
+
+
+@pytest.mark.parametrize("spec", [*SPECS, "ucb:ties=random", "coebl:c=0,selection=none", "exp3:rewards=raw"])
+def test_every_learner_passes(spec):
+    check_learner(spec).require()
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in GAMES if not any(p.required for p in entry.parameters)])
+def test_every_game_passes(name):
+    check_game(name).require()
+
+
+@pytest.mark.parametrize("noise", ["none", "bernoulli", "laplace", "student-t", "exponential"])
+def test_every_noise_passes(noise):
+    check_game(parse_game("hide-and-seek", noise)).require()
+
+
+@pytest.mark.parametrize("name", METRICS.names)
+def test_every_metric_passes(name):
+    check_metric(metric_class(name)).require()
+
+
+@dataclass
+class Sound(Learner):
+    """Plays what has earned most so far: follow the leader, with a little exploration."""
+
+    name = "sound"
+
+    def start(self, seat):
+        self.seat = seat
+        self.total = seat.zeros(seat.actions)
+
+    def policy(self, t):
+        best = np.zeros_like(self.total)
+        best[self.seat.at(self.total.argmax(axis=1))] = 1
+        self.played = 0.9 * best + 0.1 / self.seat.actions
+        return self.played
+
+    def observe(self, t, seen):
+        at = self.seat.at(seen.action)
+        self.total[at] += seen.reward / (0.05 + self.played[at])
+
+
+class LeaksBetweenRuns(Sound):
+    name = "leaks"
+
+    def policy(self, t):
+        policy = super().policy(t)
+        return 0.999 * policy + 0.001 * policy.mean(axis=0)
+
+
+class UsesGlobalState(Sound):
+    name = "global"
+
+    def policy(self, t):
+        weights = np.random.random((self.seat.runs, self.seat.actions))  # noqa: NPY002
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+class MinimisesReward(Sound):
+    name = "wrong sign"
+
+    def observe(self, t, seen):
+        super().observe(t, Seen(seen.action, -seen.reward))
+
+
+class WrongShape(Sound):
+    name = "square only"
+
+    def policy(self, t):
+        return np.full((self.seat.runs, self.seat.opponent_actions), 1 / self.seat.opponent_actions)
+
+
+class SeesTooMuch(Sound):
+    name = "peeks"
+
+    def observe(self, t, seen):
+        seen.opponent.sum()
+
+
+class MakesItsOwnArrays(Sound):
+    name = "own arrays"
+
+    def start(self, seat):
+        super().start(seat)
+        self.bias = np.zeros((seat.runs, seat.actions))
+
+    def policy(self, t):
+        return super().policy(t) + self.bias
+
+
+class ReturnsNumPys(Sound):
+    name = "numpy's"
+
+    def policy(self, t):
+        return np.full((self.seat.runs, self.seat.actions), 1 / self.seat.actions)
+
+
+@dataclass
+class RemembersInAField(Sound):
+    name = "remembers"
+    rounds: int = 0
+
+    def start(self, seat):
+        super().start(seat)
+        self.rounds += 1
+
+
+def test_a_class_of_ones_own_passes():
+    check_learner(Sound).require()
+
+
+@pytest.mark.parametrize(
+    ("learner", "point"),
+    [
+        (LeaksBetweenRuns, "a run does not depend on its batch"),
+        (UsesGlobalState, "leaves the global random state alone"),
+        (MinimisesReward, "comes to play a dominant action"),
+        (WrongShape, "plays square, wide, tall"),
+        (SeesTooMuch, "plays square, wide, tall"),
+        (MakesItsOwnArrays, "takes its arrays from the seat"),
+        (ReturnsNumPys, "takes its arrays from the seat"),
+        (RemembersInAField, "is equal to itself after it has played"),
+    ],
+)
+def test_each_fault_is_found(learner, point):
+    report = check_learner(learner)
+    assert not report.passed
+    assert any(point in each.name and not each.passed for each in report.points), report
+    assert "FAIL" in str(report)
+    with pytest.raises(AssertionError, match="FAIL"):
+        report.require()
+
+
+def test_complaints_name_the_users_own_line():
+    report = check_learner(SeesTooMuch)
+    lines = Path(__file__).read_text().splitlines()
+    line = 1 + next(at for at, text in enumerate(lines) if "seen.opponent.sum()" in text)
+    assert f"({__file__}, line {line})" in str(report)
+    assert 'write sees = {"opponent"}' in str(report)
+
+
+def test_a_class_that_cannot_be_registered_is_reported():
+    class Mute(Sound):
+        sees = "opponent"
+
+    report = check_learner(Mute)
+    assert not report.passed
+    assert "sees is 'opponent'; accepted: a set" in str(report)
+
+
+class TestStrictArrays:
+    """They do what arrays of another library do, and refuse what those refuse."""
+
+    one = StrictArray(np.array([[1.0, 2.0], [3.0, 4.0]]))
+
+    def test_numpys_functions_and_operators_work(self):
+        plain = self.one.plain
+        np.testing.assert_array_equal((2 * self.one + np.sqrt(self.one)).plain, 2 * plain + plain**0.5)
+        np.testing.assert_array_equal(np.where(self.one > 2, self.one, 0.0).plain, [[0, 0], [3, 4]])
+        np.testing.assert_array_equal(np.einsum("ij,ij->i", self.one, self.one).plain, [5, 25])
+        copy = self.one.copy()
+        copy[StrictArray(np.array([0, 1])), StrictArray(np.array([1, 0]))] += 10
+        np.testing.assert_array_equal(copy.plain, [[1, 12], [13, 4]])
+        copy *= copy
+        assert copy.max() == 169
+
+    @pytest.mark.parametrize(
+        "mix",
+        [
+            lambda strict: strict + np.ones((2, 2)),
+            lambda strict: np.ones((2, 2)) * strict,
+            lambda strict: np.maximum(strict, np.zeros(2)),
+            lambda strict: strict[np.array([0, 1])],
+            lambda strict: strict.__setitem__(0, np.zeros(2)),
+            lambda strict: np.where(strict > 0, strict, np.zeros((2, 2))),
+        ],
+    )
+    def test_numpys_own_arrays_are_refused(self, mix):
+        with pytest.raises(TypeError, match="is mixed with one of NumPy's"):
+            mix(self.one)
+
+    @pytest.mark.parametrize("convert", [np.asarray, np.array, lambda strict: np.zeros((2, 2)).__setitem__(0, strict)])
+    def test_silent_conversion_is_refused(self, convert):
+        with pytest.raises(TypeError, match="is turned into one of NumPy's"):
+            convert(self.one)
+
+
+def test_a_metric_that_forgets_is_found():
+    class Forgets(Metric):
+        name = "forgets"
+        definition = "sums within a block only"
+
+        def __call__(self, block):
+            return block.reward.cumsum(axis=0)
+
+    failed = [point.name for point in check_metric(Forgets).points if not point.passed]
+    assert failed == ["does not depend on how rounds are cut into blocks"]
