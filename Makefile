@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow lint format bench findings recompile clean
+.PHONY: reproduce test test-slow lint format bench findings clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -32,9 +32,6 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 
 findings: .venv/developing  ## docs/findings.md anew, from its template and results/ijcai2025
 	$(BIN)/python docs/findings.py
-
-recompile:  ## forget the compiled kernels: after a change of what they import
-	find src -name '*.nb[ci]' -delete
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coebl.core.errors import InputError
-from coebl.statistics import Interval, equivalent, holm, mean_interval, one_sided_p, paired_difference
+from coebl.statistics import (
+    Band,
+    Interval,
+    equivalent,
+    half_width,
+    holm,
+    mean_interval,
+    one_sided_p,
+    paired_difference,
+    t_quantile,
+)
 
 # Student's 1908 paper: hours of sleep gained by ten patients with two drugs.
 FIRST = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -78,6 +88,41 @@ class TestMeanInterval:
     def test_hard_samples_give_finite_ends_without_warnings(self, samples, method):
         interval = mean_interval(samples, method=method, random=generator())
         assert -math.inf < interval.low < interval.mean < interval.high < math.inf
+
+
+class TestBand:
+    @pytest.mark.parametrize("level", [0.5, 0.95])
+    def test_each_row_is_the_interval_of_its_numbers(self, level):
+        values = np.array([FIRST, SECOND, [0.1] * 10, [1e9, *[1e9 + 1] * 9]])
+        band = Band.of(values, level)
+        intervals = [mean_interval(row, level) for row in values]
+        assert band.mean.tolist() == [interval.mean for interval in intervals]
+        assert band.low.tolist() == [interval.low for interval in intervals]
+        assert band.high.tolist() == [interval.high for interval in intervals]
+        assert band.half == pytest.approx([interval.high - interval.mean for interval in intervals], rel=1e-6)
+        assert band.seeds == 10
+
+    def test_what_is_not_finite_has_no_mean_and_no_ends(self):
+        band = Band.of(np.array([[1.0, math.inf], [math.nan, 1.0], [1.0, 3.0]]))
+        assert np.isnan([band.mean[:2], band.low[:2], band.high[:2]]).all()
+        assert band.mean[2] == 2
+
+    def test_one_seed_has_a_mean_and_no_ends(self):
+        band = Band.of(np.array([[3.0], [4.0]]))
+        assert band.mean.tolist() == [3, 4]
+        assert np.isnan([band.low, band.high, band.half]).all()
+
+    def test_a_wrong_level_is_named(self):
+        with pytest.raises(InputError, match=r"level is 95; accepted: a number between 0 and 1"):
+            Band.of(np.zeros((1, 2)), 95)
+
+
+def test_quantiles_and_half_widths_against_the_table():
+    # Student's table: two-sided 95 % at 3 and at 29 degrees of freedom
+    assert t_quantile(0.975, 4) == pytest.approx(3.182446, abs=1e-6)
+    assert t_quantile(0.975, 30) == pytest.approx(2.045230, abs=1e-6)
+    assert half_width(2.0, 4) == pytest.approx(3.182446, abs=1e-6)
+    np.testing.assert_allclose(half_width(np.array([2.0, 4.0]), 4), [3.182446, 6.364892], atol=1e-6)
 
 
 class TestPairedDifference:

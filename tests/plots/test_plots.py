@@ -11,9 +11,9 @@ import pytest
 import scipy.stats
 from matplotlib.figure import Figure
 
+from coebl import plots
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl import plots
 from coebl.runs import Runs
 
 GAME = "diagonal:n=2"
@@ -134,16 +134,33 @@ def test_long_curves_are_thinned_and_keep_their_ends():
     assert np.ptp(np.diff(x)) <= 5
 
 
-def test_colours_belong_to_learners():
+def test_a_line_looks_as_its_row_learner_does_everywhere():
     coebl = (GAME, "coebl:c=2", "coebl:c=2")
     lines = plots.plot_curves(Made(EXP3, coebl), "regret", {"a": EXP3, "b": coebl}).lines
-    assert [line.get_color() for line in lines] == [STYLES["exp3"]["color"], STYLES["coebl"]["color"]]
+    everywhere = plots.looks(["exp3", "coebl", "coebl:c=2"], plainest=["exp3", "coebl:c=2"])
+    assert [line.get_color() for line in lines] == [everywhere[spec].style["color"] for spec in ("exp3", "coebl:c=2")]
+    assert lines[0].get_color() != lines[1].get_color()
 
 
-def test_two_lines_of_one_learner_are_told_apart():
-    rates = [(GAME, f"coebl:c={c}", "ucb") for c in range(5)]
-    lines = plots.plot_curves(Made(*rates), "regret", {row: (game, row, "ucb") for game, row, _ in rates}).lines
-    assert len({line.get_color() for line in lines}) == len({str(line._dash_pattern) for line in lines}) == 5
+def appearance(line):
+    return line.get_color(), str(line._dash_pattern), line.get_marker()
+
+
+@pytest.mark.parametrize(
+    "matches",
+    [
+        [(GAME, f"coebl:c={c}", "ucb") for c in range(5)],
+        [(GAME, row, "ucb") for row in ("exp3", "exp3-as-released")],
+        [(GAME, "ucb", column) for column in ("ucb", "exp3", "nash")],
+        [(f"diagonal:n={n}", "ucb", "ucb") for n in range(1, 10)],
+    ],
+    ids=["settings of one learner", "variants", "opponents", "more games than colours"],
+)
+def test_lines_are_told_apart(matches):
+    lines = plots.plot_curves(
+        Made(*matches), "regret", {str(place): match for place, match in enumerate(matches)}
+    ).lines
+    assert len({appearance(line) for line in lines}) == len(matches)
 
 
 def test_given_styles_are_used():
@@ -319,17 +336,21 @@ def test_saving_twice_gives_the_same_bytes_and_no_other_files(tmp_path):
 
 def test_a_failed_save_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
     (tmp_path / "curve.svg").write_text("old")
-    figure = Figure()
 
-    def fail(path, **_):
-        path.write_text("half")
+    def refuse(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(figure, "savefig", fail)
-    with pytest.raises(InputError, match=r"cannot write .*curve: No space left on device\."):
-        plots.save(figure, tmp_path, "curve", ["svg"])
+    monkeypatch.setattr("pathlib.Path.replace", refuse)
+    with pytest.raises(InputError, match=r"curve\.svg cannot be written \(No space left on device\)"):
+        plots.save(Figure(), tmp_path, "curve", ["svg"])
     assert [path.name for path in tmp_path.iterdir()] == ["curve.svg"]
     assert (tmp_path / "curve.svg").read_text() == "old"
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"^.*inside cannot be made \(.*\); name another folder\.$"):
+        plots.save(Figure(), tmp_path / "file" / "inside", "curve", ["svg"])
 
 
 def test_an_unknown_format_is_an_error_before_anything_is_written(tmp_path):

@@ -14,8 +14,9 @@ import pytest
 from scipy.stats import t as student
 
 from coebl.core.errors import InputError
+from coebl.plots import learner_style
+from coebl.plots.frontier import LAST
 from coebl.report.page import Preset, about_results, write_page
-from coebl.report.plots import LAST
 from coebl.statistics import mean_interval
 from coebl.study import Cell, Results, Runs, Store
 from report.browser import METRICS, MadeUp
@@ -273,19 +274,41 @@ def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(InputError, match=r"page\.html: .*No space left on device"):
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(InputError, match=r"page\.html cannot be written \(No space left on device\)"):
         page_text(tmp_path)
     assert os.listdir(tmp_path) == ["page.html"]
     assert (tmp_path / "page.html").read_text() == "as before"
 
 
-@pytest.mark.parametrize("package", ["jinja2", "plotly.offline"])
-def test_missing_packages_are_named(tmp_path, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
+@pytest.mark.parametrize("place", [".", "there", "nowhere/page.html"])
+def test_a_place_that_is_not_a_file_is_refused_in_one_line(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    Path("there").mkdir()
+    reason = "the folder nowhere does not exist" if "/" in place else "is a folder; accepted: the name of a file"
+    with pytest.raises(InputError, match=rf"^{re.escape(place)}.*{reason}.*\.$"):
+        write_page(MadeUp(MATCHES), place, title="Nowhere")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["there"]
+
+
+def test_the_target_of_a_link_is_written_and_the_link_stays(tmp_path):
+    (tmp_path / "target").mkdir()
+    link = tmp_path / "page.html"
+    link.symlink_to(tmp_path / "target" / "real.html")
+    assert "A title" in page_text(tmp_path)
+    assert link.is_symlink()
+    assert "A title" in (tmp_path / "target" / "real.html").read_text()
+    assert os.listdir(tmp_path / "target") == ["real.html"]
+
+
+@pytest.mark.parametrize("module", ["jinja2", "markupsafe", "plotly"])
+def test_missing_packages_are_named(tmp_path, monkeypatch, module):
+    for loaded in [name for name in sys.modules if name == module or name.startswith(f"{module}.")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError) as caught:
         page_text(tmp_path)
-    assert str(caught.value) == "this needs plotly and jinja2; run: pip install 'coebl[report]'"
+    assert str(caught.value) == f"this needs {module}; run: pip install 'coebl[report]'"
 
 
 def test_half_a_character_does_not_stop_the_page(tmp_path):
@@ -450,17 +473,83 @@ def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
     assert [end is None for end in tv] == [True, False, False, False]
 
 
-@pytest.mark.parametrize("asked", [True, False])
-def test_the_reference_line_is_drawn_if_asked_for(tmp_path, asked):
-    assert embedded(page_text(tmp_path, reference=asked), "data")["reference"] is asked
-    assert embedded(page_text(tmp_path), "data")["reference"] is False
+def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
+    rates = [f"mine.py:Mine:rate={rate}" for rate in (0.5, 10, 9)]
+    matches = [("rps", rate, column) for rate in rates for column in (rate, "best-response")]
+    text = page_text(tmp_path, MadeUp(matches))
+    data = embedded(text, "data")
+    points = [data["learners"][point["learner"]] for point in data["frontiers"][0]["points"]]
+    assert sorted((point["rate"], point["spec"]) for point in points) == [
+        (0.5, rates[0]),
+        (9, rates[2]),
+        (10, rates[1]),
+    ]
+    seen = " ".join(Elements(text).texts)
+    assert "Frontier over rate" in seen
+    assert "mine.py:Mine with every rate: how it does against itself, and what a best response takes from it." in seen
+
+
+def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
+    def frontier(*counts):
+        specs = [f"{name}:{key}={n}" for name, key, count in counts for n in range(count)]
+        text = page_text(
+            tmp_path, MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
+        )
+        data = embedded(text, "data")
+        if not data["frontiers"][0]:
+            return None, text
+        return [data["learners"][point["learner"]]["sweep"] for point in data["frontiers"][0]["points"]], text
+
+    sweeps, text = frontier(("coebl", "c", 3), ("mine", "rate", 4))
+    assert sorted(sweeps) == [0] * 3 + [1] * 4
+    assert "Frontier over c and rate" in text
+    assert "COEBL with every c, and mine with every rate: how" in text
+    assert frontier(("coebl", "c", 2), ("mine", "rate", 2))[0] is None
+
+
+def test_the_reference_line_is_what_the_caller_hands_in(tmp_path):
+    given = embedded(page_text(tmp_path, reference=("<0.2> √(K² t)", 0.2)), "data")["reference"]
+    assert given == {"label": "<0.2> √(K² t)", "factor": 0.2}
+    assert embedded(page_text(tmp_path), "data")["reference"] is None
+
+
+def test_the_dashes_and_colours_of_the_page_are_those_of_figures(tmp_path):
+    specs = ["coebl", "ucb", "exp3", "exp3-ix"]
+    learners = embedded(page_text(tmp_path, MadeUp([("rps", spec, spec) for spec in specs])), "data")["learners"]
+    assert [learner["spec"] for learner in learners] == specs
+    for learner in learners:
+        style = learner_style(learner["spec"])
+        assert learner["colour"] == style["color"]
+        lengths = (
+            () if learner["dash"] == "solid" else [float(one.removesuffix("px")) for one in learner["dash"].split(",")]
+        )
+        expected = () if style["linestyle"] == "-" else style["linestyle"][1]
+        assert [length / 2 for length in lengths] == list(expected)
+
+
+def test_the_report_knows_no_paper():
+    folder = Path(sys.modules["coebl.report.page"].__file__).parent
+    files = [path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".js", ".css")]
+    assert len(files) > 10
+    wrong = {path.name for path in files if re.search(r"COEBL|ijcai|coebl\.papers|[Tt]he paper\b", path.read_text())}
+    assert not wrong
+
+
+def test_a_study_is_read_once(tmp_path, monkeypatch):
+    cells = [Cell("rps", "exp3", "uniform", 20, (seed,), noise) for seed in range(3) for noise in ("bernoulli", "none")]
+    results = store_of(tmp_path / "study", cells)
+    read = []
+    metadata = Store.metadata
+    monkeypatch.setattr(Store, "metadata", lambda store, digest: read.append(digest) or metadata(store, digest))
+    write_page(results, tmp_path / "page.html", title="Once")
+    assert len(read) == len(set(read)) == len(cells)
 
 
 def test_a_file_of_a_game_is_not_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("raise SystemExit('run')")
     [game] = embedded(page_text(tmp_path, MadeUp([("mine.py:Game", "ucb", "ucb")])), "data")["games"]
-    assert game["actions"] is None
+    assert (game["actions"], game["familyTitle"]) == (None, "mine.py:Game")
 
 
 def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):

@@ -71,7 +71,7 @@ def small(tmp_path_factory, source):
         presets=PRESETS,
         command="coebl run demo.toml",
         about=about,
-        reference=True,
+        reference=("0.1 √(K² t)", 0.1),
     )
 
 
@@ -753,13 +753,13 @@ def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
         options = {"title": "Plain", "about": {"metrics": ["regret"]}} | options
         page = Page(driver, write_page(source, tmp_path / "page.html", **options))
         found = []
-        for game in ("Rock-paper-scissors", "robust-bandit"):
+        for game in ("Rock-paper-scissors", "Robust bandit"):
             page.choose("#family", game)
             found.append([list(page.traces(kind="reference")), "0.1" in page.find("#lines").text])
         return found
 
     assert shown() == [[[], False], [[], False]]
-    assert shown(reference=True) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
+    assert shown(reference=("0.1 √(K² t)", 0.1)) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
 
 
 def test_the_noises_of_a_study(driver, tmp_path):

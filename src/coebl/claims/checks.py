@@ -20,7 +20,7 @@ import numpy as np
 
 from coebl.claims.reading import Sample
 from coebl.core.arrays import Floats
-from coebl.statistics import half_width, mean_interval, one_sided_p
+from coebl.statistics import mean_interval, one_sided_p, t_quantile
 
 Side = Literal["above", "below"]
 
@@ -245,7 +245,7 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
     (0.153, 2.372)
     """
     means = np.array([late.mean(), early.mean()])
-    factor = half_width(1.0, len(late), LEVEL) ** 2
+    factor = t_quantile((1 + LEVEL) / 2, len(late)) ** 2 / len(late)
     (c, b), (_, a) = np.outer(means, means) - factor * np.cov(late, early)
     root = b + math.sqrt(max(0.0, b * b - a * c))
     return _ratio(c, root) if c > 0 else 0.0, _ratio(root, a) if a > 0 else math.inf

@@ -102,7 +102,7 @@ def _of_slot(
 ) -> Iterator[tuple[str, Look]]:
     """The looks of those who share a slot: a sweep is the darker the smaller its number is."""
     rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
-    symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS)))
+    symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS), strict=False))
     shades = {spec: place for place, spec in enumerate(sorted(members, key=lambda spec: -swept.get(spec, math.inf)))}
     deepest = 0.65 if len(members) > 4 else 0.4
     for spec in members:

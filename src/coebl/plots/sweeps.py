@@ -24,7 +24,7 @@ class Sweep(NamedTuple):
 def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
     """The sweeps among these learners: of each the longest, in the order in which the learners are first named.
 
-    >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,mutation=uniform"])
+    >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
     [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
     """
     by_name: dict[str, dict[str, dict[str, Hashable]]] = {}
@@ -42,14 +42,14 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 others = frozenset((key, other) for key, other in arguments.items() if key != parameter)
                 groups.setdefault((parameter, others), {})[spec] = float(value)
-    (parameter, _), values = max(groups.items(), key=lambda group: len(group[1]), default=((("", None)), {}))
+    (parameter, _), values = max(groups.items(), key=lambda group: len(group[1]), default=(("", None), {}))
     if len(values) < 2:
         return None
     return Sweep(name, parameter, dict(sorted(values.items(), key=lambda item: item[1])))
 
 
 def _arguments(spec: str) -> dict[str, Hashable]:
-    """All parameters of a learner, those at their defaults too; of one that is not registered here those of the spec."""
+    """All parameters of a learner; where it is not registered here, those that the spec gives."""
     parameters = split_spec(spec).parameters
     entry = registered(LEARNERS, spec)
     if entry is not None:

@@ -37,10 +37,6 @@ class Curves:
             self.rounds.append(runs.rounds.tolist())
         return place
 
-    def in_frontiers(self) -> set[int]:
-        """The learners that have a point in any frontier."""
-        return {point["learner"] for found in self.frontiers if found for point in found["points"]}
-
     def drawn(self, metrics: Sequence[str], among: Callable[[int, int], bool] = lambda row, column: True) -> list[str]:
         """The metrics that are drawn of any match, or of any among these."""
         used = {

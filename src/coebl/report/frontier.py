@@ -1,4 +1,4 @@
-"""The frontier of a game on the page: learners with many settings, by themselves and against who sees their policies."""
+"""The frontier of a game: learners with many settings, by themselves and against one who sees their policies."""
 
 from __future__ import annotations
 

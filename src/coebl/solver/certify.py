@@ -1,4 +1,4 @@
-"""What happens to an answer that a kernel could not certify: it is solved again, by more patient methods, or refused."""
+"""The answers that a kernel could not certify: each is solved again by more patient methods, or refused."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The compiled kernels of the solver."""
+"""The compiled kernels of the solver: `lockstep` for small matrices, `simplex` for large ones."""

@@ -52,7 +52,7 @@ def make_folder(sources, parents):
                 for older in parent.glob(owner + "-*"):
                     if older != folder:
                         shutil.rmtree(older, ignore_errors=True)
-            tempfile.TemporaryFile(dir=folder).close()
+            tempfile.TemporaryFile(dir=folder).close()  # raises if it cannot be written
         except OSError:
             continue
         return folder

@@ -9,8 +9,8 @@ from coebl.solver.kernels.cache import compiled, inlined
 from coebl.solver.kernels.tableau import dual, primal
 from coebl.solver.kernels.vectors import LANES, fill, fill_like, load, store, total
 
-_ROUNDS = 12  # how often `settle` refines and pivots on before it gives up; it rarely takes more than three
-_REFINEMENTS = 8  # each at least halves the error, and the first usually takes it from 1e-6 to 1e-12
+_ROUNDS = 12  # how often `settle` refines and pivots on before it gives up
+_REFINEMENTS = 8  # how often `_refine` may correct its solution; each time at least halves the error
 
 
 @compiled

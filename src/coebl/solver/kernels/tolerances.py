@@ -29,15 +29,16 @@ class Tolerances(NamedTuple):
 
 
 DOUBLE = Tolerances(
-    # An entry of b or c while it comes out of pivots alone. A few hundred pivots, each with a rounding of 2e-16.
+    # An entry of b or c while it comes out of pivots alone: some thousand roundings of 2e-16.
     zero=1e-12,
-    # An entry of T. A pivot this small multiplies the rounding of its row by 1e9, which leaves 1e-7: no more can be
-    # repaired by refinement.
+    # An entry of T. To pivot on it multiplies the rounding of its row, and 2e-16 times 1e9 is what refinement can still
+    # repair.
     tiny=1e-9,
-    # An entry of b or c once it is recomputed from B. Refinement reaches 0.1 of it, and the gap it leaves is some ten
-    # times as large at most, well below MOST_GAP.
+    # An entry of b or c once it is recomputed from B. Refinement goes on until its error is a tenth of this, and what
+    # is left in the gap is well below MOST_GAP.
     exact=1e-11,
-    # As exact, on the last attempt: where the basis is nearly singular, refinement reaches less far. A tenth of MOST_GAP.
+    # As exact, on the last attempt: where the basis is nearly singular, refinement does not reach as far. It is a tenth
+    # of MOST_GAP.
     loose=1e-10,
     # A probability. Smaller ones are rounding left by refinement, and are set to 0 before the gap is computed.
     rounding=1e-13,

@@ -1,9 +1,9 @@
 """Vectors and bare memory for compiled code.
 
 Numba leaves it to the compiler to find the loops that can become vector instructions. Where several arrays might
-overlap, or a loop is short, the compiler finds few. A vector is explicit: it holds as many numbers as fill a cache line,
-and one instruction works on all of them. A pointer is an array without shape and owner. Both exist in compiled code
-only. Memory is a contiguous array of any shape, read as if it were flat, or a pointer:
+overlap, or a loop is short, the compiler finds few. A vector is explicit: it holds as many numbers as fill a cache
+line, and one instruction works on all of them. A pointer is an array without shape and owner. Both exist in compiled
+code only. Memory is a contiguous array of any shape, read as if it were flat, or a pointer:
 
     pointer(memory, start)      the memory from element start on, read and written by index
     load(memory, i)             the i-th vector

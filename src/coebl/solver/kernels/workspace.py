@@ -4,16 +4,16 @@ A workspace is three flat arrays, one for each kind of number. Each holds a part
 behind these the working memory that all runs share. `layout` alone knows where everything is; `new_workspace`
 allocates by it, and `tableau_of` and `scratch_of` cut up by it.
 
-The parts are pointers (see `vectors`), not arrays: Numba counts the references to every array of a tuple that a function
-is given, and that takes as long as a pivot of a small tableau. A pointer is read and written by index, like an array of
-one axis. For T and B, which have two, `matrix` makes an array of the pointer, where time is not critical. Pointers are
-valid as long as the workspace is.
+The parts are pointers (see `vectors`), not arrays: Numba counts the references to every array of a tuple that a
+function is given, and that takes as long as a pivot of a small tableau. A pointer is read and written by index, like an
+array of one axis. For T and B, which have two axes, `matrix` makes an array of the pointer where time is not critical.
+Pointers are valid as long as the workspace is.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray
+from numba import carray  # type: ignore[attr-defined]
 
 from coebl.solver.kernels.cache import compiled, inlined
 from coebl.solver.kernels.tolerances import DOUBLE, SINGLE, Tolerances
@@ -179,7 +179,7 @@ def new_workspace(tableaux, m, n, like):
     indices = np.empty(tableaux * lay.indices + lay.budget, np.int64)
     for k in range(tableaux):
         for i in range(lay.b, lay.b + lay.rows):
-            numbers[k * lay.numbers + i] = 0  # what is beyond m is read with the last vector, and must be a number
+            numbers[k * lay.numbers + i] = 0  # what lies beyond m is read with the last vector, and must be a number
         numbers[k * lay.numbers + lay.scale + 1] = 0
     numbers[tableaux * lay.numbers :] = 0
     coefficients[tableaux * lay.coefficients :] = 0

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from coebl.papers.ijcai2025.claims import CLAIMS
-from coebl.papers.ijcai2025.experiments import ROUNDS, SEEDS, VARIANTS, all_pairings
+from coebl.papers.ijcai2025 import PAPER
+from coebl.papers.ijcai2025.experiments import SETTING
 
-ROOT = Path(__file__).parents[2]
+SEEDS = 50
+
+ROOT = Path(__file__).parents[3]
 TEMPLATE = ROOT / "docs" / "findings.md.jinja"
 RESULTS = ROOT / "results" / "ijcai2025"
 
@@ -40,14 +42,16 @@ def test_the_template_has_no_measured_numbers_of_its_own():
 
 def test_the_results_are_those_of_the_whole_study():
     verdicts = json.loads((RESULTS / "claims.json").read_text())
-    assert [(verdict["id"], verdict["variant"]) for verdict in verdicts] == [(c, v) for c in CLAIMS for v in VARIANTS]
+    assert [(verdict["id"], verdict["variant"]) for verdict in verdicts] == [
+        (claim, variant) for claim in PAPER.claims for variant in PAPER.variants
+    ]
     assert {verdict["n"] for verdict in verdicts} <= {SEEDS, 0}
     means = json.loads((RESULTS / "means.json").read_text())
-    assert {(row["game"], row["row"], row["column"]) for row in means} == {tuple(match) for match in all_pairings()}
+    assert {(row["game"], row["row"], row["column"]) for row in means} == set(PAPER.needed(PAPER.figures, PAPER.claims))
     assert {row["n"] for row in means} == {SEEDS}
     made = json.loads((RESULTS / "made.json").read_text())
     assert made["command"] == "coebl reproduce"
-    assert made["rounds"] == [ROUNDS]
+    assert made["rounds"] == [SETTING.rounds]
     assert set(made["versions"]) >= {"coebl", "numpy", "numba", "python"}
 
 
@@ -55,5 +59,5 @@ def test_the_markdown_table_tells_what_the_json_does():
     table = (RESULTS / "claims.md").read_text()
     for verdict in json.loads((RESULTS / "claims.json").read_text()):
         row = next(line for line in table.splitlines() if line.startswith(f"| {verdict['id']} |"))
-        cell = row.split(" | ")[2 + list(VARIANTS).index(verdict["variant"])]
+        cell = row.split(" | ")[2 + list(PAPER.variants).index(verdict["variant"])]
         assert cell.startswith(f"**{verdict['verdict']}**")

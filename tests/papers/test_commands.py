@@ -14,7 +14,7 @@ def coebl(*arguments, cwd):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A part of the paper's study: what C1 and C2 need in little."""
+    """A part of the paper's study: what C1 and C2 need, with few seeds."""
     place = tmp_path_factory.mktemp("paper")
     done = coebl("reproduce", "--quick", "--claim", "C1", "--claim", "C2", cwd=place)
     assert done.returncode == 0, done.stderr
@@ -104,7 +104,7 @@ def test_report_of_any_study(tmp_path):
     assert "coebl run study.toml --out results" in page
     figures = coebl("figures", "results", cwd=tmp_path)
     assert figures.returncode == 2
-    assert "this is the study mine, not the paper's" in figures.stderr
+    assert "this is the study mine, not that of a paper" in figures.stderr
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,7 @@ def test_report_of_any_study(tmp_path):
     [
         (["reproduce", "--figure", "rps-selfplay"], "unknown figure 'rps-selfplay': did you mean 'rps-self-play'?"),
         (["reproduce", "--claim", "C17"], "unknown claim 'C17'"),
+        (["reproduce", "ijcai2024"], "unknown paper 'ijcai2024': did you mean 'ijcai2025'?"),
         (["claims", "nowhere"], "nowhere: this is no folder"),
         (["report", "nowhere"], "nowhere: this is no folder"),
         (["figures", "nowhere"], "nowhere: this is no folder"),

@@ -1,0 +1,117 @@
+"""Checks on made-up numbers, against SciPy's tests."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+
+from coebl.claims.checks import Bound, Largest, Near, fieller, sublinear
+from coebl.claims.reading import Pairing, Setting
+
+SETTING = Setting(3000, "gaussian")
+ALONE = Pairing("rps", "exp3", "exp3")
+
+
+class TestSublinear:
+    check = sublinear(SETTING.at(ALONE, 1000), SETTING.end(ALONE))
+
+    @pytest.mark.parametrize("exponent", [0.2, 0.5, 0.85, 1.0])
+    def test_finds_the_exponent(self, exponent):
+        scale = np.random.default_rng(2).uniform(0.5, 2, 30)  # runs differ, their growth does not
+        noise = np.random.default_rng(3).normal(1, 0.01, (2, 30))
+        found = self.check.measure(scale * noise * np.array([[3000.0], [1000.0]]) ** exponent)
+        assert found.measured == pytest.approx(exponent, abs=0.01)
+        assert found.low < exponent < found.high
+        assert found.high - found.low < 0.02
+        assert (found.p_for < 0.05, found.p_against < 0.05) == (exponent < 0.9, exponent > 0.9)
+
+    def test_nothing_is_sublinear(self):
+        found = self.check.measure(np.zeros((2, 5)))
+        assert (found.measured, found.p_for, found.p_against) == (0, 0, 1)
+
+    def test_something_from_nothing_is_not(self):
+        found = self.check.measure(np.array([[1.0, 2.0, 1.5], [0.0, 0.0, 0.0]]))
+        assert (found.measured, found.high) == (math.inf, math.inf)
+        assert found.p_against < 0.05
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_fieller_against_the_test_that_it_inverts(self, seed):
+        random = np.random.default_rng(seed)
+        early = random.gamma(3, 1, 12)
+        late = early * random.uniform(1, 3) + random.gamma(2, 1, 12)
+
+        def rejection(ratio):
+            return scipy.stats.ttest_1samp(late - ratio * early, 0).pvalue - 0.05
+
+        middle = late.mean() / early.mean()
+        expected = scipy.optimize.brentq(rejection, 0, middle), scipy.optimize.brentq(rejection, middle, 100)
+        assert fieller(late, early) == pytest.approx(expected, rel=1e-6)
+
+    def test_fieller_without_ends(self):
+        early = np.array([0.0, 0.0, 0.0, 9.0, 0.0])  # not told from 0, so that no ratio is too large
+        late = np.array([4.0, 5.0, 6.0, 5.0, 4.0])
+        low, high = fieller(late, early)
+        assert high == math.inf
+        assert scipy.stats.ttest_1samp(late - 0.999 * low * early, 0).pvalue < 0.05
+        for ratio in (1.001 * low, 10 * low, 1e6):
+            assert scipy.stats.ttest_1samp(late - ratio * early, 0).pvalue > 0.05
+        assert fieller(early, early + np.array([0, 5.0, 0, 0, 0]))[0] == 0
+
+
+class TestExtremes:
+    samples = tuple(SETTING.end(Pairing("diagonal", row, "coebl")) for row in ("exp3", "exp3-ix", "ucb"))
+    noise = np.random.default_rng(4).standard_normal((3, 20))
+
+    def near(self, means, extreme, noise=1.0):
+        return Near(self.samples, 100, extreme).measure(np.array(means)[:, None] + noise * self.noise)
+
+    @pytest.mark.parametrize(
+        ("means", "extreme", "holds", "fails"),
+        [
+            ((20, 105, 30), "largest", True, False),
+            ((20, 80, 30), "largest", False, True),
+            ((20, 105, 130), "largest", False, True),
+            ((95, 800, 300), "least", True, False),
+            ((120, 800, 300), "least", False, True),
+            ((95, 80, 300), "least", False, True),
+            ((20, 110, 30), "largest", False, False),  # on the margin
+            ((90, 800, 300), "least", False, False),
+        ],
+    )
+    def test_near(self, means, extreme, holds, fails):
+        found = self.near(means, extreme)
+        assert (found.p_for < 0.01, found.p_against < 0.01) == (holds, fails)
+        assert found.measured == pytest.approx(max(means) if extreme == "largest" else min(means), abs=1)
+
+    def test_near_pays_for_the_choice(self):
+        low, high = 90, 110
+        rows = np.array([20, 105, 30])[:, None] + 20 * self.noise
+        found = self.near((20, 105, 30), "largest", noise=20)
+        above = min(scipy.stats.ttest_1samp(row, low, alternative="greater").pvalue for row in rows)
+        below = max(scipy.stats.ttest_1samp(row, high, alternative="less").pvalue for row in rows)
+        assert found.p_for == pytest.approx(max(3 * above, below))
+        beyond = min(scipy.stats.ttest_1samp(row, high, alternative="greater").pvalue for row in rows)
+        assert found.p_against == pytest.approx(min(1, 6 * beyond))
+
+    def largest(self, means):
+        return Largest(self.samples, 0, first=2).measure(np.array(means)[:, None] + self.noise)
+
+    def test_largest(self):
+        ours, theirs, tie = self.largest((5, 20, 10)), self.largest((5, 20, 30)), self.largest((5, 20, 20))
+        assert (ours.p_for < 0.001, ours.p_against) == (True, 1)
+        assert (theirs.p_for, theirs.p_against < 0.001) == (1, True)
+        assert min(tie.p_for, tie.p_against) > 0.05
+        assert ours.measured == pytest.approx(10, abs=1)
+        assert ours.subject == f"{self.samples[1]} minus {self.samples[2]}"
+
+
+def test_a_difference_is_the_first_sample_minus_the_second():
+    numbers = np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 5.0]])
+    found = Bound((SETTING.end(ALONE),) * 2, -1, "above").measure(numbers)
+    assert found.measured == -3
+    assert found.p_for == pytest.approx(
+        scipy.stats.ttest_1samp(numbers[0] - numbers[1], -1, alternative="greater").pvalue
+    )
+    assert found.p_for + found.p_against == pytest.approx(1)

@@ -1,0 +1,286 @@
+"""Verdicts on made-up results of made-up claims: reading, Holm's correction, missing data, notes."""
+
+import math
+import zlib
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from coebl.claims.checks import Near, above, below
+from coebl.claims.judging import Claims, judge
+from coebl.claims.reading import Pairing, Setting
+from coebl.core.errors import InputError
+from coebl.runs import Runs
+
+SETTING = Setting(300, "gaussian")
+ROUNDS = np.arange(10, 301, 10)
+GAMES = [f"diagonal:n={n}" for n in range(2, 8)]
+BASELINES = ("exp3", "exp3-ix", "ucb")
+DUELS = [Pairing(game, row, "coebl") for game in GAMES for row in BASELINES]
+ALONE = [Pairing(game, row, row) for game in GAMES for row in ("coebl", "ucb")]
+VARIANTS = {"six": 6, "two": 2}  # how many games the claims are about
+
+CLAIMS = Claims()
+
+
+@CLAIMS.add("wins", "everywhere", "COEBL wins.", ("pseudo_regret", "regret"))
+def _wins(games):
+    return [above(SETTING.end(duel)) for duel in DUELS if duel.game in GAMES[:games]]
+
+
+@CLAIMS.add("differs", "self-play", "UCB has more.", ("tv",))
+def _differs(games):
+    ends = {pairing: SETTING.latest(pairing, 100) for pairing in ALONE}
+    return [above(ends[game, "ucb", "ucb"], minus=ends[game, "coebl", "coebl"]) for game in GAMES[:games]]
+
+
+@CLAIMS.add("numbers", "everywhere", "COEBL wins, with a largest of 10.", ("pseudo_regret",))
+def _numbers(games):
+    return [*_wins(games), Near(tuple(map(SETTING.end, DUELS)), 10, "largest")]
+
+
+@CLAIMS.add("silent", "nowhere", "Nothing.", ("tv",), silence="there is nothing to check")
+def _silent(games):
+    return []
+
+
+class Made:
+    """Numbers around 10, but around 5 in COEBL's self-play; `exact` has those of some matches, a number per seed."""
+
+    def __init__(self, exact=None, seeds=20, keep=lambda pairing: True):
+        self.exact, self.seeds = exact or {}, seeds
+        self.present = list(filter(keep, DUELS + ALONE))
+        self.asked = Counter()
+
+    def matches(self):
+        return self.present
+
+    def runs(self, game, row, column, metric):
+        pairing = Pairing(game, row, column)
+        self.asked[pairing, metric] += 1
+        if pairing not in self.present:
+            raise InputError(f"no finished cell has {pairing}.")
+        noise = np.random.default_rng(zlib.crc32(repr((pairing, metric)).encode())).standard_normal(self.seeds)
+        numbers = (5 if row == column == "coebl" else 10) + 0.1 * (noise - noise.mean())
+        numbers = np.broadcast_to(self.exact.get(pairing, numbers), (len(ROUNDS), self.seeds))
+        return Runs(ROUNDS, np.arange(self.seeds), numbers)
+
+
+def verdict(claim, source, variant="six"):
+    (only,) = judge(source, [CLAIMS[claim]], {variant: VARIANTS[variant]})
+    return only
+
+
+def duel(row, game):
+    return Pairing(game, row, "coebl")
+
+
+def standard(t):
+    """Twenty numbers whose t statistic against 0 is exactly this."""
+    numbers = np.random.default_rng(5).standard_normal(20)
+    numbers = (numbers - numbers.mean()) / numbers.std(ddof=1)
+    return numbers + t / math.sqrt(20)
+
+
+class TestVerdicts:
+    def test_every_claim_in_every_variant_in_this_order(self):
+        verdicts = judge(Made(), CLAIMS.values(), VARIANTS)
+        assert [(result.id, result.variant, len(result.checks)) for result in verdicts] == [
+            (claim, variant, count)
+            for claim, counts in (("wins", (18, 6)), ("differs", (6, 2)), ("numbers", (19, 7)), ("silent", (0, 0)))
+            for variant, count in zip(VARIANTS, counts, strict=True)
+        ]
+        assert [result.verdict for result in verdicts] == ["holds"] * 6 + ["not testable"] * 2
+
+    def test_a_claim_that_says_nothing_tells_why(self):
+        result = verdict("silent", Made())
+        assert (result.note, result.n) == ("there is nothing to check", 0)
+        assert math.isnan(result.measured)
+
+    def test_the_numbers_are_those_of_the_check_that_failed(self):
+        result = verdict("wins", Made({duel("ucb", "diagonal:n=3"): np.linspace(-25, -24, 20)}))
+        assert (result.verdict, result.measured, result.threshold) == ("fails", pytest.approx(-24.5), 0)
+        assert result.low < result.measured < result.high
+        assert (result.metric, result.text, result.n) == ("pseudo_regret", "COEBL wins.", 20)
+        expected = "ucb v coebl on diagonal:n=3: the mean -24.5 is not above 0 (failing: 1 of 18 checks)"
+        assert result.note == expected
+
+    def test_else_of_the_check_that_is_nearest_to_not_holding(self):
+        numbers = np.linspace(3, 9, 20)
+        result = verdict("wins", Made({duel("ucb", "diagonal:n=4"): numbers}))
+        expected = scipy.stats.ttest_1samp(numbers, 0).confidence_interval(0.95)
+        assert (result.verdict, result.measured) == ("holds", pytest.approx(6))
+        assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
+        assert result.note == "ucb v coebl on diagonal:n=4: the mean 6 is above 0 (the closest of 18 checks)"
+
+    def test_noise_decides_nothing(self):
+        result = verdict("wins", Made({duel("ucb", "diagonal:n=4"): standard(0.5)}))
+        assert result.verdict == "not significant"
+        assert result.note.endswith("is not shown to be above 0 (not significant: 1 of 18 checks; failing: none)")
+
+    def test_a_number_beside_the_statement_does_not_decide_where_the_statement_fails(self):
+        numbers = {duel("exp3", GAMES[3]): np.linspace(-11, -1, 20), duel("ucb", GAMES[5]): np.linspace(9000, 9001, 20)}
+        result = verdict("numbers", Made(numbers))
+        assert (result.verdict, result.threshold) == ("fails", 0)
+        assert result.note.startswith("exp3 v coebl on diagonal:n=5")
+        alone = verdict("numbers", Made(dict(list(numbers.items())[1:])))
+        assert (alone.verdict, alone.threshold) == ("fails", 10)
+
+    def test_each_metric_has_its_own_verdict(self):
+        class Opposite(Made):
+            def runs(self, game, row, column, metric):
+                runs = super().runs(game, row, column, metric)
+                return runs if metric == "pseudo_regret" else replace(runs, values=-runs.values)
+
+        result = verdict("wins", Opposite())
+        assert (result.verdict, result.metric) == ("holds", "pseudo_regret")
+        (reported,) = result.reported
+        assert (reported.metric, reported.verdict) == ("regret", "fails")
+        assert reported.low < reported.measured < reported.high < 0
+
+
+class TestHolm:
+    def test_one_small_p_of_eighteen_does_not_refute(self):
+        t = scipy.stats.t(19).ppf(0.01)
+        result = verdict("wins", Made({duel("ucb", "diagonal:n=3"): standard(t)}))
+        worst = max(result.checks, key=lambda check: check.p_for)
+        assert worst.p_against == pytest.approx(0.01)
+        assert worst.p_against_adjusted == pytest.approx(0.18)
+        assert result.verdict == "not significant"
+
+    def test_two_weak_p_values_do_not_show(self):
+        weak = {duel(row, "diagonal:n=2"): standard(scipy.stats.t(19).isf(0.04)) for row in ("exp3", "ucb")}
+        result = verdict("wins", Made(weak))
+        largest = sorted(result.checks, key=lambda check: -check.p_for)[:2]
+        assert [check.p_for for check in largest] == pytest.approx([0.04, 0.04])
+        assert [check.p_for_adjusted for check in largest] == pytest.approx([0.08, 0.08])
+        assert result.verdict == "not significant"
+
+    def test_the_last_step_is_uncorrected(self):
+        t = scipy.stats.t(19).isf(0.04)
+        assert verdict("wins", Made({duel("exp3", "diagonal:n=2"): standard(t)})).verdict == "holds"
+
+    def test_checks_without_data_count_in_the_family(self):
+        t = scipy.stats.t(19).ppf(0.004)  # 9 x 0.004 < 0.05 < 18 x 0.004
+        source = Made({duel("ucb", "diagonal:n=3"): standard(t)}, keep=lambda pairing: pairing.game in GAMES[:3])
+        assert verdict("wins", source).verdict == "not testable"
+
+
+class TestMissingData:
+    def test_games_are_named_by_family(self):
+        result = verdict("wins", Made(keep=lambda pairing: pairing.game in GAMES[:3]))
+        assert result.verdict == "not testable"
+        assert result.note == "9 of 18 checks have data, all of them hold; missing: diagonal n = 5, 6, 7"
+        assert result.threshold == 0
+        assert verdict("wins", Made(keep=lambda pairing: False), "two").note == "missing: diagonal n = 2, 3"
+
+    def test_matches_are_named_where_the_game_is_there(self):
+        lost = duel("ucb", "diagonal:n=5")
+        result = verdict("wins", Made(keep=lambda pairing: pairing != lost))
+        assert result.note == "17 of 18 checks have data, all of them hold; missing: ucb v coebl on diagonal:n=5"
+
+    def test_four_of_what_is_missing_are_named(self):
+        result = verdict("wins", Made(keep=lambda pairing: pairing.row != "ucb"))
+        assert result.note.endswith("; ucb v coebl on diagonal:n=5; and 2 more")
+
+    def test_a_check_that_fails_is_enough(self):
+        numbers = {duel("exp3", "diagonal:n=3"): np.linspace(-11, -9, 20)}
+        result = verdict("wins", Made(numbers, keep=lambda pairing: pairing.game in GAMES[:2]))
+        assert result.verdict == "fails"
+        assert result.note.endswith("is not above 0 (failing: 1 of 18 checks; without data: 12)")
+
+    def test_undecided_checks_are_told(self):
+        source = Made({duel("exp3", GAMES[1]): standard(0)}, keep=lambda pairing: pairing.game in GAMES[:2])
+        assert verdict("wins", source).note.startswith("6 of 18 checks have data, 5 of them hold, none fails; missing:")
+
+    @pytest.mark.parametrize(("seeds", "expected"), [(1, "not testable"), (2, "holds")])
+    def test_two_seeds_are_enough(self, seeds, expected):
+        result = verdict("wins", Made(seeds=seeds))
+        assert result.verdict == expected
+        assert ("exp3 v coebl on diagonal:n=2: fewer than two seeds" in result.note) == (seeds == 1)
+
+    def test_infinite_numbers(self):
+        numbers = np.ones(20)
+        numbers[3] = math.inf
+        result = verdict("differs", Made({Pairing("diagonal:n=3", "ucb", "ucb"): numbers}))
+        assert result.verdict == "not testable"
+        assert "5 of 6 checks have data, all of them hold" in result.note
+        assert "ucb v ucb on diagonal:n=3, rounds 201 to 300: tv is not finite in every run" in result.note
+
+    def test_a_short_match_has_no_end(self):
+        class Short(Made):
+            def runs(self, *match):
+                runs = super().runs(*match)
+                return replace(runs, rounds=runs.rounds[:25], values=runs.values[:25])
+
+        assert "exp3 v coebl on diagonal:n=2: round 300 is not recorded" in verdict("wins", Short()).note
+        assert "rounds 201 to 300: round 300 is not recorded" in verdict("differs", Short()).note
+
+    @pytest.mark.parametrize("changed", [{"horizon": 600}, {"noise": "none"}])
+    def test_matches_of_another_setting_are_not_judged(self, changed):
+        class Other(Made):
+            def runs(self, *match):
+                return replace(super().runs(*match), **played)
+
+        played = {"horizon": 300, "noise": "gaussian"}
+        assert verdict("wins", Other()).verdict == "holds"
+        played |= changed
+        result = verdict("wins", Other())
+        assert result.verdict == "not testable"
+        assert "where the paper's has 300 rounds and noise gaussian" in result.note
+
+    def test_what_is_wrong_with_a_match_that_is_there_is_said(self):
+        class Mixed(Made):
+            def runs(self, *match):
+                raise InputError("there are cells of two noises.")
+
+        assert "missing: there are cells of two noises" in verdict("wins", Mixed()).note
+
+    def test_the_other_seat_does_not_count(self):
+        source = Made()
+        source.present = [Pairing(game, column, row) for game, row, column in DUELS]
+        assert verdict("wins", source).verdict == "not testable"
+
+
+class TestReading:
+    def test_the_order_of_seeds_does_not_matter(self):
+        class Shuffled(Made):
+            def runs(self, *match):
+                runs = super().runs(*match)
+                order = np.random.default_rng(zlib.crc32(repr(match).encode())).permutation(self.seeds)
+                return replace(runs, seeds=runs.seeds[order], values=runs.values[:, order])
+
+        assert judge(Shuffled(), [CLAIMS["differs"]], VARIANTS) == judge(Made(), [CLAIMS["differs"]], VARIANTS)
+
+    def test_differences_are_paired_by_seed(self):
+        shock = np.random.default_rng(1).normal(0, 1e4, 20)  # hides a difference of 5, unless it is the same in both
+        matches = {pairing: shock + 5 * (pairing.row == "ucb") * np.linspace(0.9, 1.1, 20) for pairing in ALONE}
+        result = verdict("differs", Made(matches))
+        assert (result.verdict, result.measured) == ("holds", pytest.approx(5))
+
+    def test_seeds_that_only_one_side_has_are_left_out(self):
+        class Ragged(Made):
+            def runs(self, game, row, column, metric):
+                runs = super().runs(game, row, column, metric)
+                first = 5 if row == "ucb" else 0
+                return replace(runs, seeds=runs.seeds[first:], values=runs.values[:, first:])
+
+        assert {check.n for check in verdict("differs", Ragged()).checks} == {15}
+
+    def test_each_match_and_metric_is_read_once(self):
+        source = Made()
+        judge(source, CLAIMS.values(), VARIANTS)
+        assert set(source.asked.values()) == {1}
+
+    def test_a_window_has_both_of_its_ends(self):
+        values = np.where((ROUNDS == 110) | (ROUNDS == 200), 1.0, 0.0)[:, None] + np.zeros(20)
+        pairing = ALONE[0]
+        claims = Claims()
+        claims.add("mean", "", "The mean of ten rounds, of which two are 1.", ("tv",))(
+            lambda _: [below(SETTING.between(pairing, 110, 200), 0.5)]
+        )
+        (result,) = judge(Made({pairing: values}), claims.values(), {"only": None})
+        assert result.measured == pytest.approx(0.2)

@@ -1,0 +1,100 @@
+"""Verdicts as JSON, Markdown and a table for a terminal."""
+
+import json
+import math
+
+import pytest
+
+from coebl.claims.judging import CheckResult, Reported, Verdict
+from coebl.claims.tables import as_json, as_markdown, as_table
+
+TITLES = {"text": "the text", "c=2": "c = 2 everywhere", "unused": "not judged"}
+
+
+def check(measured, p_for, p_against, missing=()):
+    return CheckResult(
+        subject="ucb v coebl on rps",
+        measured=measured,
+        low=measured - 1,
+        high=measured + 1,
+        n=50,
+        p_for=p_for,
+        p_against=p_against,
+        quantity="the mean",
+        wanted="above 5",
+        threshold=5,
+        beside=False,
+        p_for_adjusted=p_for,
+        p_against_adjusted=p_against,
+        missing=list(missing),
+    )
+
+
+def verdict(id, variant, outcome, measured=7.0, reported=(), note="what decided"):
+    checks = [check(measured, 0.0, 1.0)]
+    low, high = measured - 1, measured + 1
+    text = f"The claim {id} is a sentence of the paper, which is long enough to be wrapped in a table."
+    return Verdict(
+        id, variant, outcome, "pseudo_regret", measured, low, high, 5, 50, text, note, checks, list(reported)
+    )
+
+
+@pytest.fixture
+def verdicts():
+    return [
+        verdict("C1", "text", "holds"),
+        verdict("C1", "c=2", "holds"),
+        verdict("C2", "text", "fails", math.inf),
+        verdict("C2", "c=2", "not significant", reported=[Reported("regret", "holds", 8.0, 6.0, 10.0)]),
+        verdict("C3", "text", "holds", reported=[Reported("regret", "holds", 8.0, 6.0, 10.0)]),
+        verdict("C3", "c=2", "not testable", math.nan, note="missing: rps"),
+    ]
+
+
+def test_json_has_no_infinity_and_no_nan(verdicts):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    read = json.loads(as_json(verdicts), parse_constant=refuse)
+    assert [result["measured"] for result in read] == [7, 7, None, 7, 7, None]
+    assert read[0]["checks"][0]["verdict"] == "holds"
+    assert read[3]["reported"] == [{"metric": "regret", "verdict": "holds", "measured": 8, "low": 6, "high": 10}]
+    keys = {"id", "variant", "verdict", "measured", "low", "high", "threshold", "text", "note", "metric", "n"}
+    assert all(keys <= result.keys() for result in read)
+
+
+def test_markdown_has_a_column_per_variant_that_is_judged(verdicts):
+    header, rule, *rows = as_markdown(verdicts, TITLES).splitlines()
+    assert header == "| id | claim | the text | c = 2 everywhere |"
+    assert rule == "| --- | --- | --- | --- |"
+    assert [row.split("|")[1].strip() for row in rows] == ["C1", "C2", "C3"]
+    assert {row.count("|") for row in rows} == {5}
+    assert "| **holds** 7 [6, 8] against 5<br>what decided |" in rows[0]
+
+
+def test_markdown_tells_of_other_metrics_where_they_say_something_else(verdicts):
+    _, _, _, second, third = as_markdown(verdicts, TITLES).splitlines()
+    assert second.endswith("what decided<br>on regret: holds |")
+    assert "on regret" not in third
+
+
+def test_the_table_tells_variants_of_which_the_same_is_said_together(verdicts):
+    first, rest = as_table(verdicts, TITLES).split("C2  ")
+    assert "    the text, c = 2 everywhere\n        holds           7 [6, 8] against 5\n        what decided\n" in first
+    assert "    the text\n        fails           inf [inf, inf] against 5\n" in rest
+    assert "        on regret: holds 8 [6, 10]\n" in rest
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_table_is_as_wide_as_it_may_be(verdicts, width):
+    table = as_table(verdicts, TITLES, width)
+    assert max(map(len, table.splitlines())) <= width
+    words = " ".join(table.split())
+    assert all(f"{result.id} {result.text}" in words for result in verdicts)
+
+
+def test_the_table_ends_with_a_tally(verdicts):
+    assert as_table(verdicts, TITLES).splitlines()[-2:] == [
+        "the text          2 holds, 1 fails, 0 not significant, 0 not testable",
+        "c = 2 everywhere  1 holds, 0 fails, 1 not significant, 1 not testable",
+    ]

@@ -1,0 +1,191 @@
+"""Any paper: a small one that is made up here is run, judged, drawn and written as a real one is."""
+
+import json
+from typing import NamedTuple
+
+import pytest
+
+from coebl.claims.checks import above, below
+from coebl.claims.judging import Claims
+from coebl.claims.reading import Pairing, Setting
+from coebl.core.errors import InputError
+from coebl.papers import PAPERS, Paper, Quick, load_paper, paper_of
+from coebl.papers.reproduce import experiments, means, reproduce
+from coebl.plots import plot_curves
+from coebl.study import Results, parse_study, run
+
+STUDY = """
+name = "tiny"
+title = "A tiny paper"
+rounds = 30
+record = 10
+seeds = 4
+seeds_per_cell = 2
+noise = "gaussian"
+games = ["rps", "diagonal:n=2"]
+learners = ["ucb", "exp3"]
+metrics = ["pseudo_regret", "tv"]
+[match-ups]
+self-play = true
+pairs = [["uniform", "exp3"]]
+"""
+SETTING = Setting(30, "gaussian")
+CLAIMS = Claims()
+
+
+class Reading(NamedTuple):
+    id: str
+    title: str
+    learner: str
+
+    def on(self, game):
+        return Pairing(game, self.learner, self.learner)
+
+
+@CLAIMS.add("near", "", "The distance stays below 3, the largest there is being 2.", ("tv",))
+def _near(reading):
+    return [below(SETTING.end(reading.on("rps")), 3)]
+
+
+@CLAIMS.add("far", "", "The distance is above 3.", ("tv",))
+def _far(reading):
+    return [above(SETTING.end(reading.on("diagonal:n=2")), 3)]
+
+
+@CLAIMS.add("uniform", "", "The row player has no policy but one.", ("tv",))
+def _uniform(reading):
+    return [above(SETTING.end(Pairing("rps", "uniform", "exp3")), -1)]
+
+
+class Line:
+    """A figure with one line."""
+
+    def __init__(self, name, game, varied=True):
+        self.name, self.game, self.varied = name, game, varied
+
+    def needs(self, reading):
+        return [reading.on(self.game)]
+
+    def has_data(self, source, reading):
+        return reading.on(self.game) in source.matches()
+
+    def drawings(self, source, reading):
+        yield f"{self.name}-drawn", plot_curves(source, "tv", {reading.title: reading.on(self.game)}).figure
+
+
+def tiny(**changes):
+    figures = [Line("small", "rps"), Line("large", "diagonal:n=2"), Line("fixed", "rps", varied=False)]
+    fields = {
+        "name": "tiny",
+        "title": "A tiny paper",
+        "question": "Is it small?",
+        "study": STUDY,
+        "variants": {"a": Reading("a", "the first", "ucb"), "b": Reading("b", "the second", "exp3")},
+        "claims": CLAIMS,
+        "figures": {figure.name: figure for figure in figures},
+        "quick": Quick(["rps"], 2, ["small"]),
+        "averaged": {"tv": 20},
+    }
+    return Paper(**fields | changes)
+
+
+def quietly(study, out):
+    return run(study, out, workers=1, quiet=True, command="made by a test")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    out = tmp_path_factory.mktemp("tiny") / "results"
+    return out, reproduce(tiny(), out, workers=1, run=quietly, command="coebl reproduce tiny")
+
+
+def test_the_whole_is_run_judged_drawn_and_written(made):
+    out, reproduction = made
+    assert reproduction.outcome.finished == 12  # six matches, two blocks of seeds
+    assert {(verdict.id, verdict.variant): verdict.verdict for verdict in reproduction.verdicts} == {
+        (claim, variant): "fails" if claim == "far" else "holds" for claim in CLAIMS for variant in "ab"
+    }
+    stems = ["a/small", "a/large", "a/fixed", "b/small", "b/large"]
+    assert reproduction.figures == [out / f"figures/{s}-drawn.{kind}" for s in stems for kind in ("pdf", "svg", "png")]
+    page = reproduction.page.read_text()
+    assert "Is it small?" in page
+    assert "made by a test" in page
+
+
+def test_the_summary(made):
+    out, reproduction = made
+    assert reproduction.summary == out / "summary"
+    claims = json.loads((out / "summary" / "claims.json").read_text())
+    assert claims == [verdict.as_dict() for verdict in reproduction.verdicts]
+    assert (out / "summary" / "claims.md").read_text().startswith("| id | claim | the first | the second |\n")
+    about = json.loads((out / "summary" / "made.json").read_text())
+    assert (about["command"], about["cells"], about["seeds"]) == ("coebl reproduce tiny", 12, 4)
+    rows = json.loads((out / "summary" / "means.json").read_text())
+    assert {(row["metric"], row["n"]) for row in rows} == {("pseudo_regret", 4), ("tv", 4), ("tv_last_20", 4)}
+    (row,) = (row for row in rows if (row["game"], row["row"], row["metric"]) == ("rps", "exp3", "tv_last_20"))
+    runs = Results(out).runs("rps", "exp3", "exp3", "tv")
+    assert row["mean"] == pytest.approx(runs.values[runs.rounds > 10].mean(), rel=1e-5)
+
+
+def test_means_are_of_any_metric(made):
+    out, _ = made
+    rows = means(tiny(averaged={"pseudo_regret": 10}), Results(out))
+    last = {row["mean"] for row in rows if row["metric"] == "pseudo_regret"}
+    assert {row["mean"] for row in rows if row["metric"] == "pseudo_regret_last_10"} == last
+
+
+def test_what_is_named_alone_is_made(tmp_path):
+    reproduction = reproduce(tiny(), tmp_path, claims=["near"], run=quietly)
+    assert [(verdict.id, verdict.variant) for verdict in reproduction.verdicts] == [("near", "a"), ("near", "b")]
+    assert (reproduction.figures, reproduction.summary, reproduction.page) == ([], None, None)
+    assert Results(tmp_path).matches() == [("rps", "exp3", "exp3"), ("rps", "ucb", "ucb")]
+    reproduction = reproduce(tiny(), tmp_path, figures=["fixed"], workers=1, run=quietly)
+    assert reproduction.verdicts == []
+    assert reproduction.figures[0] == tmp_path / "figures" / "a" / "fixed-drawn.pdf"
+    assert (reproduction.outcome.finished, reproduction.outcome.found) == (0, 4)
+
+
+def test_quick_is_a_part_of_the_whole():
+    whole, quick = parse_study(STUDY), experiments(tiny(), quick=True)
+    assert set(quick.cells) < set(whole.cells)
+    assert {(cell.game, cell.seeds) for cell in quick.cells} == {("rps", (0, 1))}
+    assert {match[1] for match in quick.matches()} == {"ucb", "exp3", "uniform"}
+    assert experiments(tiny(), quick=True, claims=["far"]).cells == ()
+
+
+def test_quick_draws_the_figures_of_the_quick_run(tmp_path):
+    reproduction = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly)
+    assert {path.name for path in reproduction.figures} == {f"small-drawn.{kind}" for kind in ("pdf", "svg", "png")}
+    assert {verdict.verdict for verdict in reproduction.verdicts if verdict.id == "far"} == {"not testable"}
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (
+            lambda paper: paper.needed(claims=["nearr"]),
+            r"unknown claim 'nearr': did you mean 'near'\? Accepted: near,.*",
+        ),
+        (lambda paper: paper.needed(figures=["smal"]), r"unknown figure 'smal': did you mean 'small'\? Accepted: .*"),
+        (lambda paper: paper.judge(None, ["near", "no"]), r"unknown claim 'no'.*"),
+        (lambda paper: paper.judge(None, "near", "c"), r"unknown variant 'c'\. Accepted: a, b\."),
+        (lambda paper: load_paper("ijcai25"), r"unknown paper 'ijcai25': did you mean 'ijcai2025'\? Accepted: .*"),
+    ],
+)
+def test_unknown_names(action, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        action(tiny())
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_registered_paper_has_the_name_of_its_study(name):
+    paper = load_paper(name)
+    assert paper.name == name == parse_study(paper.study).name
+    assert paper_of(name) is paper
+    assert set(paper.quick.figures) <= set(paper.figures)
+    assert all(key == figure.name for key, figure in paper.figures.items())
+    assert all(key == variant.id for key, variant in paper.variants.items())
+
+
+def test_other_studies_are_of_no_paper():
+    assert paper_of("mine") is None

@@ -1,0 +1,112 @@
+"""What people read in figures, tables and on the page, for what is registered here and for what is not."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from coebl.learners import LEARNERS, Learner
+from coebl.metrics import METRICS, Metric
+from coebl.plots import find_sweeps, game_title, learner_title, metric_label, metric_words
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "title"),
+    [
+        ("ucb", "UCB"),
+        ("exp3-as-released", "Exp3 as released"),
+        ("best-response", "best response"),
+        ("uniform", "uniform"),
+        ("coebl:c=2", "COEBL, c = 2"),
+        ("coebl:c=2,selection=none", "COEBL, c = 2, selection = none"),
+        ("coebl:unheard=1", "COEBL, unheard = 1"),
+        ("unheard-of:c=2", "unheard-of:c=2"),
+        ("some/mine.py:Mine:c=2", "some/mine.py:Mine:c=2"),
+    ],
+)
+def test_learners(spec, title):
+    assert plain(learner_title(spec)) == title
+
+
+def test_a_parameter_at_its_default_is_named_if_asked_for():
+    assert plain(learner_title("coebl:selection=none", ["c"])) == "COEBL, c = 8, selection = none"
+    assert plain(learner_title("coebl:c=2", ["c"])) == "COEBL, c = 2"
+    assert learner_title("unheard-of", ["c"]) == "unheard-of"
+
+
+@pytest.mark.parametrize(
+    ("spec", "title"),
+    [("rps", "Rock-paper-scissors"), ("diagonal:n=4", "Diagonal, n = 4"), ("chess:n=8", "chess:n=8")],
+)
+def test_games(spec, title):
+    assert plain(game_title(spec)) == title
+
+
+def test_a_file_is_not_run_to_name_what_is_in_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("raise SystemExit('run')")
+    assert learner_title("mine.py:Mine") == game_title("mine.py:Mine") == metric_words("mine.py:Mine").title
+    assert find_sweeps(["mine.py:Mine:rate=0.1", "mine.py:Mine:rate=2"])[0].values == {
+        "mine.py:Mine:rate=0.1": 0.1,
+        "mine.py:Mine:rate=2": 2,
+    }
+
+
+def test_metrics():
+    for name in METRICS.names:
+        words = metric_words(name)
+        assert words.known
+        assert words.title != name
+        assert words.definition
+        assert metric_label(name).split("\n")[0] == words.in_a_sentence
+    assert metric_label("regret") == "regret\n" + r"$\Sigma\,(V - r_t)$"
+    assert metric_words("kl").in_a_sentence == "KL divergence"
+
+
+def test_a_metric_that_is_not_registered_goes_by_its_name():
+    words = metric_words("My_own")
+    assert (words.title, words.in_a_sentence, words.definition, words.known) == ("My own", "My own", "", False)
+
+
+def test_what_a_user_registers_has_its_own_title():
+    @dataclass
+    class Mine(Learner):
+        name = "mine-for-the-test"
+        title = "My learner"
+
+    class Bare(Metric):
+        name = "bare_for_the_test"
+        cumulative = True
+
+    LEARNERS.add(Mine.name)(Mine)
+    METRICS.add(Bare.name)(Bare)
+    try:
+        assert learner_title(Mine.name) == "My learner"
+        words = metric_words(Bare.name)
+        assert (words.title, words.definition, words.cumulative) == ("bare for the test", "", True)
+    finally:
+        for registry, one in ((LEARNERS, Mine), (METRICS, Bare)):
+            del registry._entries[one.name], registry._by_factory[one]
+
+
+class TestSweeps:
+    def test_the_default_is_a_member_and_another_setting_is_not(self):
+        specs = ["ucb", "coebl", "coebl:c=10", "coebl:c=9", "coebl:c=1,selection=none", "ucb:ties=random"]
+        [sweep] = find_sweeps(specs)
+        assert (sweep.learner, sweep.parameter) == ("coebl", "c")
+        assert list(sweep.values.items()) == [("coebl", 8), ("coebl:c=9", 9), ("coebl:c=10", 10)]
+
+    def test_one_setting_is_no_sweep(self):
+        assert find_sweeps(["coebl:c=2", "ucb", "coebl:c=3,selection=none"]) == []
+
+    def test_of_two_the_longer_is_taken(self):
+        specs = ["mine:a=1,b=1", "mine:a=1,b=2", "mine:a=2,b=2", "mine:a=3,b=2"]
+        [sweep] = find_sweeps(specs)
+        assert (sweep.parameter, list(sweep.values.values())) == ("a", [1, 2, 3])
+
+    def test_texts_are_no_numbers(self):
+        assert find_sweeps(["mine:a=x", "mine:a=y", "mine:a=nan", "mine:a=inf"]) == []
