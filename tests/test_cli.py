@@ -265,6 +265,21 @@ def test_match_within_the_noise_says_so(monkeypatch, capsys):
     assert float(low) < 0 < float(high)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_a_terminal_sees_a_bar_and_a_file_does_not():
+    ours, theirs = os.openpty()
+    words = [*PLAY, "--column", "uniform", "--rounds", "40", "--seeds", "2"]
+    command = [sys.executable, "-m", "coebl.cli", *words]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "rps, ucb v uniform, 40 rounds" in shown.replace("\r\n", " ")
+    assert "0/40" in shown  # it is there before the first round, while the solver may have to be compiled
+    assert run.stdout.startswith("rps, ucb v uniform, 40 rounds, 2 seeds")
+    assert coebl(*words).stderr == ""
+
+
 def test_match_prints_the_metrics_that_are_asked_for(monkeypatch, capsys):
     wanted = ["--metric", "exploitability", "--metric", "tv", "--rounds", "10", "--seeds", "3"]
     _, out, _ = inside(monkeypatch, capsys, *PLAY, *wanted, "--json")
