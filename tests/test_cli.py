@@ -32,7 +32,8 @@ def inside(monkeypatch, capsys, *arguments):
     with pytest.raises(SystemExit) as stopped:
         main()
     captured = capsys.readouterr()
-    return stopped.value.code, captured.out, captured.err
+    error = "".join(line for line in captured.err.splitlines(keepends=True) if "compiling the solver" not in line)
+    return stopped.value.code, captured.out, error
 
 
 PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row counts
@@ -262,6 +263,21 @@ def test_match_within_the_noise_says_so(monkeypatch, capsys):
     assert "Neither player is ahead: the " in out
     low, high = re.search(r"95 % interval (\S+) \.\. (\S+)\.\n", out).groups()
     assert float(low) < 0 < float(high)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_a_terminal_sees_a_bar_and_a_file_does_not():
+    ours, theirs = os.openpty()
+    words = [*PLAY, "--column", "uniform", "--rounds", "40", "--seeds", "2"]
+    command = [sys.executable, "-m", "coebl.cli", *words]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "rps, ucb v uniform, 40 rounds" in shown.replace("\r\n", " ")
+    assert "0/40" in shown  # it is there before the first round, while the solver may have to be compiled
+    assert run.stdout.startswith("rps, ucb v uniform, 40 rounds, 2 seeds")
+    assert coebl(*words).stderr == ""
 
 
 def test_match_prints_the_metrics_that_are_asked_for(monkeypatch, capsys):
