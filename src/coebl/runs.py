@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -28,8 +29,9 @@ class Runs:
         >>> Runs(np.arange(1, 10), np.arange(2), np.zeros((9, 2))).thinned(3).rounds
         array([1, 5, 9])
         """
-        recorded = len(self.rounds)
-        kept = np.unique(np.linspace(0, recorded - 1, min(points, recorded)).round().astype(np.int64))
+        if len(self.rounds) <= points:
+            return self
+        kept = _evenly_spread(len(self.rounds), points)
         return replace(self, rounds=self.rounds[kept], values=self.values[kept])
 
     def ending(self, rounds: int) -> Runs:
@@ -40,6 +42,12 @@ class Runs:
         """
         kept = self.rounds > self.rounds[-1] - rounds
         return replace(self, rounds=self.rounds[kept], values=self.values[kept])
+
+
+@lru_cache(maxsize=64)  # a page asks for the same places many thousand times
+def _evenly_spread(length: int, points: int) -> Ints:
+    """So many places in a list, the first and the last among them."""
+    return np.unique(np.linspace(0, length - 1, points).round().astype(np.int64))
 
 
 class Source(Protocol):

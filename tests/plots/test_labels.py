@@ -7,7 +7,7 @@ import pytest
 
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import METRICS, Metric
-from coebl.plots import find_sweeps, game_title, learner_title, metric_label, metric_words
+from coebl.plots import find_sweeps, game_title, learner_title, learner_titles, metric_label, metric_words
 
 
 def plain(text):
@@ -36,6 +36,11 @@ def test_a_parameter_at_its_default_is_named_if_asked_for():
     assert plain(learner_title("coebl:selection=none", ["c"])) == "COEBL, c = 8, selection = none"
     assert plain(learner_title("coebl:c=2", ["c"])) == "COEBL, c = 2"
     assert learner_title("unheard-of", ["c"]) == "unheard-of"
+
+
+def test_two_learners_of_one_title_are_told_apart(monkeypatch):
+    monkeypatch.setattr(LEARNERS["ucb"], "title", "Exp3")
+    assert learner_titles(["ucb", "exp3", "nash"]) == {"ucb": "Exp3 (ucb)", "exp3": "Exp3 (exp3)", "nash": "Nash"}
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,15 @@ def test_curves_say_what_they_are():
     assert ax.get_xlabel() == "round $t$"
 
 
+def test_a_legend_is_not_wider_than_the_figure():
+    lines = {f"{name} with a rather long title": match for name, match in (("one", UCB), ("other", EXP3))}
+    ax = plots.plot_curves(Made(UCB, EXP3), "regret", lines)
+    ax.figure.draw_without_rendering()
+    extent = ax.get_legend().get_window_extent()
+    assert 0 <= extent.x0 < extent.x1 <= ax.figure.bbox.width
+    assert 0 <= extent.y0 < extent.y1 <= ax.figure.bbox.height
+
+
 def test_an_unknown_metric_has_its_name_as_label():
     assert plots.plot_curves(Made(UCB), "my_own", {"UCB": UCB}).get_ylabel() == "my own"
 
@@ -245,6 +254,14 @@ def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean(
     assert texts.keys() == {(0.5, 0.5), (0.5, 1.5), (1.5, 1.5)}  # columns are b and a
     assert texts[(0.5, 1.5)] == "infinite"
     assert np.ma.getmaskarray(ax.collections[0].get_array()).tolist() == [[False, True], [True, False]]
+
+
+def test_the_heat_map_calls_learners_by_their_titles():
+    cells = plots.head_to_head(Made(UCB, (GAME, "coebl:c=2", "ucb"), ("rps", "exp3", "ucb")), GAME)
+    assert [tuple(label.replace("\u00a0", " ") for label in labels) for labels in cells] == [
+        ("UCB", "COEBL, c = 8"),
+        ("COEBL, c = 2", "UCB"),
+    ]
 
 
 def test_one_seed_in_the_heat_map_has_no_interval():

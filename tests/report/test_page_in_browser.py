@@ -867,6 +867,31 @@ def test_a_game_without_a_frontier_says_so(driver, tmp_path):
     assert driver.get_log("browser") == []
 
 
+def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
+    specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
+    source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": METRICS}))
+    assert page.find("#frontier-title").text == "Frontier over c and rate"
+    traces = page.script(
+        "return document.getElementById('frontier-chart').data.map(t => [t.line.color, t.text, Array.from(t.y)])"
+    )
+    texts = [
+        [f"COEBL, c = {c}" for c in ("0", "0.5", "2")],
+        [f"mine, rate = {rate}" for rate in ("0.5", "1", "9", "10")],
+    ]
+    assert [text for _, text, _ in traces] == texts
+    assert len({colour for colour, _, _ in traces}) == 2
+    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "pseudo_regret") for rate in (0.5, 1, 9, 10)]
+    assert traces[1][2] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
+    page.click("#frontier-log")
+    page.keep_downloads()
+    page.click("#frontier-csv")
+    name, text = page.download()
+    assert name == "Two-frontier-over-c-and-rate-Rock-paper-scissors.csv"
+    assert len(list(csv.DictReader(io.StringIO(text, newline="")))) == 2 * len(specs)
+    assert driver.get_log("browser") == []
+
+
 def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
     text = small.read_text(encoding="utf-8")
     start = text.index('<section id="figures"')

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from coebl.study import EXAMPLE, parse_study
-from coebl.study.run import disk_use, estimate, work
+from coebl.study.estimate import disk_use, estimate, work_of
 
 
 def coebl(*arguments, cwd):
@@ -23,14 +23,14 @@ def test_new_show_run_results(tmp_path):
     (tmp_path / "mine.toml").write_text(text.replace("rounds = 500", "rounds = 30"))
     shown = coebl("study", "show", "mine.toml", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    assert "48 cells" in shown.stdout
+    assert "24 matches in 24 cells" in shown.stdout
     assert "on this machine" in shown.stdout
     assert "MB on disk" in shown.stdout
     done = coebl("run", "mine.toml", "--out", "results", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     table = coebl("results", "results", "--metric", "pseudo_regret", cwd=tmp_path).stdout
     assert "95 % interval" in table
-    assert "from 48 finished cells" in table
+    assert "from 24 finished cells" in table
     rows = list(csv.DictReader(io.StringIO(coebl("results", "results", "--csv", cwd=tmp_path).stdout)))
     assert {row["metric"] for row in rows} >= {"regret", "pseudo_regret"}
     assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in rows)
@@ -51,7 +51,8 @@ self-play = true
 
 
 def test_the_longest_cells_run_first():
-    cells = sorted(parse_study(STUDY).cells, key=work, reverse=True)
+    works = work_of(parse_study(STUDY).cells)
+    cells = sorted(works, key=works.__getitem__, reverse=True)
     assert (cells[0].game, cells[0].row) == ("diagonal:n=5", "coebl")
     assert (cells[-1].game, cells[-1].row) == ("rps", "exp3")
 

@@ -1,8 +1,8 @@
 """Progress: the time left goes by work, since the longest cells are run first."""
 
 from coebl.study import parse_study
+from coebl.study.estimate import work_of
 from coebl.study.progress import Progress
-from coebl.study.run import work
 
 STUDY = """
 name = "mixed"
@@ -15,7 +15,7 @@ pairs = [["coebl", "coebl"], ["ucb", "ucb"], ["uniform", "uniform"]]
 
 
 def test_large_games_and_cold_solves_weigh_more():
-    weights = {(cell.game, cell.row): work(cell) for cell in parse_study(STUDY).cells}
+    weights = {(cell.game, cell.row): work for cell, work in work_of(parse_study(STUDY).cells).items()}
     large = [weights["diagonal:n=7", learner] for learner in ("coebl", "ucb", "uniform")]
     assert large == sorted(large, reverse=True)
     assert large[0] > 20 * weights["rps", "coebl"]

@@ -14,8 +14,9 @@ from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.statistics import mean_interval
 from coebl.study.cell import Cell
+from coebl.study.errors import StoreError
 from coebl.study.results import Results
-from coebl.study.store import Store, StoreError
+from coebl.study.store import Store
 
 BASE = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
 CELLS = (
@@ -281,7 +282,7 @@ def test_damage_is_refused_and_left_to_the_next_run(results):
 
 
 def test_a_folder_without_a_study_is_refused(tmp_path):
-    with pytest.raises(StoreError, match="holds no study"):
+    with pytest.raises(StoreError, match="does not hold a study"):
         Results(tmp_path)
 
 
@@ -331,8 +332,6 @@ class Mine(Learner):
         self.seat = seat
     def policy(self, t):
         return np.tile([{chance}, 1 - {chance}], (self.seat.runs, 1))
-    def observe(self, t, action, opponent, reward):
-        pass
 """
 
 
@@ -340,8 +339,8 @@ def test_what_was_read_is_kept_within_bounds(results, monkeypatch):
     import coebl.study.results as module
 
     loads = []
-    load = results.store.load
-    monkeypatch.setattr(results.store, "load", lambda digest: loads.append(digest) or load(digest))
+    read = module.read_cell_file
+    monkeypatch.setattr(module, "read_cell_file", lambda path: loads.append(path) or read(path))
     for _ in range(3):
         results.runs("diagonal:4", "coebl:3", "uniform", "regret")
     assert len(loads) == 1

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
-from coebl.study import Results, Store, Study, parse_study, run
+from coebl.study import Results, Store, parse_study, run
 from coebl.study.cell import Cell
 
 STUDY = """
@@ -39,8 +40,6 @@ from coebl import Learner
 
 @dataclass
 class Moody(Learner):
-    sees = "reward"
-
     def start(self, seat):
         self.shape = seat.runs, seat.actions
 
@@ -168,7 +167,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "stopped; to go on: coebl run study.toml --out results" in errors
+    assert "stopped; to go on: coebl run study.toml --out results --workers 2\n" in errors
     assert "Traceback" not in errors
     wait_for(lambda: children_of(process.pid) == [])
     kept = cells_in(here)
@@ -201,7 +200,7 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
     done = subprocess.run(command(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
-    assert "failed: rps, moody.py:Moody v moody.py:Moody" in done.stderr
+    assert "1 cell failed: moody.py, line 14: RuntimeError: not today" in done.stderr
     [failure] = Store.open(tmp_path / "results").failures()
     assert "RuntimeError: not today" in str(failure)
     (tmp_path / "cheered-up").touch()
@@ -233,7 +232,95 @@ def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path):
     )
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
-    assert done.stderr.count("failed: rps, moody.py:Moody") == 2
+    assert "2 cells failed: its process was killed" in done.stderr
+
+
+TWO = """
+from dataclasses import dataclass
+from coebl import Learner
+
+class Constant(Learner):
+    action = 0
+    def start(self, seat):
+        self.policies = seat.zeros(seat.actions)
+        self.policies[:, self.action] = 1
+    def policy(self, t):
+        return self.policies
+
+class First(Constant):
+    pass
+
+class Second(Constant):
+    action = 1
+"""
+
+
+@pytest.mark.parametrize("match_ups", ['one-against-all = "exp3"', "all-pairs = true"])
+def test_two_learners_of_one_file(tmp_path, match_ups):
+    (tmp_path / "two.py").write_text(TWO)
+    (tmp_path / "study.toml").write_text(
+        'name = "two"\nrounds = 20\nseeds = 2\ngames = ["bigger-number:n=2"]\n'
+        'learners = ["exp3", "two.py:First", "two.py:Second"]\nnoise = "none"\nmetrics = ["regret"]\n'
+        f"[match-ups]\n{match_ups}\n"
+    )
+    done = subprocess.run(
+        command(tmp_path, "--workers", "1"), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    results = Results(tmp_path / "results")
+    expected = parse_study((tmp_path / "study.toml").read_text(), str(tmp_path / "study.toml")).matches()
+    without_folder = [tuple(spec.removeprefix(f"{tmp_path}/") for spec in match) for match in expected]
+    assert sorted(results.matches()) == sorted(without_folder)
+    first, second = (
+        results.runs("bigger-number:n=2", f"two.py:{name}", "exp3", "regret").values for name in ("First", "Second")
+    )
+    assert (first != second).any()
+
+
+def failing(folder, code, *options, learners='["moody.py:Moody", "exp3"]'):
+    """Run a study of two cells for each learner, with a learner that does this in round 21."""
+    (folder / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', code))
+    (folder / "study.toml").write_text(
+        f'name = "failing"\nrounds = 40\nseeds = 4\nseeds_per_cell = 2\ngames = ["rps"]\nlearners = {learners}\n'
+        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    return subprocess.run(command(folder, *options), cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_learner_that_hangs_does_not_block_the_cells_behind_it(tmp_path):
+    done = failing(tmp_path, "import time; time.sleep(600)", "--workers", "1", "--cell-timeout", "5")
+    assert done.returncode == 1, done.stderr
+    assert "2 cells run, 0 found" in done.stdout
+    assert "2 cells failed: it took longer than 5 s; raise --cell-timeout" in done.stderr
+
+
+def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path):
+    code = "error = RuntimeError('odd'); error.lock = __import__('threading').Lock(); raise error"
+    done = failing(tmp_path, code, "--workers", "1")
+    assert "2 cells failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
+    assert done.stderr.count("odd") == 1
+    assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 2
+
+
+def test_two_runs_do_not_do_the_same_work(here):
+    store = Store.create(here / "results", "small", STUDY)
+    with store.alone():
+        done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"process {os.getpid()} on " in done.stderr
+    assert "is running into this folder" in done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code):
+    process = start(here, "--workers", "2")
+    wait_for(lambda: len(children_of(process.pid)) >= 3)  # the parent, what tracks its resources, and a worker
+    os.killpg(process.pid, number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == code, errors
+    assert "stopped; to go on: coebl run study.toml --out results --workers 2\n" in errors
+    assert "Traceback" not in errors
+    assert "semaphore" not in errors
 
 
 def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_path):
@@ -270,7 +357,7 @@ def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
     options = {"executor": ThreadPoolExecutor(1), "quiet": True}
     run(whole, tmp_path / "results", **options)
     for cells in (whole.cells[:1], whole.cells[2:]):
-        outcome = run(Study(whole.name, cells, whole.text), tmp_path / "results", **options)
+        outcome = run(replace(whole, cells=cells), tmp_path / "results", **options)
         assert (outcome.found, outcome.notes) == (1, ())
     assert len(Results(tmp_path / "results").matches()) == 3
 
@@ -341,9 +428,9 @@ def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, undi
 
 
 def test_a_full_disk_stops_the_run_with_one_line_and_nothing_half_written(here):
-    limited = f"ulimit -f 6; trap '' XFSZ; {' '.join(command(here, '--workers', '1'))}"
+    limited = f"ulimit -f 3; trap '' XFSZ; {' '.join(command(here, '--workers', '1'))}"
     done = subprocess.run(["bash", "-c", limited], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "make room there, or use another folder" in done.stderr
+    assert "Make room there, or name another place" in done.stderr
     assert "Traceback" not in done.stderr
     assert all(path.suffix == ".parquet" for path in (here / "results" / "cells").iterdir())

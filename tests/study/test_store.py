@@ -21,9 +21,10 @@ import pytest
 import coebl
 from coebl.core.errors import CoeblError, InputError
 from coebl.engine import Result
-from coebl.study import store as store_module
-from coebl.study.cell import FORMAT, Cell
-from coebl.study.store import MissingError, Store, StoreError, UnsoundError, digest_of
+from coebl.study import about as about_module
+from coebl.study.cell import FORMAT, Cell, digest_of
+from coebl.study.errors import MissingError, StoreError, UnsoundError
+from coebl.study.store import Store
 
 TEXT = 'name = "demo"\nseeds = 3\n'
 CELL = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
@@ -166,12 +167,12 @@ def test_without_pyarrow_the_extra_is_named(store, monkeypatch):
 # Damage
 
 
-def check_set_aside(store: Store, path: Path, thorough: bool = False) -> str:
+def check_set_aside(store: Store, path: Path) -> str:
     """The file is named, moved with its content, and its cell is unfinished; the other cell still counts."""
     content = path.read_bytes()
     aside = store.folder / "set-aside"
     before = set(aside.iterdir()) if aside.exists() else set()
-    assert store.finished([CELL, OTHER], thorough=thorough) == {OTHER.digest()}
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
     assert len(store.notes) == 1
     assert path.name in store.notes[0]
     assert "\n" not in store.notes[0]
@@ -186,9 +187,8 @@ def check_set_aside(store: Store, path: Path, thorough: bool = False) -> str:
 
 def test_sound_files_are_finished(store):
     saved(store, CELL, OTHER)
-    for thorough in (False, True):
-        assert store.finished([CELL, OTHER], thorough=thorough) == {CELL.digest(), OTHER.digest()}
-        assert store.notes == []
+    assert store.finished([CELL, OTHER]) == {CELL.digest(), OTHER.digest()}
+    assert store.notes == []
     assert store.finished([OTHER]) == {OTHER.digest()}
     assert store.finished([dataclasses.replace(CELL, rounds=21)]) == set()
 
@@ -228,15 +228,15 @@ def test_flipped_bytes_never_change_what_is_read(store):
     assert noticed > 100
 
 
-def test_a_flipped_number_is_set_aside_when_thorough(store):
+def test_a_flipped_number_is_set_aside(store):
     path, _ = saved(store, CELL, OTHER)
     table = parquet.read_table(path)
     values = table.column("regret").to_numpy().copy()
     values[7] = np.nextafter(values[7], np.inf)
     index = table.column_names.index("regret")
     parquet.write_table(table.set_column(index, "regret", pyarrow.array(values)), path)
-    assert store.finished([CELL]) == {CELL.digest()}  # the ends of the file are sound
-    check_set_aside(store, path, thorough=True)
+    assert store.metadata(CELL.digest())["description"] == CELL.description()  # the end of the file is sound
+    check_set_aside(store, path)
 
 
 @pytest.mark.parametrize("column", ["seed", "round", "game", "horizon"])
@@ -366,7 +366,80 @@ HOSTILE = {
     "rounds null": _description(rounds=None),
     "other row": _description(row="ucb"),
     "lone surrogate": _description(row="\ud800"),
+    "versions number": _about(versions=3),
+    "versions of numbers": _about(versions={"coebl": 1}),
+    "infinite seconds": _about(seconds={"row": float("inf")}),
+    "seconds beyond floats": _about(seconds={"row": 10**400}),
+    "other labels": _about(labels={"game": "matching-pennies", "row": "ucb", "column": "uniform", "noise": "none"}),
 }
+
+# Descriptions that a file may have under the name that they ask for.
+CRAFTED = {
+    "record list": {"record": [1]},
+    "noise number": {"noise": 3},
+    "files list": {"files": ["a"]},
+    "rounds beyond 64 bits": {"rounds": 2**64},
+    "seeds twice": {"seeds": [0, 0, 1]},
+    "seeds that do not divide the rows": {"seeds": [0, 1, 2, 3, 4, 5, 6]},
+    "other seeds": {"seeds": [0, 1, 3]},
+    "fewer seeds": {"seeds": [0, 1]},
+    "another horizon": {"rounds": 21},
+    "another row": {"row": "ucb"},
+    "another class of a file": {"row": "mine.py:Other"},
+}
+
+
+@pytest.mark.parametrize("kind", CRAFTED)
+def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
+    path, _ = saved(store, CELL, OTHER)
+    rewrite(path, _description(**CRAFTED[kind]))
+    crafted = store.path(digest_of({**CELL.description(), **CRAFTED[kind]}))
+    path.rename(crafted)
+    with pytest.raises(UnsoundError) as caught:
+        store.load(crafted.stem)
+    assert crafted.name in one_line(caught.value)
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert not crafted.exists()
+
+
+def test_a_pipe_among_the_files_does_not_hang(store):
+    saved(store, OTHER)
+    for name in (f"cells/{CELL.digest()}.parquet", "runs.jsonl", "failed/x.json"):
+        os.mkfifo(store.folder / name)
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert "not a file" in store.notes[0]
+    store.record_run(1, 1.0)
+    assert store.runs() == []
+    assert [record["digest"] for record in store.failures()] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"cells": 1, "seconds": 1e999}', '{"cells": 1, "seconds": 1' + "0" * 400 + "}", "[1]", "{"]
+)
+def test_damaged_lines_on_runs_are_left_out(store, line):
+    (store.folder / "runs.jsonl").write_text(f"{line}\n")
+    store.record_run(3, 1.25)
+    [record] = store.runs()
+    assert (record["cells"], record["seconds"]) == (3, 1.2)
+
+
+def test_a_result_of_another_match_is_refused(store):
+    with pytest.raises(InputError, match="its row is 'exp3' instead of 'ucb'"):
+        store.save(dataclasses.replace(CELL, row="ucb"), ran(CELL))
+
+
+def test_only_partial_files_of_the_store_are_removed(store):
+    theirs = [store.folder / "thesis.partial", store.folder / "mine" / ".x.parquet.1-0123456789ab.partial"]
+    ours = [
+        store.folder / "cells" / ".x.parquet.1-0123456789ab.partial",
+        store.folder / ".study.toml.2-0123456789ab.partial",
+    ]
+    (store.folder / "mine").mkdir()
+    for path in (*theirs, *ours):
+        path.write_text("x")
+        os.utime(path, (1e9, 1e9))
+    store.finished([])
+    assert [path.exists() for path in (*theirs, *ours)] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -381,7 +454,7 @@ def test_hostile_metadata_is_one_line(store, kind):
 
 def test_metadata_above_the_limit_is_not_parsed(store, monkeypatch):
     (path,) = saved(store)
-    monkeypatch.setattr(store_module, "_MOST_METADATA", 100)
+    monkeypatch.setattr(about_module, "_MOST_BYTES", 100)
     with pytest.raises(UnsoundError, match="bytes"):
         store.metadata(CELL.digest())
     assert path.exists()
@@ -455,7 +528,7 @@ def test_killed_at_any_time_only_whole_files_remain(store):
     assert int(done.stdout) >= 1
     assert partials(store)
     assert all(path.name.endswith((".parquet", ".partial")) for path in (store.folder / "cells").iterdir())
-    store.finished([], thorough=True)
+    store.finished([])
     assert store.notes == []
 
 
@@ -470,8 +543,7 @@ for _ in range(6):
     for cell, result in zip(cells, results):
         store.save(cell, result)
         store.load(cell.digest())
-    assert len(store.finished(cells, thorough=True)) == 8 and not store.notes, store.notes
-    store.rebuild_manifest()
+    assert len(store.finished(cells)) == 8 and not store.notes, store.notes
 """
 
 
@@ -484,28 +556,28 @@ def test_two_processes_do_no_harm(tmp_path):
         assert rival.returncode == 0, errors
     store = Store.open(folder)
     cells = [dataclasses.replace(CELL, seeds=(seed,)) for seed in range(8)]
-    assert store.finished(cells, thorough=True) == {cell.digest() for cell in cells}
+    assert store.finished(cells) == {cell.digest() for cell in cells}
     assert store.notes == partials(store) == []
     for cell in cells:
         assert (
             store.load(cell.digest()).column("regret").to_numpy().tobytes() == ran(cell).columns()["regret"].tobytes()
         )
-    assert len(store.manifest()["cells"]) == 8
 
 
 FULL = """
 import resource, signal, sys
 from coebl.study.cell import Cell
-from coebl.study.store import Store, StoreError, arrow
+import pyarrow.parquet
+from coebl.core.errors import InputError
+from coebl.study.store import Store
 store = Store.open(sys.argv[1])
 cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
 result = cell.run()
-arrow("parquet")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
 try:
     store.save(cell, result)
-except StoreError as error:
+except InputError as error:
     print(error)
 """
 
@@ -514,7 +586,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(store):
     done = run_python(FULL, store.folder)
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
-    assert f"{CELL.digest()}.parquet: " in line
+    assert f"{CELL.digest()}.parquet cannot be written" in line
     assert "File too large" in line
     assert list((store.folder / "cells").iterdir()) == []
 
@@ -527,8 +599,8 @@ def test_a_failing_rename_keeps_the_old_file(store, monkeypatch, failure):
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else StoreError):
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else InputError):
         saved(store)
     assert path.read_bytes() == before
     assert partials(store) == []
@@ -556,19 +628,19 @@ def test_a_changed_study_is_refused(store, text):
 
 def test_a_folder_in_use_is_refused(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(StoreError, match="holds no study"):
+    with pytest.raises(StoreError, match="does not hold a study"):
         Store.create(tmp_path, "demo", TEXT)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
     (tmp_path / "study.toml").write_text(TEXT)  # the user's own folder, where the study's file lies
-    with pytest.raises(StoreError, match="holds no study"):
+    with pytest.raises(StoreError, match="does not hold a study"):
         Store.create(tmp_path, "demo", TEXT)
-    with pytest.raises(StoreError, match="holds no study"):
+    with pytest.raises(StoreError, match="does not hold a study"):
         Store.open(tmp_path)
 
 
 def test_an_interrupted_create_is_taken_up(tmp_path):
     (tmp_path / "study" / "cells").mkdir(parents=True)
-    (tmp_path / "study" / ".study.toml.1-ab.partial").write_text("name")
+    (tmp_path / "study" / ".study.toml.1-0123456789ab.partial").write_text("name")
     assert Store.create(tmp_path / "study", "demo", TEXT).text() == TEXT
 
 
@@ -588,7 +660,7 @@ def test_a_file_is_refused(tmp_path):
     with pytest.raises(StoreError) as caught:
         Store.create(path / "below", "demo", TEXT)
     one_line(caught.value)
-    with pytest.raises(StoreError, match="no folder"):
+    with pytest.raises(StoreError, match="is not a folder"):
         Store.open(tmp_path / "nowhere")
 
 
@@ -606,7 +678,8 @@ def test_a_text_that_is_no_toml_is_refused(tmp_path, store):
 READ_ONLY = """
 import os, sys, tempfile
 from coebl.study.cell import Cell
-from coebl.study.store import Store, StoreError
+from coebl.core.errors import CoeblError
+from coebl.study.store import Store
 cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
 result = cell.run()
 with tempfile.TemporaryDirectory() as other:  # imports all that is needed, while it can be read
@@ -619,11 +692,10 @@ for attempt in (
     lambda: Store.create(folder + "/new", "demo", text),
     lambda: Store.open(folder + "/study").save(cell, result),
     lambda: Store.open(folder + "/study").record_failure(cell, "oh"),
-    lambda: Store.open(folder + "/study").rebuild_manifest(),
 ):
     try:
         attempt()
-    except StoreError as error:
+    except CoeblError as error:
         print(error)
 print(Store.open(folder + "/study").finished([cell]) == {cell.digest()})
 """
@@ -639,10 +711,10 @@ def test_a_read_only_folder_is_one_line_and_can_be_read():
         done = run_python(READ_ONLY, folder, TEXT)
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
-        assert len(lines) == 6
+        assert len(lines) == 5
         assert "read-only" in lines[0]
-        assert all("Permission denied" in line for line in lines[1:5])
-        assert lines[5] == "True"
+        assert all("Permission denied" in line for line in lines[1:4])
+        assert lines[4] == "True"
     finally:
         for path in folders:
             path.chmod(0o755)
@@ -656,50 +728,32 @@ def test_a_file_system_without_writing_is_one_line():
     assert "/proc/coebl-study" in one_line(caught.value)
 
 
-# Manifest and failures
-
-
-def test_the_manifest_lists_the_cells(store):
-    saved(store, CELL, OTHER)
-    manifest = store.rebuild_manifest()
-    assert json.loads((store.folder / "manifest.json").read_text()) == manifest == store.manifest()
-    assert manifest["name"] == "demo"
-    assert manifest["created"].endswith("+00:00")
-    by_digest = {entry.pop("digest"): entry for entry in manifest["cells"]}
-    assert set(by_digest) == {CELL.digest(), OTHER.digest()}
-    assert by_digest[OTHER.digest()] == {
-        "game": "matching-pennies",
-        "row": "exp3",
-        "column": "uniform",
-        "noise": "gaussian",
-        "seeds": [3, 4, 5],
-        "rounds": 20,
-        "seconds": sum(ran(OTHER).seconds.values()),
-    }
-
-
-@pytest.mark.parametrize("damage", [None, b"", b"{", b"[]", b'{"name": 3}', b"[" * 100_000, b"\xff"])
-def test_a_lost_manifest_does_not_matter(store, damage):
-    saved(store, CELL)
-    before = store.rebuild_manifest()
-    path = store.folder / "manifest.json"
-    if damage is None:
-        path.unlink()
-    else:
-        path.write_bytes(damage)
-    again = Store.open(store.folder)
-    assert again.name == "demo"
-    assert again.manifest()["cells"] == before["cells"]
+def test_removed_cells_are_made_anew(store):
+    saved(store)
+    shutil.rmtree(store.folder / "cells")
+    assert Store.open(store.folder).digests() == []
+    again = Store.create(store.folder, "demo", TEXT)
+    assert again.finished([CELL]) == set()
+    saved(again)
     assert again.finished([CELL]) == {CELL.digest()}
-    assert Store.create(store.folder, "demo", TEXT).rebuild_manifest()["cells"] == before["cells"]
-    assert json.loads(path.read_text())["cells"] == before["cells"]
 
 
-def test_unsound_cells_are_not_in_the_manifest(store):
-    path, _ = saved(store, CELL, OTHER)
-    path.write_bytes(path.read_bytes()[:-1])
-    assert [entry["digest"] for entry in store.rebuild_manifest()["cells"]] == [OTHER.digest()]
-    assert path.exists()
+def test_a_folder_with_a_manifest_of_old_still_opens(store):
+    saved(store)
+    (store.folder / "manifest.json").write_text('{"name": "older", "cells": []}')
+    again = Store.create(store.folder, "demo", TEXT)
+    assert again.finished([CELL]) == {CELL.digest()}
+    assert Store.open(store.folder).name == "demo"
+
+
+def test_a_title_may_be_changed(store):
+    text = 'title = "Better"\ndescription = "At length."\n' + TEXT
+    Store.create(store.folder, "demo", text)
+    again = Store.open(store.folder)
+    assert (again.text(), again.title, again.description) == (text, "Better", "At length.")
+
+
+# Failures
 
 
 def test_failures_are_kept_until_the_cell_succeeds(store):
@@ -707,6 +761,7 @@ def test_failures_are_kept_until_the_cell_succeeds(store):
     store.record_failure(CELL, "Traceback: first")
     store.record_failure(CELL, "Traceback: second\nline")
     store.record_failure(OTHER, "Traceback: other")
+    assert "Traceback: second\nline" in (store.folder / "failed" / f"{CELL.digest()}.txt").read_text()
     records = {record["digest"]: record for record in store.failures()}
     assert records.keys() == {CELL.digest(), OTHER.digest()}
     assert records[CELL.digest()]["traceback"] == "Traceback: second\nline"
@@ -715,7 +770,7 @@ def test_failures_are_kept_until_the_cell_succeeds(store):
     assert store.finished([CELL]) == set()
     saved(store)
     assert [record["digest"] for record in store.failures()] == [OTHER.digest()]
-    assert not (store.folder / "failed" / f"{CELL.digest()}.json").exists()
+    assert not list((store.folder / "failed").glob(f"{CELL.digest()}*"))
 
 
 def test_a_damaged_failure_record_is_still_a_failure(store):

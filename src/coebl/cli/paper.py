@@ -58,7 +58,7 @@ def reproduce_command(
     options = [*["--quick"] * quick, *_repeated("--figure", figures), *_repeated("--claim", claims)]
     command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
     again = shlex.join([*shlex.split(command), "--out", str(out)])
-    run = partial(run_study, workers=workers, dask=dask, again=again)
+    run = partial(run_study, workers=workers, dask=dask, command=again)
     made = reproduce(
         chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command
     )
@@ -133,7 +133,7 @@ def figures_command(
       coebl figures reproduction --figure rps-self-play --variant text
     """
     from coebl.papers.drawing import draw
-    from coebl.study.run import cores
+    from coebl.study.processes import cores
 
     target = out or folder / "figures"
     paper, results = _of_a_paper(folder)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,12 +13,10 @@ import typer
 
 from coebl.cli.app import app
 from coebl.core.errors import InputError
+from coebl.core.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from concurrent.futures import Executor
-
-    from coebl.study import Outcome, Study
+    from coebl.study import RunSummary, Study
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core.")]
 Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")]
@@ -30,6 +29,9 @@ def run_command(
     out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")],
     workers: Workers = None,
     dask: Dask = None,
+    cell_timeout: Annotated[
+        float | None, typer.Option(min=0.001, metavar="SECONDS", help="How long a cell may take before it fails.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and stop.")] = False,
 ) -> None:
     """Run a study, or what is left of it.
@@ -41,59 +43,60 @@ def run_command(
       coebl run study.toml --out results
       coebl run study.toml --out results --dask tcp://scheduler:8786
     """
-    from coebl.study import read_study
-    from coebl.study.store import Store
+    from coebl.study import Store, read_study
 
     study = read_study(file)
     if dry_run:
-        there = {path.stem for path in Store.open(out).paths()} if (out / "study.toml").exists() else set()
+        there = set(Store.open(out).digests()) if (out / "study.toml").exists() else set()
         todo = [cell for cell in study.cells if cell.digest() not in there]
         for cell in todo:
             print(cell)
         print(f"{len(todo)} of {len(study.cells)} cells to run")
         return
-    outcome = run_study(study, out, workers, dask, shlex.join(["coebl", "run", str(file), "--out", str(out)]))
-    if outcome.failed:
+    again = ["coebl", "run", str(file), "--out", str(out)]
+    again += ["--cell-timeout", f"{cell_timeout:g}"] if cell_timeout else []
+    summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
+    if summary.failed:
         raise typer.Exit(1)
 
 
-def run_study(study: Study, out: Path, workers: int | None, dask: str | None, again: str) -> Outcome:
-    """Run a study and say how it ended; `again` is the command that did it, and goes on after an interruption."""
+def run_study(
+    study: Study, out: Path, workers: int | None, dask: str | None, command: str, cell_timeout: float | None = None
+) -> RunSummary:
+    """Run a study and say how it ended; `command` goes on with it, and is completed by where it runs."""
     from coebl.study import run
+    from coebl.study.cell import printable
+    from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
 
+    where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
+    signal.signal(signal.SIGTERM, _terminate)
     try:
-        with _dask_executor(dask) as executor:
-            outcome = run(study, out, executor=executor, workers=workers, command=again)
-    except KeyboardInterrupt:
-        print(f"\ncoebl: stopped; to go on: {again}", file=sys.stderr)
-        sys.exit(130)
-    for note in outcome.notes:
-        print(note, file=sys.stderr)
-    cells = "cell" if outcome.finished == 1 else "cells"
-    print(f"{outcome.finished} {cells} run, {outcome.found} found, in {duration(outcome.seconds)}: {out}")
-    if outcome.failed:
-        for cell in outcome.failed:
-            print(f"failed: {cell}", file=sys.stderr)
+        with dask_executor(dask) if dask else nullcontext() as executor:
+            summary = run(study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command)
+    except KeyboardInterrupt as interrupt:
+        print(f"\ncoebl: stopped; to go on: {command}{where}", file=sys.stderr)
+        sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
+    for note in summary.notes:
+        print(printable(note), file=sys.stderr)
+    print(f"{_cells(summary.finished)} run, {summary.found} found, in {duration(summary.seconds)}: {out}")
+    for cause, count in summary.causes.items():
+        print(f"{_cells(count)} failed: {printable(cause)}", file=sys.stderr)
+    if summary.failed:
         print(f"tracebacks are in {out / 'failed'}; run again to retry", file=sys.stderr)
-    return outcome
+    return summary
 
 
-@contextmanager
-def _dask_executor(address: str | None) -> Iterator[Executor | None]:
-    if address is None:
-        yield None
-        return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError("--dask needs Dask; run: pip install 'coebl[dask]'") from None
-    try:
-        client: Any = Client(address, timeout=10)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise InputError(f"--dask {address}: no cluster answers there ({error}); check the address.") from None
-    with client:
-        yield client.get_executor()
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end, as by an interrupt."""
+
+
+def _terminate(*_: object) -> None:
+    raise _Terminated
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell" if count == 1 else f"{count} cells"
 
 
 study_app = typer.Typer(help="Write or look at a study's file.", no_args_is_help=True, rich_markup_mode=None)
@@ -114,10 +117,7 @@ def study_new_command(
 
     if file.exists():
         raise InputError(f"{file} exists; name another file.")
-    try:
-        file.write_text(EXAMPLE)
-    except OSError as error:
-        raise InputError(f"{file} cannot be written ({error.strerror}); name another place.") from None
+    write_whole(file, EXAMPLE)
     print(f"wrote {file}; next: coebl study show {file}, then coebl run {file} --out results")
 
 
@@ -125,26 +125,30 @@ def study_new_command(
 def study_show_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
     workers: Annotated[int | None, typer.Option(min=1, help="Local processes to estimate for.")] = None,
+    cells: Annotated[bool, typer.Option("--cells", help="Also list every cell.")] = False,
 ) -> None:
     """Print what a study will run, and what it will take.
 
-    Its cells, the time, by a quick calibration, and the disk.
+    How many matches and cells, the time, by a quick calibration, and the disk.
 
     \b
     Example:
       coebl study show my-study.toml
     """
     from coebl.study import read_study
+    from coebl.study.estimate import disk_use, estimate, rounds_of
     from coebl.study.progress import duration
-    from coebl.study.run import disk_use, estimate, rounds_of, warm_up
+    from coebl.study.run import warm_up
 
     study = read_study(file)
-    for cell in study.cells:
-        print(cell)
     rounds = sum(map(rounds_of, study.cells))
+    if study.title:
+        print(study.title)
+    print(f"{len(study.matches())} matches in {_cells(len(study.cells))}, {rounds:,} rounds in all")
     warm_up(study.cells)
-    print(f"{len(study.cells)} cells, {rounds:,} rounds in all")
     print(f"about {duration(estimate(study, workers))} on this machine, about {disk_use(study) / 1e6:,.1f} MB on disk")
+    for cell in study.cells if cells else ():
+        print(cell)
 
 
 @app.command("results")
@@ -165,6 +169,7 @@ def results_command(
     import csv
 
     from coebl.study import Results
+    from coebl.study.cell import printable
 
     results = Results(folder)
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary(metrics=metric)]
@@ -177,11 +182,13 @@ def results_command(
     shown = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
         shown.insert(1, "noise")
-    widths = {name: max([len(name), *(len(str(row[name])) for row in rows)]) for name in shown}
+    for row in rows:
+        row.update({name: printable(str(row[name])) for name in shown})
+    widths = {name: max([len(name), *(len(row[name]) for row in rows)]) for name in shown}
     header = "  ".join(f"{name:<{width}}" for name, width in widths.items())
     print(f"{header}  {'mean':>12}  95 % interval (Student)")
     for row in rows:
-        cells = "  ".join(f"{row[name]!s:<{width}}" for name, width in widths.items())
+        cells = "  ".join(f"{row[name]:<{width}}" for name, width in widths.items())
         print(f"{cells}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
     failures = len(results.store.failures())
     print(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 
 from coebl.core.errors import InputError
 
-PARTIAL = ".partial"  # ends the names of files that are being written
+PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names of files that are being written
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: bool = False) -> Path:
@@ -44,7 +45,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: boo
 
 
 def _replace(target: Path, content: bytes, durable: bool) -> None:
-    partial = target.with_name(f".{target.name[:200]}.{os.getpid()}-{secrets.token_hex(6)}{PARTIAL}")
+    partial = target.with_name(f".{target.name[:200]}.{os.getpid()}-{secrets.token_hex(6)}.partial")
     try:
         with partial.open("xb") as stream:
             stream.write(content)

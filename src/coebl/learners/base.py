@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
+from coebl.core.specs import Entry
 from coebl.learners.registry import LEARNERS
 from coebl.solver import Maximin
 
@@ -174,8 +175,7 @@ class Learner:
 
     def __post_init__(self) -> None:
         """Check every field against its annotation."""
-        entry = LEARNERS.entry_of(type(self), type(self).name or type(self).__name__)
-        for name, value in entry.check(self.hyper_parameters()).items():
+        for name, value in self._entry().check(self.hyper_parameters()).items():
             setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
@@ -226,7 +226,11 @@ class Learner:
         return 0.03 * actions
 
     def __str__(self) -> str:
-        return LEARNERS.entry_of(type(self), type(self).name or type(self).__name__).write(self.hyper_parameters())
+        return self._entry().write(self.hyper_parameters())
+
+    def _entry(self) -> Entry[Learner]:
+        """The entry of its class; one that is not registered goes by its own name."""
+        return LEARNERS.entry_of(type(self), type(self).name or type(self).__name__)
 
     def hyper_parameters(self) -> dict[str, object]:
         """The fields, by name."""

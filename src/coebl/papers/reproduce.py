@@ -16,16 +16,16 @@ from coebl.papers import Paper
 from coebl.papers.drawing import draw
 from coebl.report.page import about_results, write_page
 from coebl.statistics import mean_interval
-from coebl.study import Outcome, Results, Study, parse_study
+from coebl.study import Results, RunSummary, Study, parse_study
 from coebl.study import run as run_study
-from coebl.study.run import cores
+from coebl.study.processes import cores
 
 
 @dataclass(frozen=True)
 class Reproduction:
     """What a reproduction has made."""
 
-    outcome: Outcome  # of running the study
+    outcome: RunSummary  # of running the study
     verdicts: list[Verdict]
     figures: list[Path]
     summary: Path | None  # a folder
@@ -40,7 +40,7 @@ def reproduce(
     figures: Sequence[str] = (),
     claims: Sequence[str] = (),
     workers: int | None = None,
-    run: Callable[[Study, Path], Outcome] = run_study,
+    run: Callable[[Study, Path], RunSummary] = run_study,
     command: str = "coebl reproduce",
 ) -> Reproduction:
     """Run a paper's study, or what is left of it, judge the claims, draw the figures, and write a summary and a page.

@@ -14,7 +14,7 @@ from coebl.plots.heat_map import head_to_head, plot_heat_map
 from coebl.plots.labels import game_title, learner_title, metric_label, metric_words
 from coebl.plots.looks import learner_style, looks
 from coebl.plots.save import FORMATS, save
-from coebl.plots.sweeps import Sweep, find_sweeps
+from coebl.plots.sweeps import Sweep, find_sweeps, learner_titles
 
 __all__ = [
     "FORMATS",
@@ -24,6 +24,7 @@ __all__ = [
     "head_to_head",
     "learner_style",
     "learner_title",
+    "learner_titles",
     "looks",
     "metric_label",
     "metric_words",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def plot_curves(
     check_some("lines", lines)
     if styles is None:
         styles = _default_styles(source, lines)
-    with canvas(ax) as ax:
+    with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend has its share
         bands = [
             _draw(ax, label, source.runs(*match, metric).thinned(points), styles.get(label, {}))
             for label, match in lines.items()
@@ -53,7 +53,7 @@ def plot_curves(
         ax.set_xlim(0, max(1, ax.dataLim.x1))
         _name_the_bands(ax, {band.seeds for band in bands} - {1})
         if legend:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(2, len(lines)))  # above: it hides nothing
+            _add_legend(ax, len(lines))
         return ax
 
 
@@ -105,6 +105,14 @@ def _default_styles(source: Source, lines: Mapping[str, MatchSpecs]) -> dict[str
             found = looks([*everyone, *specs], plainest=specs)
             return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
     return {label: slot_look(place).style for place, label in enumerate(lines)}
+
+
+def _add_legend(ax: Axes, lines: int) -> None:
+    """A legend above the axes, where it hides nothing; in two columns if the figure is wide enough."""
+    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
+    legend = ax.legend(**place, ncols=min(2, lines))
+    if legend.get_window_extent().width > ax.figure.bbox.width:
+        ax.legend(**place)
 
 
 def _name_the_bands(ax: Axes, seeds: set[int]) -> None:

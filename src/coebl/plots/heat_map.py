@@ -10,6 +10,7 @@ import numpy as np
 
 from coebl.plots.labels import metric_label
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
+from coebl.plots.sweeps import learner_titles
 from coebl.runs import MatchSpecs, Source
 from coebl.statistics import Band
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def head_to_head(source: Source, game: str) -> dict[tuple[str, str], MatchSpecs]:
-    """The cells of the heat map of a game: row learner and column learner to their match."""
-    return {(row, column): (name, row, column) for name, row, column in source.matches() if name == game}
+    """The cells of the heat map of a game: the titles of the row learner and of the column learner to their match."""
+    matches = [match for match in source.matches() if match[0] == game]
+    titles = learner_titles(spec for match in matches for spec in match[1:])
+    return {(titles[row], titles[column]): (name, row, column) for name, row, column in matches}
 
 
 def plot_heat_map(

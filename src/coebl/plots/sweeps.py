@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
-from coebl.plots.labels import registered
+from coebl.plots.labels import learner_title, registered
 
 
 class Sweep(NamedTuple):
@@ -32,6 +33,19 @@ def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
         by_name.setdefault(split_spec(spec).name, {})[spec] = _arguments(spec)
     sweeps = [_longest(name, members) for name, members in by_name.items()]
     return [sweep for sweep in sweeps if sweep is not None]
+
+
+def learner_titles(specs: Iterable[str]) -> dict[str, str]:
+    """The title of each learner among these; in a sweep all name their numbers, and no two learners share a title.
+
+    >>> [title.replace("\u00a0", " ") for title in learner_titles(["coebl", "coebl:c=2", "ucb"]).values()]
+    ['COEBL, c = 8', 'COEBL, c = 2', 'UCB']
+    """
+    specs = list(dict.fromkeys(specs))
+    swept = {spec: sweep.parameter for sweep in find_sweeps(specs) for spec in sweep.values}
+    titles = {spec: learner_title(spec, [swept[spec]] if spec in swept else ()) for spec in specs}
+    counts = Counter(titles.values())
+    return {spec: title if counts[title] == 1 else f"{title} ({spec})" for spec, title in titles.items()}
 
 
 def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None:

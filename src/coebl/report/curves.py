@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from coebl.core.errors import InputError
 from coebl.report.frontier import Frontier
 from coebl.report.numbers import short
@@ -16,6 +18,7 @@ _POINTS = 100  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
 _NUMBERS = 1_200_000  # that the curves of a page have together, at most: about six bytes each
 
+Match = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its curve
 Block = list[tuple[int, int, dict[str, list[Any]]]]  # row, column, and by metric: rounds, seeds, means, half widths
 
 
@@ -61,27 +64,39 @@ def read_curves(
     for match in matches:
         by_game.setdefault(match[0], []).append(match)
     for game in games:
-        block: Block = []
+        block: list[Match] = []
         frontier = Frontier(metrics, sweeps)
         for name, row, column in by_game[game["name"]]:
             found, refusal = _read(source, (name, row, column), metrics)
             if not found:
                 curves.notices.append(f"not shown: {row} v {column} on {name}: {refusal}")
                 continue
-            thinned = {metric: runs.thinned(points) for metric, runs in found.items()}
-            numbers = {str(metrics.index(metric)): _numbers(curves, runs) for metric, runs in thinned.items()}
-            block.append((places[row], places[column], numbers))
+            thinned = {str(metrics.index(metric)): runs.thinned(points) for metric, runs in found.items()}
+            block.append((places[row], places[column], thinned))
             frontier.add(places[row], row, column, found)
         if block:
             curves.games.append(game)
-            curves.blocks.append(block)
+            curves.blocks.append(_with_bands(curves, block))
             curves.frontiers.append(frontier.entry())
     return curves
 
 
-def _numbers(curves: Curves, runs: Runs) -> list[Any]:
-    band = Band.of(runs.values)
-    return [curves.shared_rounds(runs), band.seeds, short(band.mean), short(band.half)]
+def _with_bands(curves: Curves, block: Sequence[Match]) -> Block:
+    """The matches of a game with means and half widths; all of one number of seeds are computed at once."""
+    everything = [runs for _, _, found in block for runs in found.values()]
+    numbers: list[Any] = [None] * len(everything)
+    alike: dict[int, list[int]] = {}  # by the number of seeds, places among them all
+    for place, runs in enumerate(everything):
+        alike.setdefault(len(runs.seeds), []).append(place)
+    for seeds, places in alike.items():
+        band = Band.of(np.concatenate([everything[place].values for place in places]))
+        means, halves = short(band.mean), short(band.half)
+        end = 0
+        for place in places:
+            start, end = end, end + len(everything[place].rounds)
+            numbers[place] = [curves.shared_rounds(everything[place]), seeds, means[start:end], halves[start:end]]
+    in_turn = iter(numbers)
+    return [(row, column, {metric: next(in_turn) for metric in found}) for row, column, found in block]
 
 
 def _read(source: Source, match: MatchSpecs, metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:

@@ -11,7 +11,7 @@ from coebl.core.specs import split_spec
 from coebl.games import GAMES, parse_game
 from coebl.plots.labels import learner_title, metric_words, parameters_text, registered
 from coebl.plots.looks import looks, natural
-from coebl.plots.sweeps import Sweep
+from coebl.plots.sweeps import Sweep, learner_titles
 
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
 
@@ -78,11 +78,12 @@ def learner_entries(specs: Sequence[str], plainest: Sequence[str], sweeps: Seque
         plainest: those that are shown, by one preset or another.
         sweeps: those among the learners.
     """
+    titles = learner_titles(specs)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
     return [
         {
             "spec": spec,
-            "title": learner_title(spec, [sweeps[swept[spec]].parameter] if spec in swept else ()),
+            "title": titles[spec],
             "colour": look.colour,
             "shade": look.shade,
             "dash": ",".join(f"{_PIXELS * length:g}px" for length in look.dashes) or "solid",

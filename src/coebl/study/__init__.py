@@ -2,15 +2,15 @@
 
 from coebl.study.cell import Cell
 from coebl.study.results import Results, Runs, Source
-from coebl.study.run import Outcome, run
+from coebl.study.run import RunSummary, run
 from coebl.study.schema import EXAMPLE, Study, StudyError, parse_study, read_study
 from coebl.study.store import Store
 
 __all__ = [
     "EXAMPLE",
     "Cell",
-    "Outcome",
     "Results",
+    "RunSummary",
     "Runs",
     "Source",
     "Store",

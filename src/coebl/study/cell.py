@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coebl.core.specs import split_spec
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import parse_game
 
@@ -33,18 +34,28 @@ class Cell:
         return Match.of(parse_game(self.game), self.row, self.column, self.rounds, self.noise)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
-        """Play it."""
+        """Play the match once per seed; `progress` is called with the number of rounds done, now and then."""
         return simulate(self.match(), self.seeds, record=self.record, metrics=self.metrics, progress=progress)
 
     def description(self) -> dict[str, Any]:
         """All that the numbers depend on: files by their content, wherever they lie."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        specs = {"game": self.game, "row": self.row, "column": self.column}
         files = {}
-        for field, name in (("game", self.game), ("row", _file(self.row)), ("column", _file(self.column))):
-            if name and Path(name).is_file():
-                plain[field] = Path(name).name + plain[field].removeprefix(name)
-                files[field] = hashlib.sha256(Path(name).read_bytes()).hexdigest()
-        return {**plain, "files": files, "format": FORMAT}
+        for field, spec in specs.items():
+            file = split_spec(spec).file or (spec if field == "game" else "")
+            if file and _is_file(file):
+                specs[field] = Path(file).name + spec.removeprefix(file)
+                files[field] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+        return {
+            **specs,
+            "rounds": self.rounds,
+            "seeds": list(self.seeds),
+            "noise": self.noise,
+            "record": self.record,
+            "metrics": list(self.metrics),
+            "files": files,
+            "format": FORMAT,
+        }
 
     def digest(self) -> str:
         """The name under which the cell's results are stored: equal for equal descriptions, anywhere."""
@@ -52,7 +63,7 @@ class Cell:
 
     def __str__(self) -> str:
         seeds = f"seeds {self.seeds[0]}..{self.seeds[-1]}" if len(self.seeds) > 1 else f"seed {self.seeds[0]}"
-        return f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}"
+        return printable(f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}")
 
 
 def digest_of(description: Mapping[str, Any]) -> str:
@@ -61,17 +72,17 @@ def digest_of(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def without_folder(spec: str) -> str:
-    """A learner's spec, with the name of its file in the place of its path.
+def printable(text: str) -> str:
+    r"""A text for a terminal: the names of files and labels of cells may hold characters that would steer it.
 
-    >>> without_folder("some/where/mine.py:Mine:rate=0.2"), without_folder("coebl:c=2")
-    ('mine.py:Mine:rate=0.2', 'coebl:c=2')
+    >>> printable("a\x1b[31m.csv")
+    'a\\x1b[31m.csv'
     """
-    file = _file(spec)
-    return Path(file).name + spec.removeprefix(file) if file else spec
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def _file(spec: str) -> str:
-    """The file of a learner's spec, path/to/file.py:Class, or nothing."""
-    head = spec.partition(":")[0]
-    return head if head.endswith(".py") else ""
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # a spec that is longer than any file's name, for instance
+        return False

@@ -1,9 +1,14 @@
-"""Progress of a study: one line that changes on a terminal, a line now and then in a log."""
+"""Progress of a study: a bar on a terminal, a line now and then in a log."""
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
 
 _EVERY = 10.0  # seconds between the lines in a log
 
@@ -17,9 +22,25 @@ class Progress:
         self._work_done = 0.0
         self._started = self._said = time.monotonic()
         self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
-        if found and not quiet:
-            print(f"{found} of {cells} cells are there already", file=sys.stderr)
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        if self._quiet:
+            return self
+        if self._found:
+            print(f"{self._found} of {self._cells} cells are there already", file=sys.stderr)
+        if sys.stderr.isatty() and self._found < self._cells:
+            text = TextColumn("{task.description}", markup=False)
+            self._bar = Bar(BarColumn(bar_width=20), text, console=Console(stderr=True))
+            self._task = self._bar.add_task("", total=self._work)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif self._finished and not self._quiet:
+            print(self, file=sys.stderr)
 
     def done(self, rounds: int, work: float, failed: bool) -> None:
         """Count a cell, with its rounds and its share of the work."""
@@ -28,17 +49,11 @@ class Progress:
         self._rounds_done += rounds
         self._work_done += work
         now = time.monotonic()
-        if not self._quiet and (self._terminal or now - self._said >= _EVERY):
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._work_done, description=str(self))
+        elif not self._quiet and now - self._said >= _EVERY:
             self._said = now
-            print(
-                f"\r\033[K{self}" if self._terminal else str(self), end="" if self._terminal else "\n", file=sys.stderr
-            )
-            sys.stderr.flush()
-
-    def close(self) -> None:
-        """Say how it stands, for the last time."""
-        if not self._quiet and self._finished:
-            print(f"\r\033[K{self}" if self._terminal else str(self), file=sys.stderr)
+            print(self, file=sys.stderr, flush=True)
 
     def __str__(self) -> str:
         elapsed = max(time.monotonic() - self._started, 1e-9)

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import sys
-import threading
 import time
-import traceback
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from coebl.core.errors import InputError
-from coebl.engine import Result
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
+from coebl.study.cell_file import CellFile
+from coebl.study.errors import ClusterError, one_line
+from coebl.study.estimate import rounds_of, work_of
+from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
 from coebl.study.schema import Study
 from coebl.study.store import Store
+from coebl.study.work import Failure, play
 
 _POOLS = 3  # how many pools of processes may break before cells are run one by one
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunSummary:
     """How a run of a study ended."""
 
     finished: int  # cells run now
@@ -37,6 +36,7 @@ class Outcome:
     failed: tuple[Cell, ...]
     notes: tuple[str, ...]  # of files that were set aside
     seconds: float
+    causes: dict[str, int] = field(default_factory=dict)  # why cells failed, each with how many did
 
 
 def run(
@@ -45,9 +45,10 @@ def run(
     *,
     executor: Executor | None = None,
     workers: int | None = None,
+    cell_timeout: float | None = None,
     quiet: bool = False,
     command: str | None = None,
-) -> Outcome:
+) -> RunSummary:
     """Run the cells of a study that are not in the folder yet, and keep each as soon as it is done.
 
     Args:
@@ -56,6 +57,7 @@ def run(
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
         workers: how many local processes; by default one per core.
+        cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
         quiet: no progress.
         command: what to note as the command in the folder's log of runs.
 
@@ -63,144 +65,98 @@ def run(
     """
     started = time.perf_counter()
     store = Store.create(Path(out), study.name, study.text)
-    there = store.finished(study.cells, thorough=True)
-    store.retire(study.cells)
-    digests = {cell: cell.digest() for cell in study.cells}
-    todo = sorted((cell for cell in study.cells if digests[cell] not in there), key=work, reverse=True)
-    failed: list[Cell] = []
-    if todo and executor is None:
-        if not quiet:
-            print("starting; the solver is compiled if it is the first time", file=sys.stderr)
-        warm_up(todo)
-    progress = Progress(len(study.cells), len(study.cells) - len(todo), sum(map(work, todo)), quiet)
-    finished, stopped = 0, True
-    try:
-        for cell, future in _completed(todo, executor, workers) if todo else ():
-            error = future.exception()
-            if error is None and cell.digest() != digests[cell]:
-                error = InputError(f"{cell}: a file that it names changed while it ran; run again.")
-            if error is None:
-                store.save(cell, future.result())
-                finished += 1
-            else:
-                failed.append(cell)
-                store.record_failure(cell, "".join(traceback.format_exception(error)))
-            progress.done(rounds_of(cell), work(cell), failed=error is not None)
-        stopped = False
-    finally:
-        seconds = time.perf_counter() - started
-        if finished:
-            processes = None if executor else workers or cores()
-            store.record_run(finished, seconds, workers=processes, command=command, interrupted=stopped)
-    progress.close()
-    store.rebuild_manifest()
-    return Outcome(
+    with store.alone():
+        there = store.finished(study.cells)
+        digests = {cell: cell.digest() for cell in study.cells}
+        works = work_of(cell for cell in study.cells if digests[cell] not in there)
+        todo = sorted(works, key=works.__getitem__, reverse=True)
+        failed: dict[Cell, Failure] = {}
+        if todo and executor is None:
+            if not quiet:
+                print("starting; the solver is compiled if it is the first time", file=sys.stderr)
+            warm_up(todo)
+        finished, stopped = 0, True
+        try:
+            with Progress(len(study.cells), len(study.cells) - len(todo), sum(works.values()), quiet) as progress:
+                for cell, outcome in _outcomes(todo, executor, workers, cell_timeout):
+                    outcome = _same_files(outcome, digests[cell])
+                    if isinstance(outcome, CellFile):
+                        store.keep(outcome)
+                        finished += 1
+                    else:
+                        failed[cell] = outcome
+                        store.record_failure(cell, outcome.traceback, outcome.cause)
+                    progress.done(rounds_of(cell), works[cell], failed=cell in failed)
+            stopped = False
+        finally:
+            if finished:
+                seconds = time.perf_counter() - started
+                processes = None if executor else workers or cores()
+                store.record_run(finished, seconds, workers=processes, command=command, interrupted=stopped)
+    return RunSummary(
         finished=finished,
         found=len(study.cells) - len(todo),
         failed=tuple(failed),
         notes=tuple(store.notes),
         seconds=time.perf_counter() - started,
+        causes=dict(Counter(failure.cause for failure in failed.values()).most_common()),
     )
 
 
-def rounds_of(cell: Cell) -> int:
-    """Rounds to simulate, over all runs."""
-    return cell.rounds * len(cell.seeds)
+def _same_files(outcome: CellFile | Failure, digest: str) -> CellFile | Failure:
+    """The outcome, unless the worker had other contents of files than those that the cell was read with."""
+    if isinstance(outcome, CellFile) and outcome.digest != digest:
+        reason = "a game's or learner's file that it names changed while it ran, or is another one there; run again."
+        return Failure(reason, reason)
+    return outcome
 
 
-def work(cell: Cell) -> float:
-    """About how long a cell takes, in any unit: to run the longest first, and to tell how much time is left.
-
-    A round costs something by itself, something for each run and action, and most where large matrices are solved.
-    The proportions were measured with the learners of this package.
-    """
-    try:
-        m, n = cell.match().game.shape
-    except Exception:
-        return float(rounds_of(cell))  # a learner of one's own, perhaps; the run itself will tell
-    solves = {"coebl": 1.0, "ucb": 0.2}  # UCB starts from its last solution
-    share = sum(solves.get(spec.partition(":")[0], 0.0) for spec in (cell.row, cell.column))
-    return float(cell.rounds * (100 + len(cell.seeds) * (0.03 * (m + n) + 0.0024 * share * (m * n) ** 1.25)))
-
-
-def play(cell: Cell) -> Result:
-    """What a worker does."""
-    return cell.run()
-
-
-def _completed(
-    cells: Sequence[Cell], executor: Executor | None, workers: int | None
-) -> Iterator[tuple[Cell, Future[Result]]]:
-    """The cells with their futures, as they are done."""
+def _outcomes(
+    cells: list[Cell], executor: Executor | None, workers: int | None, seconds: float | None
+) -> Iterator[tuple[Cell, CellFile | Failure]]:
+    """The cells with what became of them, as they are done."""
     if executor is not None:
-        yield from _submitted(executor, cells)
+        yield from _submitted(executor, cells, seconds)
         return
-    left = list(cells)
+    left = dict.fromkeys(cells)
     for _ in range(_POOLS):  # when a process dies, all cells of its pool are lost, and go to a new one
-        with _local_processes(workers) as pool:
-            for cell, future in _submitted(pool, list(left)):
-                if not isinstance(future.exception(), BrokenExecutor):
-                    left.remove(cell)
-                    yield cell, future
         if not left:
             return
+        with local_processes(workers) as pool, suppress(BrokenExecutor):
+            for cell, outcome in _submitted(pool, list(left), seconds):
+                del left[cell]
+                yield cell, outcome
     for cell in left:  # some cell kills its process: one by one, so that it alone is blamed
-        with _local_processes(1) as pool:
-            yield from _submitted(pool, [cell])
+        try:
+            with local_processes(1) as pool:
+                yield from _submitted(pool, [cell], seconds)
+        except BrokenExecutor as error:
+            cause = "its process was killed, ran out of memory, or crashed in compiled code."
+            yield cell, Failure(cause, f"{cause}\n{type(error).__name__}: {error}\n")
 
 
-def _submitted(executor: Executor, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Future[Result]]]:
-    futures = {executor.submit(play, cell): cell for cell in cells}
+def _submitted(
+    executor: Executor, cells: list[Cell], seconds: float | None
+) -> Iterator[tuple[Cell, CellFile | Failure]]:
+    futures = {executor.submit(play, cell, seconds): cell for cell in cells}
     try:
         for future in as_completed(list(futures)):
-            yield futures.pop(future), future
+            cell = futures.pop(future)
+            outcome: CellFile | Failure
+            try:
+                outcome = future.result()
+            except BrokenExecutor:
+                raise
+            except CancelledError:
+                raise ClusterError(
+                    "the workers no longer answer; what is finished is kept. Start them again."
+                ) from None
+            except Exception as error:  # of the executor: what a cell raises comes back as a Failure
+                outcome = Failure(f"{type(error).__name__}: {one_line(error)}", str(error))
+            yield cell, outcome
     finally:
         for future in futures:
             future.cancel()
-
-
-@contextmanager
-def _local_processes(workers: int | None) -> Iterator[Executor]:
-    """A pool of fresh processes with one BLAS thread each, none of which outlives the block."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers or cores(), mp_context=context, initializer=_depend_on_the_parent)
-    others = set(multiprocessing.active_children())
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        for process in set(multiprocessing.active_children()) - others:
-            process.join()
-        raise
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-def _depend_on_the_parent() -> None:
-    """Leave interrupts to the parent, and end when it ends, however that comes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def follow() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def warm_up(cells: Iterable[Cell]) -> None:
@@ -210,33 +166,3 @@ def warm_up(cells: Iterable[Cell]) -> None:
             shape = parse_game(name).shape
             for many_ties in (False, True):
                 compile_kernels(shape, many_ties)
-
-
-def estimate(study: Study, workers: int | None = None) -> float:
-    """Seconds that the study will take, from a few rounds of every cell's match."""
-    total = 0.0
-    rates: dict[tuple[str, ...], float] = {}
-    for cell in study.cells:
-        key = cell.game, cell.row, cell.column, str(len(cell.seeds))
-        if key not in rates:
-            sample = min(cell.rounds, 10)
-            short = Cell(cell.game, cell.row, cell.column, sample, cell.seeds, cell.noise, "last", cell.metrics)
-            started = time.perf_counter()
-            try:
-                short.run()
-            except Exception:
-                continue  # a learner of one's own, perhaps; the run itself will tell
-            rates[key] = (time.perf_counter() - started) / sample
-        total += rates[key] * cell.rounds
-    return total / (workers or cores())
-
-
-def disk_use(study: Study) -> int:
-    """Bytes that the results will take, about: eight a number, little of which zstd can save."""
-    total = 0
-    for cell in study.cells:
-        recorded = {"all": cell.rounds, "last": 1, "log": min(cell.rounds, 100)}.get(str(cell.record))
-        if recorded is None:
-            recorded = cell.rounds // int(cell.record) + 1
-        total += 4000 + recorded * len(cell.seeds) * (8 * len(cell.metrics) + 2)
-    return total

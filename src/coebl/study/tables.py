@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coebl.core.errors import InputError
+from coebl.core.modules import require
 from coebl.engine import Result
 
 if TYPE_CHECKING:
@@ -20,17 +20,9 @@ LABELS = ("game", "row", "column", "noise")  # text columns that are the same al
 NUMBERS = {"horizon": "int32", "seed": "int64", "round": "int32"}  # horizon: how many rounds the match has
 
 
-def arrow(module: str | None = None) -> Any:
-    """pyarrow or one of its modules, imported when it is first needed."""
-    try:
-        return importlib.import_module(f"pyarrow.{module}" if module else "pyarrow")
-    except ImportError:
-        raise InputError("studies need pyarrow; run: pip install 'coebl[study]'") from None
-
-
 def table_schema(metrics: Iterable[str]) -> pyarrow.Schema:
     """The columns of stored tables with these metrics."""
-    pa = arrow()
+    pa = require("pyarrow")
     texts = [(label, pa.dictionary(pa.int32(), pa.string())) for label in LABELS]
     numbers = [(name, getattr(pa, kind)()) for name, kind in NUMBERS.items()]
     return pa.schema([*texts, *numbers, *((metric, pa.float64()) for metric in metrics)])
@@ -38,7 +30,7 @@ def table_schema(metrics: Iterable[str]) -> pyarrow.Schema:
 
 def cell_table(labels: Mapping[str, str], result: Result) -> Any:
     """The tidy table of a result: one row per seed and recorded round."""
-    pa = arrow()
+    pa = require("pyarrow")
     clash = [metric for metric in result.metrics if metric in (*LABELS, *NUMBERS)]
     if clash:
         raise InputError(f"a metric is called {clash[0]!r}, as a column of every table is; give it another name.")
@@ -62,9 +54,9 @@ def cell_table(labels: Mapping[str, str], result: Result) -> Any:
 
 def parquet_bytes(table: Any) -> bytes:
     """The table as a Parquet file."""
-    sink = arrow().BufferOutputStream()
+    sink = require("pyarrow").BufferOutputStream()
     metrics = table.column_names[len(LABELS) + len(NUMBERS) :]
-    arrow("parquet").write_table(
+    require("pyarrow.parquet").write_table(
         table,
         sink,
         compression="zstd",

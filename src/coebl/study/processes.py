@@ -1,0 +1,85 @@
+"""A pool of local processes that leave nothing behind: no process, no warning, no traceback."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import ParamSpec, TypeVar
+
+_Arguments = ParamSpec("_Arguments")
+_Value = TypeVar("_Value")
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def local_processes(workers: int | None) -> Iterator[Executor]:
+    """A pool of fresh processes with one BLAS thread each, none of which outlives the block."""
+    others = set(multiprocessing.active_children())
+    pool = _Pool(workers or cores(), mp_context=multiprocessing.get_context("spawn"), initializer=_depend_on_the_parent)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        for process in set(multiprocessing.active_children()) - others:
+            process.join()
+        raise
+
+
+class _Pool(ProcessPoolExecutor):
+    """A pool whose processes, which are started by `submit`, inherit what they need from the very first moment."""
+
+    def submit(
+        self, fn: Callable[_Arguments, _Value], /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    ) -> Future[_Value]:
+        with _inherited():
+            return super().submit(fn, *args, **kwargs)
+
+
+@contextmanager
+def _inherited() -> Iterator[None]:
+    """What processes that are started in the block inherit: one thread for BLAS, and interrupts left to the parent.
+
+    An interrupt that comes meanwhile is delivered to the parent at the end.
+    """
+    resource_tracker.ensure_running()  # it would lift the block of signals as it starts
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _depend_on_the_parent() -> None:
+    """Leave interrupts to the parent, and end when it ends, however that comes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()

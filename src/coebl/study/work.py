@@ -1,0 +1,78 @@
+"""What a worker does with a cell: play it, and hand back the file of its results or the reason why there is none."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from coebl.core.specs import split_spec
+from coebl.study.cell import Cell
+from coebl.study.cell_file import CellFile, make_cell_file
+from coebl.study.errors import one_line
+
+
+class Failure(NamedTuple):
+    """Why a cell has no result. It is plain text, which reaches the parent whatever the error was."""
+
+    cause: str  # on one line
+    traceback: str
+
+
+class LateError(BaseException):
+    """A cell has taken longer than it may; not an Exception, so that no learner catches it by accident."""
+
+
+def play(cell: Cell, seconds: float | None = None) -> CellFile | Failure:
+    """Run a cell, within so many seconds if they are given."""
+    try:
+        with _within(seconds) as still_in_time:
+            return make_cell_file(cell, cell.run(still_in_time))
+    except LateError:
+        cause = f"it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
+        return Failure(cause, traceback.format_exc())
+    except (Exception, SystemExit) as error:
+        return Failure(_cause(cell, error), "".join(traceback.format_exception(error)))
+
+
+def _cause(cell: Cell, error: BaseException) -> str:
+    """The error on one line, with the last line of a user's own file that led to it."""
+    cause = f"{type(error).__name__}: {one_line(error)}"
+    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column))
+    own = {Path(name).resolve(): name for name in names if name}
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if name := own.get(Path(frame.filename).resolve()):
+            return f"{name}, line {frame.lineno}: {cause}"
+    return cause
+
+
+@contextmanager
+def _within(seconds: float | None) -> Iterator[Callable[[int], None] | None]:
+    """Interrupt the block after so many seconds: by a signal where that is possible, otherwise between its rounds."""
+    if seconds is None:
+        yield None
+        return
+    ends = time.monotonic() + seconds
+
+    def still_in_time(_: int) -> None:
+        if time.monotonic() > ends:
+            raise LateError
+
+    def interrupt(*_: object) -> None:
+        raise LateError
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield still_in_time
+        return
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield still_in_time
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
