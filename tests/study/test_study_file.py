@@ -562,11 +562,6 @@ def test_a_mistake_names_its_line_its_key_and_the_repair(number, line, begins, s
     assert "\n" not in mistake
 
 
-def test_the_table_is_long_enough_and_its_base_is_right():
-    assert len(MALFORMED) >= 65
-    assert len(parse_study(BASE).cells) == 4
-
-
 def test_all_mistakes_at_once_in_the_order_of_their_lines():
     text = with_lines(
         {
