@@ -2,10 +2,15 @@
 
 import csv
 import io
+import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
-from coebl.study import EXAMPLE, parse_study
+import pytest
+
+from coebl.study import EXAMPLE, parse_study, run
+from coebl.study.cell_file import CellFile
 from coebl.study.estimate import disk_use, estimate, work_of
 
 
@@ -57,8 +62,45 @@ def test_the_longest_cells_run_first():
     assert (cells[-1].game, cells[-1].row) == ("rps", "exp3")
 
 
-def test_estimates_are_positive_and_grow():
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 2 * 44 + 2 * 8), (2, (2 * 44 + 2 * 8) / 2)])
+def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, workers, seconds):
+    """4 s a cell, and 0.1 s or 1 s a round: by a clock that only playing moves."""
+    now = [0.0]
+
+    def play(cell):
+        now[0] += 4 + cell.rounds * (1.0 if cell.row == "coebl" else 0.1)
+        return CellFile("", b"")
+
+    monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("coebl.study.estimate.play", play)
+    monkeypatch.setattr("coebl.study.estimate._CALIBRATION", math.inf)
+    monkeypatch.setattr("coebl.study.estimate._STARTING", 0.0)
+    assert estimate(parse_study(STUDY), workers) == pytest.approx(seconds)
+
+
+def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(monkeypatch):
+    def play(cell):
+        now[0] += 10 * work_of([cell])[cell]
+        return CellFile("", b"")
+
+    now = [0.0]
     study = parse_study(STUDY)
-    longer = parse_study(STUDY.replace("rounds = 40", "rounds = 4000"))
-    assert 0 < estimate(study) < estimate(longer)
-    assert 0 < disk_use(study) < disk_use(longer)
+    monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("coebl.study.estimate.play", play)
+    monkeypatch.setattr("coebl.study.estimate._CALIBRATION", 1e-9)  # over after the first cell
+    assert estimate(study, 1) == pytest.approx(10 * sum(work_of(study.cells).values()), abs=3)
+
+
+def test_the_disk_use_is_about_what_is_written(tmp_path):
+    study = parse_study(STUDY)
+    run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    written = sum(path.stat().st_size for path in (tmp_path / "results" / "cells").iterdir())
+    assert written / 2 < disk_use(study) < 2 * written
+
+
+def test_show_lists_cells_only_when_asked(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    assert "diagonal:n=5, coebl v coebl" not in coebl("study", "show", "study.toml", cwd=tmp_path).stdout
+    lines = coebl("study", "show", "study.toml", "--cells", cwd=tmp_path).stdout.splitlines()
+    assert lines[0] == "4 matches in 4 cells, 320 rounds in all"
+    assert len(lines) == 2 + 4

@@ -19,9 +19,10 @@ import pyarrow.parquet as parquet
 import pytest
 
 import coebl
-from coebl.core.errors import CoeblError, InputError
+from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.study import about as about_module
+from coebl.study import store as store_module
 from coebl.study.cell import FORMAT, Cell, digest_of
 from coebl.study.errors import MissingError, StoreError, UnsoundError
 from coebl.study.store import Store
@@ -191,6 +192,35 @@ def test_sound_files_are_finished(store):
     assert store.notes == []
     assert store.finished([OTHER]) == {OTHER.digest()}
     assert store.finished([dataclasses.replace(CELL, rounds=21)]) == set()
+
+
+def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(store, monkeypatch):
+    path, _ = saved(store, CELL, OTHER)
+    decoded = []
+    read = store_module.read_cell_file
+    monkeypatch.setattr(store_module, "read_cell_file", lambda path: decoded.append(path) or read(path))
+    both = {CELL.digest(), OTHER.digest()}
+    assert Store.open(store.folder).finished([CELL, OTHER]) == both
+    assert len(decoded) == 2  # of another process, for all that is known
+    assert Store.open(store.folder).finished([CELL, OTHER]) == both
+    assert len(decoded) == 2
+    data = bytearray(path.read_bytes())
+    data[120] ^= 1
+    stamp = path.stat().st_mtime_ns
+    path.write_bytes(data)
+    os.utime(path, ns=(stamp, stamp))
+    check_set_aside(Store.open(store.folder), path)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"coebl": "9.8.7", "files": {}}', f'{{"coebl": "{coebl.__version__}", "files": [3]}}']
+)
+def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
+    path, _ = saved(store, CELL, OTHER)
+    store.finished([CELL])
+    (store.folder / "checked.json").write_text(content)
+    path.write_bytes(path.read_bytes()[:-1])
+    check_set_aside(Store.open(store.folder), path)
 
 
 def test_truncated_files_are_set_aside(store):
@@ -830,8 +860,3 @@ def test_the_search_finds_each(tmp_path, code):
     path = tmp_path / "code.py"
     path.write_text(code)
     assert len(dangers(path)) == 1
-
-
-def test_all_errors_are_ours():
-    assert issubclass(StoreError, CoeblError)
-    assert issubclass(UnsoundError, StoreError)

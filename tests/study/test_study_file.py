@@ -6,7 +6,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.metrics import METRICS
-from coebl.study.cell import Cell
+from coebl.study.cell import Cell, digest_of
 from coebl.study.lines import key_lines
 from coebl.study.schema import EXAMPLE, StudyError, parse_study, read_study
 from coebl.study.sweep import expand
@@ -562,11 +562,6 @@ def test_a_mistake_names_its_line_its_key_and_the_repair(number, line, begins, s
     assert "\n" not in mistake
 
 
-def test_the_table_is_long_enough_and_its_base_is_right():
-    assert len(MALFORMED) >= 65
-    assert len(parse_study(BASE).cells) == 4
-
-
 def test_all_mistakes_at_once_in_the_order_of_their_lines():
     text = with_lines(
         {
@@ -636,6 +631,42 @@ def test_each_game_that_a_learner_cannot_play_is_named_once():
     first, second = mistakes_of(text)
     assert "row seat of rps" in first
     assert "row seat of diagonal:n=2" in second
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + ".y", "x" * 300 + ".csv", "x" * 5000])
+def test_a_very_long_name_is_one_short_line(name):
+    for number, key in ((4, "games"), (5, "learners")):
+        [mistake] = mistakes_of(with_lines({number: f'{key} = ["{name}"]'}))
+        assert mistake.startswith(f"study.toml, line {number}, {key}[0]: ")
+        assert len(mistake) < 700
+
+
+def test_a_spec_may_be_longer_than_the_name_of_a_file():
+    mixture = "/".join(["0.005"] * 200)
+    text = with_lines(
+        {4: 'games = ["random-gaussian:m=200,n=2"]', 10: f'pairs = [["fixed:{mixture}", "fixed:strategy=0.5/0.5"]]'}
+    )
+    [cell] = parse_study(text).cells
+    assert len(cell.row) > 1000
+    assert cell.description()["row"] == cell.row
+
+
+def test_names_do_not_steer_the_terminal():
+    assert "\x1b" not in str(Cell("a\x1b[31m.csv", "ucb", "ucb", 5, (0,)))
+
+
+def test_a_game_of_a_users_own_is_next_to_the_study(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from coebl import Game\n\n\ndef wide():\n    return Game([[3, 0, 5], [1, 2, 4]])\n"
+    )
+    cell = parse_study(with_lines({4: 'games = ["mine.py:wide"]'}), str(tmp_path / "study.toml")).cells[0]
+    assert cell.match().game.shape == (2, 3)
+    before = cell.description()
+    assert (before["game"], list(before["files"])) == ("mine.py:wide", ["game"])
+    (tmp_path / "mine.py").write_text(
+        "from coebl import Game\n\n\ndef wide():\n    return Game([[3, 0, 6], [1, 2, 4]])\n"
+    )
+    assert cell.digest() != digest_of(before)
 
 
 def test_absurd_sizes_are_refused_before_anything_is_built():

@@ -43,7 +43,7 @@ class Cell:
         files = {}
         for field, spec in specs.items():
             file = split_spec(spec).file or (spec if field == "game" else "")
-            if file and _is_file(file):
+            if file and is_file(file):
                 specs[field] = Path(file).name + spec.removeprefix(file)
                 files[field] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
         return {
@@ -81,7 +81,8 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
+    """Whether a text is the path of a file, whatever else it may be."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):  # a spec that is longer than any file's name, for instance

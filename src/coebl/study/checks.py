@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, read_game
 from coebl.games.game import SeatName
 from coebl.learners import Learner
 from coebl.metrics import METRICS, metric_class
+from coebl.study.cell import is_file
 from coebl.study.match_ups import MatchUps
 from coebl.study.reading import Files, Mistakes, SpecAt, reason_of
 
@@ -44,9 +46,11 @@ class GameChecks:
 
     def _game(self, spec: str) -> tuple[str, Game]:
         suffix = Path(spec).suffix.lower()
-        if suffix in SUFFIXES or (suffix and self._files.path(spec).is_file()):
+        if suffix in SUFFIXES or (suffix and is_file(str(self._files.path(spec)))):
             path = self._files.checked(spec)
             return path.as_posix(), read_game(path)
+        if file := split_spec(spec).file:
+            spec = self._files.checked(file).as_posix() + spec.removeprefix(file)
         game = parse_game(spec)
         return game.spec or spec, game
 

@@ -20,11 +20,8 @@ def dask_executor(address: str) -> Iterator[Executor]:
     """The workers of the Dask cluster at an address, as an executor."""
     client: Any = None
     distributed = require("distributed")
-    # What the library logs about a cluster that is not there, or not there any more, is told in one line.
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
+    logged = logging.root.manager.disable
+    logging.disable()  # what the library logs, at length, about a cluster that is gone is told in one line
     try:
         _knock(address)
         client = distributed.Client(address, timeout=_SECONDS)
@@ -38,8 +35,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
     finally:
         if client is not None:
             client.close(timeout=_SECONDS)
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        logging.disable(logged)
 
 
 def _knock(address: str) -> None:

@@ -259,7 +259,8 @@ class Keys:
 def reason_of(error: Exception) -> str:
     """What an error says, on one line; errors that are not our own with their kind."""
     text = " ".join(str(error).split())
-    return text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
+    text = text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
+    return text if len(text) <= 600 else f"{text[:400]} ... {text[-200:]}"  # a spec may be a page long
 
 
 def written(place: Place) -> str:

@@ -3,6 +3,7 @@
     folder/study.toml              the study, as it was when the folder was made
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished; DIGEST.txt is its traceback
+    folder/checked.json            sums of the files in cells/ that were found sound; may be removed
     folder/runs.jsonl              a line for each run: when, how many cells, how long, by which command
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
@@ -27,6 +28,7 @@ from coebl.engine import Result
 from coebl.study.about import is_count, is_time, now, versions
 from coebl.study.cell import Cell, digest_of
 from coebl.study.cell_file import CellFile, make_cell_file, read_cell_file, read_metadata
+from coebl.study.checked import Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, one_line, system_error
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class Store:
         self.folder = Path(folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
         self._name = name
+        self._checked = Checked(self.folder / "checked.json")
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
@@ -140,6 +143,7 @@ class Store:
         path = self.path(file.digest)
         self._make_folders()
         write_whole(path, file.data, durable=True)
+        self._checked.add(file.digest, file.data)
         for record in self._failure_paths(file.digest):
             with contextlib.suppress(OSError):  # a record that stays is ignored: the cell is finished
                 record.unlink(missing_ok=True)
@@ -158,7 +162,7 @@ class Store:
         return table
 
     def finished(self, cells: Iterable[Cell]) -> set[str]:
-        """The digests of those cells that are stored; every number of every file is checked.
+        """The digests of those cells that are stored; every byte of every file is checked.
 
         Three kinds of files in cells/ are moved to set-aside/, and `notes` says which and why: damaged ones, foreign
         ones, and those that one of these cells replaces, because a file that it is made from has changed since. Files
@@ -171,16 +175,18 @@ class Store:
         sound = set()
         for path in self.paths():
             try:
-                _, about = read_cell_file(path)
+                if not self._checked.holds(path):
+                    read_cell_file(path)
+                    self._checked.add(path.stem, path.read_bytes())
+                if path.stem in descriptions:
+                    sound.add(path.stem)
+                elif replaced and _without_files(read_metadata(path)["description"]) in replaced:
+                    self._set_aside(path, f"{path}: made from a game's or learner's file that has changed since.")
             except UnsoundError as error:
                 self._set_aside(path, str(error))
-                continue
-            except MissingError:
-                continue  # another process has set it aside
-            if path.stem in descriptions:
-                sound.add(path.stem)
-            elif replaced and _without_files(about["description"]) in replaced:
-                self._set_aside(path, f"{path}: made from a game's or learner's file that has changed since.")
+            except (MissingError, FileNotFoundError):
+                pass  # another process has set it aside
+        self._checked.write()
         return sound
 
     def _set_aside(self, path: Path, reason: str) -> None:
@@ -199,7 +205,7 @@ class Store:
 
     def _sweep(self) -> None:
         """Remove what processes that were killed long ago had begun to write here."""
-        ours = {".": (".toml",), "cells": (".parquet",), "failed": (".json", ".txt")}
+        ours = {".": (".toml", ".json"), "cells": (".parquet",), "failed": (".json", ".txt")}
         for folder, suffixes in ours.items():
             for path in (self.folder / folder).glob(".*.partial"):
                 match = PARTIAL.fullmatch(path.name)
@@ -274,6 +280,7 @@ class Store:
 
     def record_run(self, cells: int, seconds: float, **more: object) -> None:
         """Add a line on a run that made some cells; a log for people, on which nothing depends."""
+        self._checked.write()
         line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
         path = self.folder / "runs.jsonl"
         if path.exists() and not path.is_file():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,11 @@ NUMBERS = {"horizon": "int32", "seed": "int64", "round": "int32"}  # horizon: ho
 
 def table_schema(metrics: Iterable[str]) -> pyarrow.Schema:
     """The columns of stored tables with these metrics."""
+    return _schema(tuple(metrics))
+
+
+@lru_cache(maxsize=64)  # a folder has few sets of metrics, and very many cells
+def _schema(metrics: tuple[str, ...]) -> pyarrow.Schema:
     pa = require("pyarrow")
     texts = [(label, pa.dictionary(pa.int32(), pa.string())) for label in LABELS]
     numbers = [(name, getattr(pa, kind)()) for name, kind in NUMBERS.items()]
