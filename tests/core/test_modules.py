@@ -9,9 +9,9 @@ from coebl.core.modules import require
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
-    with pytest.raises(InputError, match=r"^this needs matplotlib; run: pip install 'coebl\[report\]'$"):
-        require("matplotlib.figure")
+    monkeypatch.setitem(sys.modules, "nashpy", None)  # as if it were not installed
+    with pytest.raises(InputError, match=r"^this needs nashpy; run: pip install 'coebl\[interchange\]'$"):
+        require("nashpy.game")
 
 
 def test_a_fault_inside_a_package_is_not_hidden(monkeypatch, tmp_path):
