@@ -70,13 +70,15 @@ def run_study(
     from coebl.study.progress import duration
 
     where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
-    signal.signal(signal.SIGTERM, _terminate)
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         with dask_executor(dask) if dask else nullcontext() as executor:
             summary = run(study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command)
     except KeyboardInterrupt as interrupt:
         print(f"\ncoebl: stopped; to go on: {command}{where}", file=sys.stderr)
         sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     for note in summary.notes:
         print(printable(note), file=sys.stderr)
     print(f"{_cells(summary.finished)} run, {summary.found} found, in {duration(summary.seconds)}: {out}")

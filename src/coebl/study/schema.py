@@ -206,9 +206,7 @@ class _Reading:
                 header = "[parts.match-ups]" if place else "[match-ups]"
                 self.mistakes.add(at, f"unknown key {key!r} here: it belongs under {header}. Move it there.")
             elif key in _TOP_ONLY and place:
-                self.mistakes.add(
-                    (*place, key), f"unknown key {key!r} here: it belongs above [[parts]]. Move it there."
-                )
+                self.mistakes.add(at, f"unknown key {key!r} here: it belongs above [[parts]]. Move it there.")
             elif key not in accepted:
                 hint = nearest(key, accepted)
                 hints += hint
