@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import platform
 from functools import cache
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.statistics import mean_interval
+from coebl.study import about
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.results import Results
@@ -269,6 +271,17 @@ def test_cells_that_finish_later_are_seen(tmp_path):
     results.store.save(CELLS[1], ran(CELLS[1]))
     assert len(results.cells()) == 2
     assert results.table().num_rows == 100
+
+
+def test_a_folder_that_mixes_processors_says_so(tmp_path, monkeypatch):
+    here = about.versions()
+    assert here["exp and log"].startswith(platform.machine())
+    assert study(tmp_path / "one", CELLS[0]).notices() == []
+    results = study(tmp_path / "two", CELLS[0])
+    monkeypatch.setattr(about, "versions", lambda: here | {"exp and log": "another one"})
+    results.store.save(CELLS[1], ran(CELLS[1]))
+    [notice] = results.notices()
+    assert "processors whose exp and log differ in the last bit (another one, " in notice
 
 
 def test_damage_is_refused_and_left_to_the_next_run(results):

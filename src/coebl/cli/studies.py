@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli.app import app
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ def run_study(
 ) -> RunSummary:
     """Run a study and say how it ended; `command` goes on with it, and is completed by where it runs."""
     from coebl.study import run
-    from coebl.study.cell import printable
     from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
 
@@ -171,7 +170,6 @@ def results_command(
     import csv
 
     from coebl.study import Results
-    from coebl.study.cell import printable
 
     results = Results(folder)
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary(metrics=metric)]
@@ -179,7 +177,7 @@ def results_command(
     if as_csv:
         writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({key: _as_text(value) for key, value in row.items()} for row in rows)
         return
     shown = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
@@ -192,8 +190,15 @@ def results_command(
     for row in rows:
         cells = "  ".join(f"{row[name]:<{width}}" for name, width in widths.items())
         print(f"{cells}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
+    for notice in results.notices():
+        print(notice, file=sys.stderr)
     failures = len(results.store.failures())
     print(
         f"from {len(results.cells())} finished cells"
         + (f"; {failures} failed, see {folder}/failed" if failures else "")
     )
+
+
+def _as_text(value: object) -> object:
+    """A field of a CSV file; a text that a spreadsheet would take for a formula is marked as text."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value

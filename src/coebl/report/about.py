@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from coebl.plots.labels import metric_words
@@ -48,9 +49,14 @@ def about_results(results: Results) -> About:
         "seconds": sum(sum(cell["seconds"].values()) for cell in cells),
         "versions": {package: sorted(found) for package, found in sorted(versions.items())},
         "created": [min(created), max(created)] if created else [],
-        "notices": [f"failed: {record['cell']}: {_last_line(record['traceback'])}" for record in store.failures()],
+        "notices": results.notices()
+        + [f"failed: {record['cell']}: {_last_line(record['traceback'])}" for record in store.failures()],
         "runs": store.runs(),
     }
+
+
+def _failure(record: Mapping[str, Any]) -> str:
+    return f"failed: {record['cell']}: {_last_line(record['traceback'])}"
 
 
 def settings(about: About) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata as packages
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,19 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "numba": packages.version("numba"),
         "python": platform.python_version(),
+        "exp and log": _exp_and_log(),
     }
+
+
+@cache
+def _exp_and_log() -> str:
+    """Which of NumPy's versions of exp and log this processor runs: their last bits differ.
+
+    Everything else that a run does is the same to the last bit on every processor.
+    """
+    chosen = np.lib.introspect.opt_func_info("^(exp|log)$", "float64")
+    targets = sorted({str(info["current"]) for of_types in chosen.values() for info in of_types.values()})
+    return f"{platform.machine()} {' '.join(targets)}".strip()
 
 
 def now() -> str:

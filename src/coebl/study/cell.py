@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coebl.core.errors import printable
 from coebl.core.specs import split_spec
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import parse_game
@@ -70,15 +71,6 @@ def digest_of(description: Mapping[str, Any]) -> str:
     """The digest of a cell's description."""
     text = json.dumps(description, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def printable(text: str) -> str:
-    r"""A text for a terminal: the names of files and labels of cells may hold characters that would steer it.
-
-    >>> printable("a\x1b[31m.csv")
-    'a\\x1b[31m.csv'
-    """
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def is_file(name: str) -> bool:

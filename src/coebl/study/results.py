@@ -60,6 +60,17 @@ class Results:
         """What is stored of every finished cell beside its numbers: description, labels, metrics, versions, times."""
         return [about for _, about in self._current().cells]
 
+    def notices(self) -> list[str]:
+        """What somebody who compares these results should know."""
+        versions = (about["versions"] for about in self.metadata())
+        kinds = {version["exp and log"] for version in versions if "exp and log" in version}
+        if len(kinds) < 2:
+            return []
+        return [
+            f"the cells were made on processors whose exp and log differ in the last bit ({', '.join(sorted(kinds))}); "
+            "where a learner uses these, a seed may lead to different runs on them"
+        ]
+
     @property
     def metrics(self) -> list[str]:
         """The metrics that any cell has recorded."""
