@@ -25,11 +25,39 @@ T = TypeVar("T")
 
 
 class SpecParts(NamedTuple):
-    """The parts of a spec."""
+    """A spec, taken apart by `split_spec`."""
 
     name: str  # a registered name, or path/to/file.py:Name
     parameters: str  # key=value,key=value
     file: str  # path/to/file.py, or nothing
+
+    @property
+    def attribute(self) -> str:
+        """The Name of path/to/file.py:Name, or nothing.
+
+        >>> split_spec("mine.py:Mine:rate=0.2").attribute
+        'Mine'
+        """
+        return self.name.removeprefix(self.file).removeprefix(":") if self.file else ""
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The parameters that have a name, as text.
+
+        >>> split_spec("random-gaussian:m=20,n=30").arguments
+        {'m': '20', 'n': '30'}
+        """
+        pairs = (part.partition("=") for part in self.parameters.split(","))
+        return {key: value for key, equals, value in pairs if equals}
+
+    def moved_to(self, file: str) -> str:
+        """The spec with another path in the place of its file's.
+
+        >>> split_spec("mine.py:Mine:rate=0.2").moved_to("some/where/mine.py")
+        'some/where/mine.py:Mine:rate=0.2'
+        """
+        name = file + self.name.removeprefix(self.file)
+        return f"{name}:{self.parameters}" if self.parameters else name
 
     @property
     def without_folder(self) -> str:
@@ -38,8 +66,7 @@ class SpecParts(NamedTuple):
         >>> split_spec("some/where/mine.py:Mine:rate=0.2").without_folder
         'mine.py:Mine:rate=0.2'
         """
-        name = PurePath(self.file).name + self.name.removeprefix(self.file)
-        return f"{name}:{self.parameters}" if self.parameters else name
+        return self.moved_to(PurePath(self.file).name)
 
 
 def split_spec(spec: str) -> SpecParts:
