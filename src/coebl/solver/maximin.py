@@ -29,7 +29,7 @@ class BatchSolution:
     value: Floats  # (runs,)
     gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
     pivots: NDArray[np.int64]  # (runs,)
-    fallbacks: int  # how many of the runs HiGHS had to solve
+    fallbacks: int  # how many of the runs were handed to HiGHS, because no kernel could certify an answer
 
 
 class Maximin:

@@ -19,7 +19,7 @@ class Solution:
     row: NDArray[np.float64]  # (m,), the row player's strategy
     column: NDArray[np.float64]  # (n,), the column player's strategy
     gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
-    status: str  # "optimal", or "optimal (HiGHS)" where the kernel needed help
+    status: str  # "optimal", or "optimal (second method)" where no kernel could certify an answer
     pivots: int
 
     def __eq__(self, other: object) -> bool:
@@ -53,6 +53,6 @@ def solve(payoff: ArrayLike) -> Solution:
         row=row,
         column=column,
         gap=float(found.gap[0]),
-        status="optimal (HiGHS)" if found.fallbacks else "optimal",
+        status="optimal (second method)" if found.fallbacks else "optimal",
         pivots=int(found.pivots[0]),
     )
