@@ -53,7 +53,7 @@ def _first_tableau(scaled: Floats, weight: Floats) -> NDArray[np.object_]:
 
 def _integers(share: Floats) -> NDArray[np.object_]:
     """Numbers in [0, 1] as fixed-point numbers."""
-    whole = np.rint(np.ldexp(share, _PAYOFF_BITS)).astype(np.int64).astype(object)
+    whole: NDArray[np.object_] = np.rint(np.ldexp(share, _PAYOFF_BITS)).astype(np.int64).astype(object)
     result: NDArray[np.object_] = whole << (_BITS - _PAYOFF_BITS)
     return result
 
