@@ -157,7 +157,7 @@ def test_nothing_is_left_to_compile(shape, many_ties):
     solver(payoffs)
     if not many_ties:
         maximin(payoffs)
-        maximin(payoffs[0], ties=weights[:1])
+        maximin(payoffs[0], ties=weights[0])
     assert versions() == before
 
 

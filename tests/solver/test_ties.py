@@ -5,7 +5,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.learners import ucb
+from coebl.learners import base
 from coebl.solver import Maximin, maximin
 from oracles.highs import least_mean_weight
 from oracles.simplex import solve_exactly
@@ -41,7 +41,7 @@ def on_every_solve(monkeypatch, look):
             look(payoffs, solution)
             return solution
 
-    monkeypatch.setattr(ucb, "Maximin", Watched)
+    monkeypatch.setattr(base, "Maximin", Watched)
 
 
 def test_first_holds_on_ucbs_own_matrices(monkeypatch):
