@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from coebl.core.errors import InputError, SolveError, shorten
 from coebl.solver.highs import solve_with_highs
 from coebl.solver.integers import solve_with_integers
-from coebl.solver.kernels import simplex, workspace
+from coebl.solver.interruptible import new_answers, solve_large
+from coebl.solver.kernels import workspace
 from coebl.solver.kernels.tolerances import MOST_GAP
 
 Floats = NDArray[np.float64]
@@ -101,10 +102,10 @@ def _double_precision(scaled: Floats, weight: Floats) -> Answer:
     """Both strategies and the pivots of one matrix, from the kernel for large matrices. None if it fails."""
     m, n = scaled.shape
     memory = workspace.new_workspace(1, m, n, np.empty(0, np.float64))
-    row, column = np.zeros((1, m)), np.zeros((1, n))
-    value, gap, pivots = np.empty(1), np.empty(1), np.empty(1, np.int64)
-    if simplex.solve_batch(scaled[None], weight[None], memory, row, column, value, gap, pivots):
+    answers = new_answers(1, m, n)
+    if solve_large(scaled[None], weight[None], memory, answers):
         return None
+    row, column, _, _, pivots = answers
     return row[0], column[0], int(pivots[0])
 
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.errors import InputError
 from coebl.solver.certify import rescue
-from coebl.solver.kernels import lockstep, simplex, workspace
+from coebl.solver.interruptible import compile_large, new_answers, solve_large, solve_small
+from coebl.solver.kernels import workspace
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ class Maximin:
             self._workspace = workspace.new_workspace(runs, m, n, self._precision)
         try:
             return _solve(batch, weight, self._workspace)
-        except Exception:  # what the tableaux hold after a failure is anyone's guess
+        except BaseException:  # an interrupt too: what the tableaux hold after a failure is anyone's guess
             self._workspace = None
             raise
 
@@ -142,8 +143,10 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
         many_ties: as for `Maximin`.
     """
     precision = _precision(shape[-2], shape[-1], many_ties)
-    memory = None if precision is None else workspace.new_workspace(1, 2, 2, precision)
-    _solve(np.eye(2)[None], _first_weights(2), memory)
+    if precision is None:
+        solve_small(np.eye(2)[None], _first_weights(2), new_answers(1, 2, 2))
+    else:
+        compile_large(precision)
 
 
 def _precision(m: int, n: int, many_ties: bool) -> NDArray[np.floating] | None:
@@ -171,15 +174,10 @@ def _as_batch(payoffs: ArrayLike) -> Floats:
 def _solve(batch: Floats, weight: Floats, memory: Any) -> BatchSolution:
     """Solve a batch, by the lockstep kernel if there is no memory for the other one."""
     runs, m, n = batch.shape
-    row, column = np.empty((runs, m)), np.empty((runs, n))
-    value, gap, pivots = np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
-    answers = row, column, value, gap, pivots
-    if memory is None:
-        failures = lockstep.solve_small(batch, weight, *answers)
-    else:
-        failures = simplex.solve_batch(batch, weight, memory, *answers)
+    answers = new_answers(runs, m, n)
+    failures = solve_small(batch, weight, answers) if memory is None else solve_large(batch, weight, memory, answers)
     fallbacks = rescue(batch, weight, *answers) if failures else 0
-    return BatchSolution(row, column, value, gap, pivots, fallbacks)
+    return BatchSolution(*answers, fallbacks)
 
 
 @lru_cache
