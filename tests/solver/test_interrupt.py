@@ -30,12 +30,15 @@ def test_ctrl_c_ends_a_long_solve():
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         begun = time.monotonic()
-        output, errors = process.communicate(timeout=60)
+        try:
+            output, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
         seconds = time.monotonic() - begun
     assert output == b""
     assert errors.endswith(b"KeyboardInterrupt\n")
     assert process.returncode == -signal.SIGINT
-    assert seconds < 3  # 2, and another one because the machine may be busy
+    assert seconds < 5  # one or two, and some because the machine may be busy; without the second thread it is 40
 
 
 @pytest.mark.parametrize("shape", [(1, 50, 60), (9, 24, 20)])

@@ -26,6 +26,8 @@ _PATIENCE = 0.2  # seconds between two looks for signals, where the wait itself 
 
 def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
     """`lockstep.solve_small`, a part of the batch at a time: a run's answer does not depend on its batch."""
+    if len(batch) <= _CHUNK:
+        return int(lockstep.solve_small(batch, weight, *answers))
     failures = 0
     for first in range(0, len(batch), _CHUNK):
         part = slice(first, first + _CHUNK)
