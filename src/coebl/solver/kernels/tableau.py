@@ -189,7 +189,7 @@ def _largest(t, w, r):
 def dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as primal does.
 
-    A positive reduced cost counts as zero here; primal, which comes after, sees to it.
+    A positive reduced cost counts as zero here; `primal` handles it afterwards.
     """
     m = t.m
     pivots = 0
