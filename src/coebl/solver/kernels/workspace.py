@@ -173,7 +173,7 @@ def aligned(size, like):
 
 @compiled
 def new_workspace(tableaux, m, n, like):
-    """Memory for the tableaux of `runs` (m, n) matrices, with a T of the dtype of like. None holds anything yet."""
+    """Memory for this number of tableaux of (m, n) matrices, with a T of the dtype of like. None holds anything yet."""
     lay = layout(m, n, like)
     numbers = aligned(tableaux * lay.numbers + lay.scratch_numbers, np.empty(0, np.float64))
     coefficients = aligned(tableaux * lay.coefficients + lay.scratch_coefficients, like)
