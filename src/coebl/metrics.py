@@ -174,8 +174,8 @@ class RunningSum:
         return sums[1:]
 
 
-class _Sum(Metric):
-    """A metric that adds a term per round."""
+class Total(Metric):
+    """A metric that adds up a term per round. Extend it: the class attributes, and `terms`."""
 
     cumulative = True
 
@@ -192,7 +192,7 @@ class _Sum(Metric):
 
 
 @METRICS.add("regret")
-class Regret(_Sum):
+class Regret(Total):
     """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
 
     title = "Regret"
@@ -206,7 +206,7 @@ class Regret(_Sum):
 
 
 @METRICS.add("pseudo_regret")
-class PseudoRegret(_Sum):
+class PseudoRegret(Total):
     """As regret, without its noise: same expectation, far smaller variance."""
 
     title = "Pseudo-regret"
@@ -220,7 +220,7 @@ class PseudoRegret(_Sum):
 
 
 @METRICS.add("absolute_regret")
-class AbsoluteRegret(_Sum):
+class AbsoluteRegret(Total):
     """The paper's first measure, as its text defines it."""
 
     title = "Absolute regret"
@@ -247,7 +247,7 @@ class RegretMagnitude(Regret):
 
 
 @METRICS.add("absolute_pseudo_regret")
-class AbsolutePseudoRegret(_Sum):
+class AbsolutePseudoRegret(Total):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
     title = "Absolute pseudo-regret"
