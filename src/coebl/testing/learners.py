@@ -91,7 +91,7 @@ def _batch(learner: Learner) -> str | None:
             if len(differing):
                 return (
                     f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round "
-                    f"{differing[0] + 1} on; sum over the last axis, with numpy.einsum instead of @, and never over runs"
+                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with numpy.einsum, not @"
                 )
     return None
 
