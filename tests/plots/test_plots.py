@@ -4,6 +4,8 @@ import math
 import statistics
 import sys
 import zlib
+from dataclasses import dataclass
+from typing import ClassVar
 
 import matplotlib
 import numpy as np
@@ -14,6 +16,9 @@ from matplotlib.figure import Figure
 from coebl import plots
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
+from coebl.learners import Learner
+from coebl.metrics import Metric
+from coebl.plots.looks import FIRST_FREE, PALETTE
 from coebl.runs import Runs
 
 GAME = "diagonal:n=2"
@@ -256,14 +261,6 @@ def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean(
     assert np.ma.getmaskarray(ax.collections[0].get_array()).tolist() == [[False, True], [True, False]]
 
 
-def test_the_heat_map_calls_learners_by_their_titles():
-    cells = plots.head_to_head(Made(UCB, (GAME, "coebl:c=2", "ucb"), ("rps", "exp3", "ucb")), GAME)
-    assert [tuple(label.replace("\u00a0", " ") for label in labels) for labels in cells] == [
-        ("UCB", "COEBL, c = 8"),
-        ("COEBL, c = 2", "UCB"),
-    ]
-
-
 def test_one_seed_in_the_heat_map_has_no_interval():
     ax = plots.plot_heat_map(Made(UCB, seeds=1), "regret", {("a", "b"): UCB})
     assert "±" not in ax.texts[0].get_text()
@@ -305,7 +302,7 @@ def test_labels_of_near_points_are_not_on_top_of_each_other():
     "call",
     [
         lambda source: plots.plot_curves(source, "regret", {}),
-        lambda source: plots.plot_heat_map(source, "regret", plots.head_to_head(source, "chess")),
+        lambda source: plots.plot_heat_map(source, "regret", {}),
         lambda source: plots.plot_frontier(source, {}),
     ],
 )
@@ -386,12 +383,84 @@ def test_a_result_plots_itself():
     result = simulate(Match.of(GAME, "ucb", "exp3", rounds=30), seeds=range(4), metrics=["tv", "regret"])
     ax = result.plot()
     np.testing.assert_allclose(ax.lines[0].get_ydata(), result.metrics["tv"].mean(axis=1))
-    assert labels(ax) == ["ucb v exp3", "band: 95 % interval of the mean, 4 seeds"]
+    assert labels(ax) == ["UCB v Exp3", "band: 95 % interval of the mean, 4 seeds"]
     assert "TV" in ax.get_ylabel()
     mine = Figure().subplots()
     assert result.plot("regret", ax=mine) is mine
     expected = [slow(row)[1:] for row in result.metrics["regret"]]
     np.testing.assert_allclose([bands(mine)[0][t] for t in result.rounds], expected)
+
+
+@dataclass
+class Mine(Learner):
+    title = "My learner"
+    colour = 7
+
+    def start(self, seat):
+        self.seat = seat
+
+    def policy(self, t):
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+
+class Surprise(Metric):
+    name = "surprise"
+    title = "Surprise"
+    formula = r"$|r_t - A|$"
+
+    def __call__(self, block):
+        return abs(block.reward - block.outcomes.earned)
+
+
+def test_learners_and_metrics_of_ones_own_have_the_titles_and_colours_of_their_classes():
+    result = simulate(Match.of(GAME, Mine(), "uniform", rounds=5), seeds=[1], metrics=[Surprise])
+    ax = result.plot()
+    assert labels(ax) == ["My learner v uniform"]
+    assert ax.lines[0].get_color() == PALETTE[7][0]
+    assert ax.get_ylabel() == "surprise\n$|r_t - A|$"
+
+
+class Stored(Made):
+    """A source whose cells say what their learners and metrics are, the older ones nothing."""
+
+    things: ClassVar = {
+        "learners": {
+            "mine.py:Mine": {"title": "My learner", "colour": 6, "kind": "bandit"},
+            "mine.py:Mine:c=2": {"title": "My learner", "colour": 6, "kind": "bandit"},
+            "yours.py:Yours": {"title": 3, "colour": True},
+        },
+        "metrics": {"surprise": {"title": "Surprise", "formula": "$s$", "cumulative": True, "better": "lower"}},
+    }
+
+    def metadata(self):
+        return [{}, {"things": self.things}, {"things": {"learners": {}}}]
+
+
+def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
+    known = plots.known_to(Stored())
+    titles = plots.learner_titles(["mine.py:Mine", "mine.py:Mine:c=2", "yours.py:Yours", "ucb"], known)
+    assert [title.replace("\u00a0", " ") for title in titles.values()] == [
+        "My learner",
+        "My learner, c = 2",
+        "yours.py:Yours",
+        "UCB",
+    ]
+    found = plots.looks(titles, known=known)
+    assert found["mine.py:Mine"].colour == found["mine.py:Mine:c=2"].colour == PALETTE[6][0]
+    assert found["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
+    words = plots.metric_words("surprise", known)
+    assert (words.title, words.formula, words.cumulative, words.known) == ("Surprise", "$s$", True, True)
+
+
+def test_plots_of_results_use_what_their_cells_say():
+    match = (GAME, "mine.py:Mine", "ucb")
+    source = Stored(match)
+    ax = plots.plot_curves(source, "surprise", {"mine": match})
+    assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
+    assert plots.plot_heat_map(source, "surprise", {("a", "b"): match}).get_title().startswith("surprise $s$")
+    frontier = plots.plot_frontier(source, {"1": (match, match)}, convergence="surprise", regret="surprise")
+    assert frontier.lines[0].get_color() == PALETTE[6][0]
+    assert frontier.get_xlabel().startswith("self-play surprise")
 
 
 def test_a_result_says_which_metrics_it_has():

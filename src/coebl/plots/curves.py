@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from coebl.plots.labels import metric_label
+from coebl.learners import Learner
+from coebl.metrics import Metric
+from coebl.plots.described import describe, known_to
+from coebl.plots.labels import learner_title, metric_label
 from coebl.plots.looks import looks, slot_look
 from coebl.plots.style import BAND, REFERENCE, Style, canvas, check_some, seeds_text
 from coebl.runs import MatchSpecs, Runs, Source
@@ -49,7 +52,7 @@ def plot_curves(
             for label, match in lines.items()
         ]
         ax.set_xlabel("round $t$")
-        ax.set_ylabel(metric_label(metric))
+        ax.set_ylabel(metric_label(metric, known_to(source)))
         ax.set_xlim(0, max(1, ax.dataLim.x1))
         _name_the_bands(ax, {band.seeds for band in bands} - {1})
         if legend:
@@ -57,10 +60,12 @@ def plot_curves(
         return ax
 
 
-def plot_runs(runs: Runs, metric: str, row: str, column: str, ax: Axes | None = None) -> Axes:
+def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, ax: Axes | None = None) -> Axes:
     """One metric of one match of two learners, as `Result.plot` draws it."""
-    match = ("", row, column)
-    return plot_curves(_One(match, runs), metric, {f"{row} v {column}": match}, ax)
+    match = ("", str(row), str(column))
+    source = _One(match, runs, describe([row, column], [metric]))
+    titles = [learner_title(spec, known=known_to(source)) for spec in match[1:]]
+    return plot_curves(source, metric.name, {" v ".join(titles): match}, ax)
 
 
 def plot_reference(
@@ -78,12 +83,16 @@ class _One(NamedTuple):
 
     match: MatchSpecs
     found: Runs
+    things: dict[str, Any]
 
     def matches(self) -> list[MatchSpecs]:
         return [self.match]
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
         return self.found
+
+    def metadata(self) -> list[dict[str, Any]]:
+        return [{"things": self.things}]
 
 
 def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
@@ -102,7 +111,7 @@ def _default_styles(source: Source, lines: Mapping[str, MatchSpecs]) -> dict[str
     for seat in (1, 2):
         specs = [match[seat] for match in lines.values()]
         if len(set(specs)) == len(specs):
-            found = looks([*everyone, *specs], plainest=specs)
+            found = looks([*everyone, *specs], plainest=specs, known=known_to(source))
             return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
     return {label: slot_look(place).style for place, label in enumerate(lines)}
 

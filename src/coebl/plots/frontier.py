@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.plots.described import known_to
 from coebl.plots.labels import metric_words
 from coebl.plots.looks import learner_style
 from coebl.plots.style import canvas, check_some, seeds_text
@@ -49,7 +50,8 @@ def plot_frontier(
     x, y = (np.concatenate([band.mean for band in bands]) for bands in (selves, others))
     across, along = (np.nan_to_num(np.concatenate([band.half for band in bands])) for bands in (selves, others))
     (_, learner, _), _ = next(iter(points.values()))
-    color = learner_style(learner)["color"]
+    known = known_to(source)
+    color = learner_style(learner, known)["color"]
     with canvas(ax) as ax:
         ax.plot(x, y, color=color, linewidth=0.8, alpha=0.5)
         ax.errorbar(
@@ -66,8 +68,8 @@ def plot_frontier(
         ax.set_yscale("log")
         _label_some(ax)
         _label_points(ax, list(points), x, y)
-        ax.set_xlabel(f"self-play {metric_words(convergence).in_a_sentence}\nin the last {last} rounds")
-        ax.set_ylabel(f"{metric_words(regret).in_a_sentence}\nagainst {opponent}")
+        ax.set_xlabel(f"self-play {metric_words(convergence, known).in_a_sentence}\nin the last {last} rounds")
+        ax.set_ylabel(f"{metric_words(regret, known).in_a_sentence}\nagainst {opponent}")
         return ax
 
 
