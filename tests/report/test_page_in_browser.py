@@ -6,18 +6,20 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
 
-from coebl.report.page import Preset, write_page
+from coebl.plots import Reference
+from coebl.report.page import Frontier, Preset, write_page
 from coebl.statistics import mean_interval
 from coebl.study import Cell, Results, Runs, Store
-from report.browser import METRICS, MadeUp, start_browser
+from report.browser import NAMES, MadeUp, start_browser
 
 RATED = ["coebl:c=0", "coebl:c=0.5", "coebl:c=2", "coebl"]
-GAMES = ["rps", "diagonal:n=2", "diagonal:n=3"]
+PLAYED = ["rps", "diagonal:n=2", "diagonal:n=3"]
 MATCHES = [
     (game, row, column)
-    for game in GAMES
+    for game in PLAYED
     for row, column in [
         *((spec, spec) for spec in (*RATED, "ucb", "exp3")),
         *((spec, "best-response") for spec in RATED),
@@ -41,6 +43,7 @@ VERDICTS = [
     for variant, verdict in (("text", "holds"), ("c=2", "not significant"))
 ]
 VERDICTS[0]["checks"] = CHECKS
+REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 HOSTILE = "</script><img src=x onerror=alert(1)><b>%{x}</b> \"'&amp; \u2028$x$"
 
 
@@ -53,13 +56,13 @@ def driver(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def source():
-    return MadeUp(MATCHES, [*METRICS, "kl"], only={"kl": ["rps"]})
+    return MadeUp(MATCHES, [*NAMES, "kl"], only={"kl": ["rps"]})
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, source):
     folder = tmp_path_factory.mktemp("small")
-    about = {"name": "demo", "metrics": [*METRICS, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
+    about = {"name": "demo", "metrics": [*NAMES, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
     return write_page(
         source,
         folder / "page.html",
@@ -69,7 +72,9 @@ def small(tmp_path_factory, source):
         presets=PRESETS,
         command="coebl run demo.toml",
         about=about,
-        reference=("0.1 √(K² t)", 0.1),
+        first=["absolute_pseudo_regret", "pseudo_regret", "tv"],
+        frontier=Frontier("best-response", ["exploitability", "tv"]),
+        reference=REFERENCE,
     )
 
 
@@ -84,7 +89,7 @@ def full(tmp_path_factory):
         *((spec, column) for spec in others for column in ("coebl", "coebl:c=2")),
     ]
     games = ["rps", *(f"{family}:n={n}" for family in ("diagonal", "bigger-number") for n in range(2, 9))]
-    metrics = [*METRICS, "absolute_regret", "regret_magnitude"]
+    metrics = [*NAMES, "absolute_regret", "regret_magnitude"]
     source = MadeUp([(game, *pair) for game in games for pair in pairs], metrics, recorded=300, seeds=50)
     presets = [Preset("four", {"*": ["coebl", *others[:3]]}), Preset("by c", {"*": rates})]
     path = tmp_path_factory.mktemp("full") / "page.html"
@@ -233,7 +238,7 @@ def test_the_reference_line_is_for_self_play_regret(page):
     [(name, (rounds, values))] = page.traces(kind="reference").items()
     assert name == "0.1 √(K² t), K = 3"
     assert values == pytest.approx([0.1 * math.sqrt(9 * t) for t in rounds])
-    assert (rounds[0], rounds[-1]) == (1, 300)
+    assert (rounds[0], rounds[-1]) == (10, 300)
     assert "0.1 √(K² t), K = 3" in page.find("#lines").text
     assert page.traces("distance", "reference") == {}
     page.choose("#family", "Diagonal")
@@ -761,7 +766,7 @@ def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
         return found
 
     assert shown() == [[[], False], [[], False]]
-    assert shown(reference=("0.1 √(K² t)", 0.1)) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
+    assert shown(reference=REFERENCE) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
 
 
 def test_the_noises_of_a_study(driver, tmp_path):
@@ -858,7 +863,7 @@ def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_
 
 def test_a_game_without_a_frontier_says_so(driver, tmp_path):
     source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
-    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": METRICS})
+    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
     page = Page(driver, path)
     assert page.find("#frontier-caption").text.startswith("No frontier was run on Rock-paper-scissors.")
     assert not page.find("#frontier-controls").is_displayed()
@@ -872,7 +877,7 @@ def test_a_game_without_a_frontier_says_so(driver, tmp_path):
 def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": METRICS}))
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
     assert page.find("#frontier-title").text == "Frontier over c and rate"
     traces = page.script(
         "return document.getElementById('frontier-chart').data.map(t => [t.line.color, t.text, Array.from(t.y)])"

@@ -167,7 +167,8 @@ def report_command(
     if paper:
         write_report(paper, results, path, paper.judge(results))
     else:
-        write_page(results, path, title=results.store.name)
+        store = results.store
+        write_page(results, path, title=store.title or store.name, question=store.description or None)
     print(f"page: {path}")
     if show:
         import webbrowser

@@ -17,7 +17,8 @@ from coebl.core.errors import InputError, look_up
 if TYPE_CHECKING:
     import matplotlib.figure
 
-    from coebl.report.page import Preset, Reference
+    from coebl.plots import Reference
+    from coebl.report.page import Frontier, Preset
     from coebl.runs import Source
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
@@ -83,7 +84,9 @@ class Paper(Generic[V]):
     figures: Mapping[str, Figure[V]]
     quick: Quick
     presets: Sequence[Preset] = ()  # the choices of lines on its page
-    reference: Reference | None = None  # a label and a factor: the line factor sqrt(K² t) of its page
+    first: Sequence[str] = ()  # the metrics that its page shows first
+    frontier: Frontier | None = None
+    reference: Reference | None = None  # the line that it holds regrets against
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics whose mean over so many last rounds is tabled
 
     @property

@@ -90,6 +90,8 @@ def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequ
         verdicts=[verdict.as_dict() for verdict in verdicts],
         presets=paper.presets,
         command=commands[-1] if commands else "coebl reproduce",
+        first=paper.first,
+        frontier=paper.frontier,
         reference=paper.reference,
     )
 

@@ -8,7 +8,7 @@ own, and returns them.
     save(ax.figure, "figures", "ucb-v-coebl")
 """
 
-from coebl.plots.curves import plot_curves, plot_reference, plot_runs
+from coebl.plots.curves import Reference, plot_curves, plot_reference, plot_runs
 from coebl.plots.described import Known, describe, known_to
 from coebl.plots.frontier import plot_frontier
 from coebl.plots.heat_map import plot_heat_map
@@ -20,6 +20,7 @@ from coebl.plots.sweeps import Sweep, find_sweeps, learner_titles
 __all__ = [
     "FORMATS",
     "Known",
+    "Reference",
     "Sweep",
     "describe",
     "find_sweeps",

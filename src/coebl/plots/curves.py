@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from coebl.core.arrays import Floats
 from coebl.learners import Learner
 from coebl.metrics import Metric
 from coebl.plots.described import describe, known_to
@@ -68,13 +71,18 @@ def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, a
     return plot_curves(source, metric.name, {" v ".join(titles): match}, ax)
 
 
-def plot_reference(
-    ax: Axes, rounds: Iterable[float], actions: int, factor: float = 0.1, label: str | None = None
-) -> Axes:
-    """The dotted line factor sqrt(K² t) for K actions, to hold regrets against."""
-    t = np.asarray(list(rounds), dtype=float)
-    formula = rf"${factor:g}\sqrt{{K^2 t}}$"
-    ax.plot(t, factor * np.sqrt(actions**2 * t), label=label or f"{formula}, K = {actions}", **REFERENCE)
+@dataclass(frozen=True)
+class Reference:
+    """A line to hold regrets against, on games in which both players have as many actions."""
+
+    label: str
+    height: Callable[[int, Floats], Floats]  # by the number of actions and the rounds: one height per round
+
+
+def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLike, label: str = "") -> Axes:
+    """Draw a reference line, dotted, on axes that have curves; by default with its own label."""
+    t = np.asarray(rounds, dtype=float)
+    ax.plot(t, reference.height(actions, t), label=label or reference.label, **REFERENCE)
     return ax
 
 

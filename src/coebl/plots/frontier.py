@@ -24,11 +24,10 @@ LAST = 100  # rounds, over which the end of a run is averaged
 def plot_frontier(
     source: Source,
     points: Mapping[str, tuple[MatchSpecs, MatchSpecs]],
+    convergence: str,
+    regret: str,
+    opponent: str,
     ax: Axes | None = None,
-    convergence: str = "exploitability",
-    regret: str = "pseudo_regret",
-    last: int = LAST,
-    opponent: str = "a best response",
 ) -> Axes:
     """What converging costs: one point per learner, joined in their order, with 95 % intervals both ways.
 
@@ -38,14 +37,13 @@ def plot_frontier(
     Args:
         source: where the runs are.
         points: label to the (game, row, column) of its self-play and of its match against the opponent.
-        ax: where to draw; by default in a figure of its own.
         convergence: a metric of the self-play, averaged over the last rounds.
         regret: a metric of the other match, after the last round.
-        last: how many rounds are averaged.
         opponent: what to call the opponent.
+        ax: where to draw; by default in a figure of its own.
     """
     check_some("points", points)
-    selves = [Band.of(_end(source.runs(*match, convergence), last)) for match, _ in points.values()]
+    selves = [Band.of(_end(source.runs(*match, convergence))) for match, _ in points.values()]
     others = [Band.of(source.runs(*match, regret).values[-1:]) for _, match in points.values()]
     x, y = (np.concatenate([band.mean for band in bands]) for bands in (selves, others))
     across, along = (np.nan_to_num(np.concatenate([band.half for band in bands])) for bands in (selves, others))
@@ -68,14 +66,14 @@ def plot_frontier(
         ax.set_yscale("log")
         _label_some(ax)
         _label_points(ax, list(points), x, y)
-        ax.set_xlabel(f"self-play {metric_words(convergence, known).in_a_sentence}\nin the last {last} rounds")
+        ax.set_xlabel(f"self-play {metric_words(convergence, known).in_a_sentence}\nin the last {LAST} rounds")
         ax.set_ylabel(f"{metric_words(regret, known).in_a_sentence}\nagainst {opponent}")
         return ax
 
 
-def _end(runs: Runs, last: int) -> Floats:
+def _end(runs: Runs) -> Floats:
     """The mean of each run over the last rounds: (1, runs)."""
-    mean: Floats = runs.ending(last).values.mean(axis=0, keepdims=True)
+    mean: Floats = runs.ending(LAST).values.mean(axis=0, keepdims=True)
     return mean
 
 

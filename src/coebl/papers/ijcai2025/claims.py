@@ -12,6 +12,7 @@ from coebl.claims.reading import Pairing, Sample
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.experiments import (
     BASELINES,
+    BEST_RESPONSE,
     FAMILIES,
     ROLES,
     SETTING,
@@ -225,7 +226,7 @@ def _theorem(variant: Variant) -> list[Check]:
         return []
     bounds = {game: Coebl.regret_bound(actions_of(game), actions_of(game), ROUNDS, rate) for game in games()}
     return [
-        below(SETTING.end(Pairing(game, coebl(rate), "best-response")), bound)
+        below(SETTING.end(Pairing(game, coebl(rate), BEST_RESPONSE)), bound)
         for game, bound in bounds.items()
         if bound is not None
     ]

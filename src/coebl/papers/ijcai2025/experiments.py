@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
+import numpy as np
+
 from coebl.claims.reading import Pairing, Setting
 from coebl.learners import parse_learner
+from coebl.plots import Reference
 
 STUDY = resources.files(__package__).joinpath("study.toml").read_text(encoding="utf-8")
 _KEYS = tomllib.loads(STUDY)
@@ -29,6 +32,8 @@ MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
 FAMILIES = ("diagonal", "bigger-number")
 ROLES: tuple[Role, ...] = ("coebl", "ucb", "exp3", "exp3-ix")
 BASELINES: tuple[Role, ...] = ("exp3", "exp3-ix", "ucb")
+BEST_RESPONSE = "best-response"
+REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
 
 
@@ -63,7 +68,7 @@ class Variant:
 
     def against_best_response(self, role: Role, game: str) -> Pairing:
         """A learner in the row seat against the best response to its policy."""
-        return Pairing(game, self.spec(role, game), "best-response")
+        return Pairing(game, self.spec(role, game), BEST_RESPONSE)
 
 
 VARIANTS: dict[str, Variant] = {

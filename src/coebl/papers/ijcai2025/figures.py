@@ -19,6 +19,7 @@ from coebl.learners.coebl import Coebl
 from coebl.papers import no_data
 from coebl.papers.ijcai2025.experiments import (
     BASELINES,
+    BEST_RESPONSE,
     FAMILIES,
     MAIN_SIZES,
     RATES,
@@ -164,7 +165,7 @@ def frontier(variant: Variant) -> Groups:
     learners = {rate: coebl(rate) for rate in RATES}
     return [
         [
-            Frontier({c: (Pairing(game, it, it), Pairing(game, it, "best-response")) for c, it in learners.items()})
+            Frontier({c: (Pairing(game, it, it), Pairing(game, it, BEST_RESPONSE)) for c, it in learners.items()})
             for game in games(MAIN_SIZES)
         ]
     ]

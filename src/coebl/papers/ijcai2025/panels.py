@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from coebl.claims.reading import Pairing
-from coebl.papers.ijcai2025.experiments import SETTING, Role, actions_of
+from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, SETTING, Role, actions_of
 from coebl.plots import (
     game_title,
     learner_style,
@@ -35,6 +35,8 @@ SELF_PLAY: Measure = {"paper": "regret_magnitude", "text": "absolute_regret", "n
 HEAD_TO_HEAD: Measure = {"paper": "regret", "text": "regret", "noise-free": "pseudo_regret"}
 DIVERGENCE: Measure = {"paper": "kl", "text": "kl", "noise-free": "exploitability"}
 DISTANCE: Measure = {"paper": "tv", "text": "tv", "noise-free": "exploitability"}
+
+CONVERGENCE = "exploitability"  # of the frontier
 
 Matches = Collection[MatchSpecs]
 
@@ -95,7 +97,7 @@ class Curves:
         game = self.needs[0].game
         count = "K = 3" if game == "rps" else "$K = 2^n$"  # one entry of the legend for all panels
         rounds = range(0, SETTING.rounds + 1, SETTING.rounds // 100)
-        plot_reference(ax, rounds, actions_of(game), label=rf"$0.1\sqrt{{K^2 t}}$, {count}")
+        plot_reference(ax, REFERENCE, actions_of(game), rounds, rf"$0.1\sqrt{{K^2 t}}$, {count}")
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class HeatMap:
             for game, row in self.rows.items()
             for role, pairing in row.items()
         }
-        plot_heat_map(source, "pseudo_regret", cells, ax)
+        plot_heat_map(source, HEAD_TO_HEAD["noise-free"], cells, ax)
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ class Frontier:
         return replace(self, points=points) if points else None
 
     def draw(self, source: Source, ax: Axes, measures: Measures) -> None:
-        plot_frontier(source, {f"{rate:g}": pair for rate, pair in self.points.items()}, ax)
+        points = {f"{rate:g}": pair for rate, pair in self.points.items()}
+        plot_frontier(source, points, CONVERGENCE, HEAD_TO_HEAD["noise-free"], f"a {learner_title(BEST_RESPONSE)}", ax)
         ax.set_title(game_title(self.needs[0].game))
         ax.locator_params(axis="x", nbins=4)
 
