@@ -7,11 +7,12 @@ import pytest
 
 from coebl.claims.checks import above, below
 from coebl.claims.judging import Claims
-from coebl.claims.reading import Pairing, Setting
+from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
 from coebl.papers import PAPERS, Paper, Quick, load_paper, paper_of
 from coebl.papers.reproduce import experiments, means, reproduce
 from coebl.plots import plot_curves
+from coebl.runs import MatchSpecs
 from coebl.study import Results, parse_study, run
 
 STUDY = """
@@ -39,22 +40,22 @@ class Reading(NamedTuple):
     learner: str
 
     def on(self, game):
-        return Pairing(game, self.learner, self.learner)
+        return MatchSpecs(game, self.learner, self.learner)
 
 
-@CLAIMS.add("near", "", "The distance stays below 3, the largest there is being 2.", ("tv",))
+@CLAIMS.add("near", "The distance stays below 3, the largest there is being 2.", ("tv",))
 def _near(reading):
     return [below(SETTING.end(reading.on("rps")), 3)]
 
 
-@CLAIMS.add("far", "", "The distance is above 3.", ("tv",))
+@CLAIMS.add("far", "The distance is above 3.", ("tv",))
 def _far(reading):
     return [above(SETTING.end(reading.on("diagonal:n=2")), 3)]
 
 
-@CLAIMS.add("uniform", "", "The row player has no policy but one.", ("tv",))
+@CLAIMS.add("uniform", "The row player has no policy but one.", ("tv",))
 def _uniform(reading):
-    return [above(SETTING.end(Pairing("rps", "uniform", "exp3")), -1)]
+    return [above(SETTING.end(MatchSpecs("rps", "uniform", "exp3")), -1)]
 
 
 class Line:

@@ -25,7 +25,7 @@ from coebl.study.processes import cores
 class Reproduction:
     """What a reproduction has made."""
 
-    outcome: RunSummary  # of running the study
+    ran: RunSummary  # what running the study has done
     verdicts: list[Verdict]
     figures: list[Path]
     summary: Path | None  # a folder
@@ -55,7 +55,7 @@ def reproduce(
         run: what runs a study into a folder.
         command: what to note in the summary as the command.
     """
-    outcome = run(experiments(paper, quick, figures, claims), out)
+    ran = run(experiments(paper, quick, figures, claims), out)
     results = Results(out)
     everything = not figures and not claims
     verdicts = paper.judge(results, claims or None) if claims or everything else []
@@ -64,9 +64,9 @@ def reproduce(
         names = figures or (paper.quick.figures if quick else None)
         drawn = draw(paper, results, out / "figures", names, workers=workers or cores())
     if not everything:
-        return Reproduction(outcome, verdicts, drawn, None, None)
+        return Reproduction(ran, verdicts, drawn, None, None)
     summary = write_summary(paper, results, out / "summary", verdicts, command)
-    return Reproduction(outcome, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
+    return Reproduction(ran, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
 
 
 def experiments(

@@ -16,7 +16,7 @@ from coebl.plots.described import describe, known_to
 from coebl.plots.labels import learner_title, metric_label
 from coebl.plots.looks import looks, slot_look
 from coebl.plots.style import BAND, REFERENCE, Style, canvas, check_some, seeds_text
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.statistics import Band
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ POINTS = 300  # of a curve: more cannot be seen, and make large files
 def plot_curves(
     source: Source,
     metric: str,
-    lines: Mapping[str, MatchSpecs],
+    lines: Mapping[str, tuple[str, str, str]],
     ax: Axes | None = None,
     styles: Mapping[str, Style] | None = None,
     legend: bool = True,
@@ -89,11 +89,11 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
 class _One(NamedTuple):
     """A source with one match."""
 
-    match: MatchSpecs
+    match: tuple[str, str, str]
     found: Runs
     things: dict[str, Any]
 
-    def matches(self) -> list[MatchSpecs]:
+    def matches(self) -> list[tuple[str, str, str]]:
         return [self.match]
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
@@ -113,7 +113,7 @@ def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
     return band
 
 
-def _default_styles(source: Source, lines: Mapping[str, MatchSpecs]) -> dict[str, Style]:
+def _default_styles(source: Source, lines: Mapping[str, tuple[str, str, str]]) -> dict[str, Style]:
     """By the row learner, else by the column learner, if that tells all lines apart; in turn otherwise."""
     everyone = [spec for match in source.matches() for spec in match[1:]]
     for seat in (1, 2):

@@ -12,7 +12,7 @@ from coebl.plots.described import known_to
 from coebl.plots.labels import metric_words
 from coebl.plots.looks import learner_style
 from coebl.plots.style import canvas, check_some, seeds_text
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.statistics import Band
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ LAST = 100  # rounds, over which the end of a run is averaged
 
 def plot_frontier(
     source: Source,
-    points: Mapping[str, tuple[MatchSpecs, MatchSpecs]],
+    points: Mapping[str, tuple[tuple[str, str, str], tuple[str, str, str]]],
     convergence: str,
     regret: str,
     opponent: str,

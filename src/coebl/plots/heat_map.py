@@ -11,7 +11,7 @@ import numpy as np
 from coebl.plots.described import known_to
 from coebl.plots.labels import metric_label
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
-from coebl.runs import MatchSpecs, Source
+from coebl.runs import Source
 from coebl.statistics import Band
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plot_heat_map(
-    source: Source, metric: str, cells: Mapping[tuple[str, str], MatchSpecs], ax: Axes | None = None
+    source: Source, metric: str, cells: Mapping[tuple[str, str], tuple[str, str, str]], ax: Axes | None = None
 ) -> Axes:
     """A metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
 

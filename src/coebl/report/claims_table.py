@@ -17,7 +17,7 @@ Verdict = Mapping[str, Any]  # see `coebl.report.page.write_page`
 
 
 def claims_table(verdicts: Sequence[Verdict], presets: Sequence[Preset]) -> dict[str, Any]:
-    """The grid: variants across, claims down, and in each square what was found, the first of several in front."""
+    """The grid: variants across, claims down, and in each square what was found, the first verdict is shown."""
     whole = [
         dict.fromkeys(_FIELDS)
         | dict(verdict)

@@ -18,7 +18,7 @@ from coebl.report.curves import Curves, read_curves
 from coebl.report.frontier import Frontier, default_frontier
 from coebl.report.legend import Preset, game_entry, game_order, learner_entries, metric_entry, sweep_entry
 from coebl.report.numbers import short
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.study import Results
 
 
@@ -124,7 +124,7 @@ class _ByNoise:
         self.parts = {name: (label["game"], label["noise"]) for name, label in named}
         self._matches = list(dict.fromkeys((name, label["row"], label["column"]) for name, label in named))
 
-    def matches(self) -> list[MatchSpecs]:
+    def matches(self) -> list[tuple[str, str, str]]:
         return self._matches
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:

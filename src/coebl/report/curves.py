@@ -12,7 +12,7 @@ from coebl.core.errors import InputError
 from coebl.plots.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
 from coebl.report.numbers import short
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.statistics import Band
 
 _POINTS = 100  # rounds of a curve that are kept
@@ -51,7 +51,7 @@ class Curves:
 
 def read_curves(
     source: Source,
-    matches: Sequence[MatchSpecs],
+    matches: Sequence[tuple[str, str, str]],
     games: Sequence[dict[str, Any]],
     metrics: Mapping[str, MetricWords],
     learners: Sequence[Mapping[str, Any]],
@@ -63,7 +63,7 @@ def read_curves(
     names = list(metrics)
     places = {learner["spec"]: place for place, learner in enumerate(learners)}
     sweeps = {place: one["sweep"] for place, one in enumerate(learners) if one["sweep"] is not None}
-    by_game: dict[str, list[MatchSpecs]] = {}
+    by_game: dict[str, list[tuple[str, str, str]]] = {}
     for match in matches:
         by_game.setdefault(match[0], []).append(match)
     for game in games:
@@ -102,7 +102,7 @@ def _with_bands(curves: Curves, block: Sequence[MatchRuns]) -> GameCurves:
     return [(row, column, {metric: next(in_turn) for metric in found}) for row, column, found in block]
 
 
-def _read(source: Source, match: MatchSpecs, metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
+def _read(source: Source, match: tuple[str, str, str], metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
     """The metrics that a match has; and if it has none, why not."""
     found: dict[str, Runs] = {}
     refusal = "nothing was recorded"

@@ -17,8 +17,7 @@ from coebl.papers.ijcai2025.experiments import (
     Variant,
     games,
 )
-from coebl.papers.ijcai2025.figures import FIGURES, FURTHER, MAIN_TEXT
-from coebl.papers.ijcai2025.panels import CONVERGENCE, DISTANCE, HEAD_TO_HEAD, SELF_PLAY
+from coebl.papers.ijcai2025.figures import CONVERGENCE, DISTANCE, FIGURES, FURTHER, HEAD_TO_HEAD, MAIN_TEXT, SELF_PLAY
 from coebl.report.page import Frontier, Preset
 
 __all__ = ["PAPER"]
