@@ -102,7 +102,7 @@ def made(tmp_path_factory):
 
 def test_the_whole_is_run_judged_drawn_and_written(made):
     out, reproduction = made
-    assert reproduction.outcome.finished == 12  # six matches, two blocks of seeds
+    assert reproduction.ran.finished == 12  # six matches, two blocks of seeds
     assert {(verdict.id, verdict.variant): verdict.verdict for verdict in reproduction.verdicts} == {
         (claim, variant): "fails" if claim == "far" else "holds" for claim in CLAIMS for variant in "ab"
     }
@@ -143,7 +143,7 @@ def test_what_is_named_alone_is_made(tmp_path):
     reproduction = reproduce(tiny(), tmp_path, figures=["fixed"], workers=1, run=quietly)
     assert reproduction.verdicts == []
     assert reproduction.figures[0] == tmp_path / "figures" / "a" / "fixed-drawn.pdf"
-    assert (reproduction.outcome.finished, reproduction.outcome.found) == (0, 4)
+    assert (reproduction.ran.finished, reproduction.ran.found) == (0, 4)
 
 
 def test_quick_is_a_part_of_the_whole():

@@ -889,7 +889,7 @@ def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     ]
     assert [text for _, text, _ in traces] == texts
     assert len({colour for colour, _, _ in traces}) == 2
-    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "pseudo_regret") for rate in (0.5, 1, 9, 10)]
+    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "regret") for rate in (0.5, 1, 9, 10)]
     assert traces[1][2] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
     page.click("#frontier-log")
     page.keep_downloads()

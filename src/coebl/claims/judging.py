@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from coebl.claims.checks import LEVEL, Check, Measurement, shorten_number
+from coebl.claims.plain import finite
 from coebl.claims.reading import Missing, Reader
 from coebl.core.specs import split_spec
 from coebl.runs import MatchSpecs, Source
@@ -115,7 +116,7 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, which has no infinity and no NaN: they are None."""
-        plain: dict[str, Any] = _plain(asdict(self))
+        plain: dict[str, Any] = finite(asdict(self))
         for check, values in zip(self.checks, plain["checks"], strict=True):
             values["verdict"] = check.verdict
         return plain
@@ -254,11 +255,3 @@ def _by_family(games: Iterable[str]) -> list[str]:
         else:
             values[game] = []
     return [before + ", ".join(listed) for before, listed in values.items()]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

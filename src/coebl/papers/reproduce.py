@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coebl.claims.judging import Verdict
+from coebl.claims.plain import finite
 from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import write_whole
 from coebl.papers import Paper
@@ -129,7 +129,5 @@ def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
 
 
 def _rounded(value: Any) -> Any:
-    """Six digits, which is more than the intervals can bear out; JSON has no infinity."""
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.6g}") if math.isfinite(value) else None
+    """Six digits, which is more than the intervals can bear out; None for infinity, which JSON does not have."""
+    return finite(float(f"{value:.6g}")) if isinstance(value, float) else value

@@ -12,17 +12,18 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+from coebl.claims.plain import finite
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.metrics import METRICS
 from coebl.plots.curves import Reference
 from coebl.plots.labels import metric_words
 from coebl.report.about import About, about_results, commands, settings
-from coebl.report.claims_table import Verdict, claims_table, short_verdict
+from coebl.report.claims_table import VERDICT_KINDS, VerdictValues, claims_table, short_verdict
 from coebl.report.content import read_content
 from coebl.report.frontier import Frontier
 from coebl.report.legend import Preset
-from coebl.report.numbers import embed, finite, interval_texts, number_text
+from coebl.report.numbers import embed, interval_texts, number_text
 from coebl.runs import Source
 from coebl.study import Results
 
@@ -35,7 +36,7 @@ def write_page(
     *,
     title: str,
     question: str | None = None,
-    verdicts: Sequence[Verdict] | None = None,
+    verdicts: Sequence[VerdictValues] | None = None,
     presets: Sequence[Preset] | None = None,
     command: str | None = None,
     about: About | None = None,
@@ -50,9 +51,8 @@ def write_page(
         path: the file.
         title: the heading of the page.
         question: what the study is about, in a paragraph.
-        verdicts: dictionaries with the keys id, variant, verdict, measured, low, high, threshold, text, note, metric,
-            n, checks (with subject, quantity, measured, low, high, wanted, verdict) and reported (with metric, verdict,
-            measured, low, high); all but the first three may be missing or None.
+        verdicts: what `Verdict.as_dict` gives (see `coebl.claims.judging`); all keys but id, variant and verdict may be
+            missing or None.
         presets: choices of lines, the first of which is shown first.
         command: what makes the study anew.
         about: what is known of the study; by default it is read from its folder.
@@ -85,7 +85,7 @@ def render_page(
     *,
     title: str,
     question: str | None = None,
-    verdicts: Sequence[Verdict] | None = None,
+    verdicts: Sequence[VerdictValues] | None = None,
     presets: Sequence[Preset] | None = None,
     command: str | None = None,
     first: Sequence[str] = (),
@@ -101,6 +101,7 @@ def render_page(
     content = read_content(source, list(ordered), presets, frontier, reference)
     data = content.for_script() | {
         "name": about.get("name") or title,
+        "verdictKinds": VERDICT_KINDS,
         "verdicts": [short_verdict(verdict) for verdict in verdicts],
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)

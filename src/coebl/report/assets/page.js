@@ -735,7 +735,7 @@
   /** List the checks of a claim when it is first opened. */
   function listChecks(detail) {
     for (const place of detail.querySelectorAll(".checks:empty")) {
-      place.append(...TOOLS.checkList(PAGE.verdicts[place.dataset.verdict].checks));
+      place.append(...TOOLS.checkList(PAGE.verdicts[place.dataset.verdict].checks, PAGE.verdictKinds));
     }
   }
 
