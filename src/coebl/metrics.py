@@ -88,6 +88,7 @@ class Metric:
     meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
+    signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
 
     def __init__(self, game: Game, runs: int) -> None:
         reason = self.refusal(game)
@@ -199,6 +200,7 @@ class Regret(Total):
     definition = "sum of V - r_t"
     formula = r"$\Sigma\,(V - r_t)$"
     meaning = "What the row player fell short of the game's value, as observed; noise included."
+    signed = True
 
     def terms(self, block: Block) -> Floats:
         """V - r_t."""
@@ -213,6 +215,7 @@ class PseudoRegret(Total):
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
     meaning = "The same expectation as regret, without the noise of rewards and actions."
+    signed = True
 
     def terms(self, block: Block) -> Floats:
         """V - x_t' A y_t."""
@@ -241,6 +244,7 @@ class RegretMagnitude(Regret):
     definition = "abs(sum of V - r_t)"
     formula = r"$|\Sigma\,(V - r_t)|$"
     meaning = "The first measure as the paper's program computes it."
+    signed = False
 
     def __call__(self, block: Block) -> Floats:
         return np.abs(super().__call__(block))
