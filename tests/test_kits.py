@@ -11,8 +11,7 @@ from coebl.learners import LEARNERS, Learner, Seen
 from coebl.metrics import METRICS, Metric, metric_class
 from coebl.testing import StrictArray, check_game, check_learner, check_metric
 
-GIVEN = {"fixed": "fixed:0.5/0.5", "switching": "switching:mixtures=0.5/0.5_1/0,at=3"}  # others have defaults
-SPECS = [GIVEN.get(name, name) for name in LEARNERS.names]
+SPECS = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
 
 
 @pytest.mark.parametrize("spec", [*SPECS, "ucb:ties=random", "coebl:c=0,selection=none", "exp3:rewards=raw"])

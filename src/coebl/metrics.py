@@ -25,6 +25,7 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.games import Game
+from coebl.games.game import SEATS
 
 _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.uniqueness
 
@@ -110,55 +111,43 @@ class Metric:
 class Outcomes:
     """What the policies and actions of a block lead to, each computed when it is first asked for.
 
-    Get it as `block.outcomes`, so that the metrics of a block share it.
+    Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; what is
+    asked for a seat is in its own view, to be maximised by its player.
     """
 
     def __init__(self, block: Block) -> None:
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
-        self._payoff = block.game.payoff
+        self._game = block.game
         self._policies = [np.ascontiguousarray(policy) for policy in block.policies]
         self._actions = block.actions
+        self._payoffs: dict[int, Floats] = {}
 
-    @cached_property
-    def row_payoffs(self) -> Floats:
-        """What each row earns against the column policy, A y: (rounds, runs, m)."""
-        return _times(self._policies[1], self._payoff.T)
+    def payoffs(self, seat: int) -> Floats:
+        """What each action of a seat earns it against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
+        if seat not in self._payoffs:
+            # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
+            # depend on the batch.
+            matrix = np.ascontiguousarray(self._view(seat).T)
+            self._payoffs[seat] = np.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
+        return self._payoffs[seat]
 
-    @cached_property
-    def column_payoffs(self) -> Floats:
-        """What the row policy earns against each column, x'A: (rounds, runs, n)."""
-        return _times(self._policies[0], self._payoff)
+    def hindsight(self, seat: int) -> Floats:
+        """What each action of a seat would have earned it against the opponent's action: (rounds, runs, actions)."""
+        return self._view(seat).T[self._actions[1 - seat]]
 
     @cached_property
     def expected(self) -> Floats:
         """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
-        expected: Floats = np.einsum("trj,trj->tr", self.column_payoffs, self._policies[1])
+        expected: Floats = -np.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
         return expected
 
     @cached_property
     def earned(self) -> Floats:
         """What the actions are worth to the row player without noise, A[a, b]: (rounds, runs)."""
-        return self._payoff[tuple(self._actions)]
+        return self._game.payoff[tuple(self._actions)]
 
-    @cached_property
-    def row_hindsight(self) -> Floats:
-        """What each row would have earned against the action of the column player, A[:, b]: (rounds, runs, m)."""
-        return self._payoff.T[self._actions[1]]
-
-    @cached_property
-    def column_hindsight(self) -> Floats:
-        """What the row player would have earned against each column, A[a, :]: (rounds, runs, n)."""
-        return self._payoff[self._actions[0]]
-
-
-def _times(policies: Floats, matrix: Floats) -> Floats:
-    """Every policy times the matrix: (rounds, runs, k) and (k, l) to (rounds, runs, l).
-
-    The matrix is contiguous, so that einsum adds whole rows of it, one after the other: fast, and in an order
-    that does not depend on the batch.
-    """
-    product: Floats = np.einsum("trk,kl->trl", policies, np.ascontiguousarray(matrix))
-    return product
+    def _view(self, seat: int) -> Floats:
+        return self._game.own_view(SEATS[seat]).payoff
 
 
 class RunningSum:
@@ -206,9 +195,8 @@ class _Sum(Metric):
 
 @METRICS.add("regret")
 class Regret(_Sum):
-    """What the row player got less than the value: the paper's second measure. It carries the noise of the rewards."""
+    """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
 
-    name = "regret"
     title = "Regret"
     definition = "sum of V - r_t"
     formula = r"$\Sigma\,(V - r_t)$"
@@ -223,7 +211,6 @@ class Regret(_Sum):
 class PseudoRegret(_Sum):
     """As regret, without its noise: same expectation, far smaller variance."""
 
-    name = "pseudo_regret"
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
@@ -238,7 +225,6 @@ class PseudoRegret(_Sum):
 class AbsoluteRegret(_Sum):
     """The paper's first measure, as its text defines it."""
 
-    name = "absolute_regret"
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
     formula = r"$\Sigma\,|V - r_t|$"
@@ -253,7 +239,6 @@ class AbsoluteRegret(_Sum):
 class RegretMagnitude(Regret):
     """The paper's first measure, as its program computes it."""
 
-    name = "regret_magnitude"
     title = "Regret magnitude"
     definition = "abs(sum of V - r_t)"
     formula = r"$|\Sigma\,(V - r_t)|$"
@@ -267,7 +252,6 @@ class RegretMagnitude(Regret):
 class AbsolutePseudoRegret(_Sum):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
-    name = "absolute_pseudo_regret"
     title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
     formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
@@ -283,8 +267,7 @@ class _Distance(Metric):
 
     def __init__(self, game: Game, runs: int) -> None:
         super().__init__(game, runs)
-        self._row = _without_rounding(game.solution.row)
-        self._column = _without_rounding(game.solution.column)
+        self._equilibrium = [_without_rounding(strategy) for strategy in (game.solution.row, game.solution.column)]
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -299,12 +282,12 @@ class _Distance(Metric):
         )
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
-        """From (rounds, runs, k) and (k,): (rounds, runs)."""
+        """From (rounds, runs, actions) and (actions,): (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
-        row = self.distance(np.ascontiguousarray(block.policies[0]), self._row)
-        return row + self.distance(np.ascontiguousarray(block.policies[1]), self._column)
+        row, column = map(self.distance, map(np.ascontiguousarray, block.policies), self._equilibrium)
+        return row + column
 
 
 def _without_rounding(strategy: Floats) -> Floats:
@@ -316,7 +299,6 @@ def _without_rounding(strategy: Floats) -> Floats:
 class KullbackLeibler(_Distance):
     """The relative entropy in nats: infinite where a policy plays what the equilibrium never does."""
 
-    name = "kl"
     title = "KL divergence"
     definition = "KL(x_t, x*) + KL(y_t, y*), where KL(a, b) = sum of a ln(a / b)"
     formula = r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"
@@ -334,7 +316,6 @@ class KullbackLeibler(_Distance):
 class TotalVariation(_Distance):
     """The total variation distance, between 0 and 2 for the two players together."""
 
-    name = "tv"
     title = "TV distance"
     definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"
     formula = r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"
@@ -350,15 +331,14 @@ class TotalVariation(_Distance):
 class Exploitability(Metric):
     """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
 
-    name = "exploitability"
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     formula = r"of $(x_t, y_t)$"
     meaning = "What best responses would gain against both policies; 0 is an equilibrium."
 
     def __call__(self, block: Block) -> Floats:
-        played = block.outcomes
-        gap: Floats = played.row_payoffs.max(axis=-1) - played.column_payoffs.min(axis=-1)
+        row, column = (block.outcomes.payoffs(seat).max(axis=-1) for seat in (0, 1))
+        gap: Floats = row + column
         return gap
 
 
@@ -366,61 +346,50 @@ class Exploitability(Metric):
 class AverageExploitability(Metric):
     """The exploitability of the averages of all policies so far."""
 
-    name = "average_exploitability"
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
     meaning = "The same for the policies averaged over the rounds so far."
 
     def __init__(self, game: Game, runs: int) -> None:
         super().__init__(game, runs)
-        self._rows, self._columns = RunningSum(runs), RunningSum(runs)
+        self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
     def __call__(self, block: Block) -> Floats:
         # A times the mean policy is the mean of A times the policy, which other metrics have asked for already.
-        played = block.outcomes
-        best_row = self._rows(block, played.row_payoffs).max(axis=-1)
-        best_column = self._columns(block, played.column_payoffs).min(axis=-1)
+        row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
         t = np.arange(block.first_round, block.first_round + block.rounds, dtype=np.float64)[:, None]
-        gap: Floats = (best_row - best_column) / t
+        gap: Floats = (row + column) / t
         return gap
 
 
 @METRICS.add("external_regret")
 class ExternalRegret(Metric):
-    """What the best fixed row in hindsight would have earned more, without noise."""
+    """How much more the best fixed row would have earned in hindsight, without noise."""
 
-    name = "external_regret"
     title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
-    meaning = "What the best fixed row would have earned more, in hindsight."
+    meaning = "How much more the best fixed row would have earned, in hindsight."
     cumulative = True
+    seat: ClassVar[int] = 0
 
     def __init__(self, game: Game, runs: int) -> None:
         super().__init__(game, runs)
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
-    def own(self, outcomes: Outcomes) -> tuple[Floats, Floats]:
-        """What each fixed action would have earned its player, and what was earned."""
-        return outcomes.row_hindsight, outcomes.earned
-
     def __call__(self, block: Block) -> Floats:
-        hindsight, earned = self.own(block.outcomes)
-        best: Floats = self._hindsight(block, hindsight).max(axis=-1)
-        return best - self._earned(block, earned)
+        best: Floats = self._hindsight(block, block.outcomes.hindsight(self.seat)).max(axis=-1)
+        earned = self._earned(block, block.outcomes.earned)
+        return best - (earned if self.seat == 0 else -earned)
 
 
 @METRICS.add("column_external_regret")
 class ColumnExternalRegret(ExternalRegret):
-    """What the best fixed column in hindsight would have saved the column player, without noise."""
+    """How much the best fixed column would have saved the column player in hindsight, without noise."""
 
-    name = "column_external_regret"
     title = "Column external regret"
     definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
     meaning = "The same for the column player."
-
-    def own(self, outcomes: Outcomes) -> tuple[Floats, Floats]:
-        """The column player's rewards are the row player's, negated."""
-        return -outcomes.column_hindsight, -outcomes.earned
+    seat = 1
 
 
 def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) -> list[Metric]:

@@ -84,8 +84,22 @@ def test_a_file_that_is_not_there(shapes):
 
 
 def test_what_is_refused_is_not_registered():
-    numbers = Registry("number", "numbers", refusal=lambda factory: None if factory is complex else "not a number.")
-    numbers.add("complex")(complex)
-    with pytest.raises(InputError, match=r"^text: not a number\.$"):
-        numbers.add("text")(str)
-    assert numbers.names == ["complex"]
+    def good(): ...
+
+    def bad(): ...
+
+    things = Registry("thing", "things", refusal=lambda factory: None if factory is good else "not a thing.")
+    things.add("good")(good)
+    with pytest.raises(InputError, match=r"^bad: not a thing\.$"):
+        things.add("bad")(bad)
+    assert things.names == ["good"]
+
+
+def test_a_class_is_called_what_it_is_registered_as():
+    things = Registry("thing", "things")
+
+    @things.add("one")
+    class One: ...
+
+    assert One.name == "one"
+    assert things.entry_of(One, "ignored").name == "one"

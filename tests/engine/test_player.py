@@ -7,9 +7,9 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, Player, simulate
-from coebl.engine.streams import generator
+from coebl.engine.seated import build_seat
 from coebl.games import Game
-from coebl.learners import parse_learner
+from coebl.learners import Seen, parse_learner
 
 SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
 
@@ -43,18 +43,15 @@ def test_a_reload_continues_to_the_last_bit(spec, tmp_path):
 @pytest.mark.parametrize("spec", SPECS)
 def test_it_is_the_learner_of_the_simulations(spec):
     game = Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]])
-    result = simulate(Match.of(game, spec, "uniform", rounds=30), [9])
-    opponents = generator(9, "column actions", "uniform").random(30)
-    noise = game.noise.draw(generator(9, "nature", "noise"), 30)
+    match = Match.of(game, spec, "uniform", rounds=30)
+    result = simulate(match, [9], keep=("actions", "rewards", "policies"))
+    actions, opponents = (played[:, 0].tolist() for played in result.kept["actions"])
+    rewards = result.kept["rewards"][0][:, 0].tolist()
     player = Player(spec, actions=2, opponent_actions=3, horizon=30, seed=9, payoff_range=game.payoff_range)
-    counts = np.zeros((2, 3))
     for t in range(30):
-        action, opponent = player.act(), int(opponents[t] * 3)
-        last = player.policy
-        counts[action, opponent] += 1
-        player.observe(opponent=opponent, reward=game.payoff[action, opponent] + noise[t])
-    np.testing.assert_array_equal(counts, result.counts[0])
-    np.testing.assert_array_equal(last, result.row_policy[0])
+        np.testing.assert_array_equal(player.policy, result.kept["policies"][0][t, 0])
+        assert player.act() == actions[t]
+        player.observe(opponent=opponents[t], reward=rewards[t])
 
 
 def test_reset_begins_again():
@@ -156,18 +153,19 @@ def altered_copy(tmp_path, player, **arrays):
 def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
     """Another processor may draw another action where a policy differs in its last bit; what happened stays."""
     player = Player("exp3", actions=3, opponent_actions=4, seed=5)
-    actions = contest(player, 40)
-    twin = Player("exp3", actions=3, opponent_actions=4, seed=5)
-    for action, (_, _, reward) in zip(actions, player._history, strict=True):
-        twin.act()
-        twin._action = action if action else 2  # as if it had drawn another
-        twin.observe(reward=reward)
-    twin.save(tmp_path / "twin.npz")
-    again = Player.load(tmp_path / "twin.npz")
-    np.testing.assert_array_equal(again.policy, twin.policy)
-    assert again.act() == twin.act()
-    nearly = altered_copy(tmp_path, twin, policy=twin.policy + 1e-12)
+    drawn = np.array(contest(player, 40))
+    nearly = altered_copy(tmp_path, player, policy=player.policy + 1e-12)
     assert Player.load(nearly).round == 41
+    played = np.where(np.arange(40) % 7 == 0, (drawn + 1) % 3, drawn)  # as if it had drawn others now and then
+    rewards = np.random.default_rng(1).normal(size=40)
+    seat = build_seat(player.learner, [5], (3, 4), None, (-1.0, 1.0))
+    learner = player.learner.seated(seat)
+    for t in range(40):
+        learner.policy(t + 1)
+        learner.observe(t + 1, Seen(played[t : t + 1], rewards[t : t + 1]))
+    policy = learner.policy(41)[0]
+    other = altered_copy(tmp_path, player, action=played, reward=rewards, policy=policy)
+    np.testing.assert_array_equal(Player.load(other).policy, policy)
 
 
 def test_damaged_files_are_refused_in_one_line(tmp_path):

@@ -135,7 +135,6 @@ def test_an_action_of_probability_zero_is_never_played():
         (5, [5, 10, 12]),
         (12, [12]),
         (100, [12]),
-        ("log", list(range(1, 13))),
     ],
 )
 def test_recorded_rounds(record, rounds):

@@ -9,7 +9,7 @@ from coebl.learners import Seen, parse_learner
 from oracles.learners import CoeblTwin, Exp3IxTwin, Exp3Twin, UcbTwin
 
 WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
-GAMES = {"wide": WIDE, "tall": np.ascontiguousarray(-WIDE.T)}
+PAYOFFS = {"wide": WIDE, "tall": np.ascontiguousarray(-WIDE.T)}
 SEEDS = [0, 5, 11]
 ROUNDS = 80
 TWINS = {
@@ -27,10 +27,10 @@ TWINS = {
 }
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", PAYOFFS)
 @pytest.mark.parametrize("spec", TWINS)
 def test_same_trajectory(spec, game):
-    payoff = GAMES[game]
+    payoff = PAYOFFS[game]
     m, k = payoff.shape
     payoff_range = (-0.9, 1.1)  # neither tight nor symmetric, so that a mix-up of its ends shows
     make_twin, arguments, tolerance = TWINS[spec]

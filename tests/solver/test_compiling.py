@@ -1,12 +1,13 @@
 """Compiled kernels: which are compiled, where they are kept, and that none is stale or indispensable."""
 
+import io
 import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, njit
 
 from coebl.solver import Maximin, compile_kernels, maximin
 from coebl.solver.kernels import cache, lockstep, simplex
@@ -99,6 +100,31 @@ def test_a_damaged_file_is_compiled_again_and_replaced(tmp_path, capsys, suffix,
         assert capsys.readouterr().err == ""
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_whoever_sits_at_a_terminal_is_told_when_kernels_are_compiled(tmp_path, monkeypatch):
+    """Once, and not when they are loaded."""
+    cache.announce.cache_clear()
+    hits(tmp_path / "one")
+    cache.announce.cache_clear()
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert hits(tmp_path / "one") == 1
+    assert sys.stderr.getvalue() == ""
+    hits(tmp_path / "two")
+    hits(tmp_path / "three")
+    assert sys.stderr.getvalue().count("coebl: compiling the solver") == 1
+
+
+def test_numbas_own_locators_do_not_replace_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "UserWideCacheLocator")
+    assert hits(tmp_path) == 0
+    assert hits(tmp_path) == 1
+    assert config.CACHE_LOCATOR_CLASSES == "UserWideCacheLocator"
+
+
 def test_a_full_disk_does_not_matter(tmp_path, monkeypatch, capsys):
     dispatcher = kept(tmp_path)
 
@@ -157,7 +183,7 @@ def test_nothing_is_left_to_compile(shape, many_ties):
     solver(payoffs)
     if not many_ties:
         maximin(payoffs)
-        maximin(payoffs[0], ties=weights[:1])
+        maximin(payoffs[0], ties=weights[0])
     assert versions() == before
 
 

@@ -5,9 +5,11 @@ import pytest
 
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
-from coebl.solver import Maximin, certify, fallback_count, highs, maximin, solve
+from coebl.solver import Maximin, certify, fallback_count, highs, integers, maximin, solve
 from coebl.solver.kernels import anew, lockstep, simplex
+from oracles import certificate
 from oracles.memory import compute_anew, tableau
+from oracles.simplex import solve_exactly
 
 
 def refuse(A, *arguments):
@@ -41,15 +43,60 @@ def test_then_highs_and_it_is_counted(monkeypatch):
     np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
     assert found.fallbacks == 3
     assert fallback_count() == before + 3
-    assert solve(A[0]).status == "optimal (HiGHS)"
+    assert solve(A[0]).status == "optimal (second method)"
 
 
 def test_an_answer_that_fails_its_certificate_is_never_returned(monkeypatch):
     monkeypatch.setattr(lockstep, "solve_small", refuse)
     monkeypatch.setattr(simplex, "solve_batch", refuse)
     monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0))
-    with pytest.raises(SolveError, match=r"relative gap of 1\.0e\+00, more than 1e-09"):
-        solve([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    monkeypatch.setattr(certify, "solve_with_integers", lambda scaled, weight: None)
+    game = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    with pytest.raises(SolveError, match=r"payoffs: neither .* a relative gap of 1e-09\. Round the payoffs"):
+        solve(game)
+    with pytest.raises(SolveError, match=r"payoffs\[0\]: neither"):
+        maximin(np.stack([game, game]))
+
+
+def test_where_highs_fails_rounded_payoffs_come_next(monkeypatch):
+    """From the row player's seat, then from the column player's; the answer is certified against the payoffs."""
+    A = np.random.default_rng(1).normal(size=(6, 5))
+    seats = []
+
+    def one_seat_only(scaled, weight):
+        grid = scaled * 2**30
+        if (grid == np.rint(grid)).all():
+            seats.append(scaled.shape)
+            return kernel(scaled, weight) if scaled.shape == (5, 6) else None
+        return None
+
+    kernel = certify._double_precision
+    monkeypatch.setattr(lockstep, "solve_small", refuse)
+    monkeypatch.setattr(certify, "_double_precision", one_seat_only)
+    monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: None)
+    found = solve(A)
+    assert seats == [(6, 5), (5, 6)]
+    assert found.status == "optimal (second method)"
+    certificate.certify(A, found.row, found.column, found.value)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (3, 5), (7, 4), (12, 12)])
+def test_integers_agree_with_exact_fractions(m, n):
+    """Also in the rule for ties, on small integers, most of which are degenerate."""
+    random = np.random.default_rng([13, m, n])
+    weight = np.sqrt(np.arange(m) / m)
+    for _ in range(20):
+        A = random.integers(0, 4, size=(m, n)) / 4
+        row, column, _ = integers.solve_with_integers(A, weight)
+        exact = solve_exactly(A.tolist(), weight.tolist())
+        np.testing.assert_allclose(row, [float(x) for x in exact.row], atol=1e-9)
+        certificate.certify(A, row, column, float(exact.value), tolerance=1e-11)
+
+
+def test_integers_give_up(monkeypatch):
+    A = np.random.default_rng(0).random((20, 20))
+    monkeypatch.setattr(integers, "_MOST_WORK", 2 * 400)
+    assert integers.solve_with_integers(A, np.zeros(20)) is None
 
 
 def test_highs_alone_solves_a_non_square_game():

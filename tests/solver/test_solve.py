@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from coebl.core.errors import InputError
+from coebl.games import Game
 from coebl.solver import Solution, maximin, solve
 from oracles.certificate import certify
 from oracles.highs import value_by_highs
@@ -205,7 +206,7 @@ def test_a_batch_with_a_range_beyond_floats(n):
 
 def test_the_smallest_range_there_is():
     found = maximin([[0.0, 0.0], [5e-324, 5e-324]])
-    np.testing.assert_array_equal(found.strategy, [[0.0, 1.0]])
+    np.testing.assert_array_equal(found.strategy, [0.0, 1.0])
 
 
 @pytest.mark.parametrize("n", [5, 30])
@@ -225,6 +226,32 @@ def test_kinds_of_arrays(n):
         found = maximin(payoffs)
         np.testing.assert_array_equal(found.strategy, expected.strategy)
         np.testing.assert_array_equal(found.opponent, expected.opponent)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 3), (24, 20)])
+def test_one_matrix_in_one_answer_out(m, n):
+    matrix = np.random.default_rng([m, n]).normal(size=(m, n))
+    alone, batch = maximin(matrix), maximin(matrix[None])
+    assert (alone.strategy.shape, alone.opponent.shape, np.shape(alone.value)) == ((m,), (n,), ())
+    for name in ("strategy", "opponent", "value", "gap", "pivots"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(batch, name)[0])
+
+
+def test_a_game_is_solved_like_its_matrix():
+    game = Game([[2, 0, 3], [0, 1, 3]])
+    assert solve(game) == solve([[2, 0, 3], [0, 1, 3]])
+    np.testing.assert_array_equal(maximin(game).strategy, solve(game).row)
+
+
+def test_solve_breaks_ties_as_it_is_told():
+    constant = np.ones((5, 3))
+    np.testing.assert_array_equal(solve(constant, ties="first").row, [1, 0, 0, 0, 0])
+    chosen = {
+        int(solve(constant, ties="random", random=np.random.default_rng(seed)).row.argmax()) for seed in range(40)
+    }
+    assert chosen == {0, 1, 2, 3, 4}  # each is missed with probability 0.8 ** 40, about 1e-4
+    with pytest.raises(InputError, match=r"pass random=numpy\.random\.default_rng"):
+        solve(constant, ties="random")
 
 
 @pytest.mark.parametrize("shape", [(3,), (0, 2), (2, 0, 3), (1, 2, 3, 4)])

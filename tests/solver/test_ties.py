@@ -41,7 +41,7 @@ def on_every_solve(monkeypatch, look):
             look(payoffs, solution)
             return solution
 
-    monkeypatch.setattr(base, "Maximin", Watched)  # where seats get it
+    monkeypatch.setattr(base, "Maximin", Watched)
 
 
 def test_first_holds_on_ucbs_own_matrices(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from coebl.engine import Match, simulate
 from coebl.engine.seated import build_seat
 from coebl.games import Game
-from coebl.learners import Seen, parse_learner
+from coebl.learners import Seen
 from coebl.learners.coebl import Coebl
 from coebl.learners.ucb import Ucb
 
@@ -97,8 +97,3 @@ def test_selection_changes_nothing():
     ]
     np.testing.assert_array_equal(outcomes[0].metrics["pseudo_regret"], outcomes[1].metrics["pseudo_regret"])
     np.testing.assert_array_equal(outcomes[0].counts, outcomes[1].counts)
-
-
-def test_bounds_outside_their_conditions_are_not_claimed():
-    assert Coebl.regret_bound(3, 4, 10) is None  # T < 2 m k
-    assert parse_learner("exp3-ix").regret_bound(3, 4, 100) is None

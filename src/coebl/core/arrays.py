@@ -37,7 +37,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     ...
     coebl.core.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it by a number.
     """
-    if hasattr(payoff, "__array__"):  # a game, or a data frame: from here on it is told as an array is
+    if hasattr(payoff, "__array__"):  # a game or a data frame; error messages then speak of an array
         payoff = np.asarray(payoff)
     try:
         matrix = np.array(payoff, dtype=np.float64, order="C")

@@ -14,7 +14,7 @@ PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names 
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: bool = False) -> Path:
-    """Write a file under another name first, then rename it, so that no reader meets half of it.
+    """Write a file under another name first, then rename it, so that a reader never sees a partial file.
 
     Its folder must exist. The target of a link is replaced, not the link; a device or a pipe is written to as it is.
 

@@ -29,6 +29,16 @@ _EXTRAS = {
 }
 
 
+def load(home: str) -> Any:
+    """What is at "module:attribute", imported now.
+
+    >>> load("math:floor")(2.5)
+    2
+    """
+    module, _, attribute = home.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def require(module: str) -> Any:
     """Import a module of an optional package, or say in one line how to install it.
 

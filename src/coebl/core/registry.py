@@ -6,13 +6,12 @@ registry's table of homes, through an entry point of another package, or as ``pa
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.modules import load_file
+from coebl.core.modules import load, load_file
 from coebl.core.specs import Entry, split_spec
 
 T = TypeVar("T")
@@ -24,7 +23,7 @@ class Registry(Generic[T]):
 
     Args:
         kind: what one of them is called, "learner" for instance.
-        plural: and several; `coebl list PLURAL` lists them.
+        plural: what several of them are called; `coebl list PLURAL` lists them.
         homes: where those that are imported only when needed are: name to "module:attribute".
         group: the entry-point group through which other packages add theirs.
         refusal: why a factory cannot be one of them, on one line, or None. It is asked of every factory.
@@ -49,11 +48,13 @@ class Registry(Generic[T]):
         self._by_factory: dict[Any, Entry[T]] = {}
 
     def add(self, name: str, title: str | None = None) -> Callable[[Factory], Factory]:
-        """Decorate a factory to register it under a name."""
+        """Decorate a factory to register it under a name, which becomes the `name` of a class."""
 
         def register(factory: Factory) -> Factory:
             if name in self.names:
                 raise ValueError(f"two {self.plural} are called {name!r}")
+            if isinstance(factory, type):
+                factory.name = name  # type: ignore[attr-defined]
             self._enter(name, factory, title)
             return factory
 
@@ -82,8 +83,7 @@ class Registry(Generic[T]):
             if name not in self._all_homes():
                 hint = nearest(name, self.names)
                 raise InputError(f"unknown {self.kind} {name!r}{hint} See: coebl list {self.plural}")
-            module, _, attribute = self._all_homes()[name].partition(":")
-            self._enter(name, getattr(importlib.import_module(module), attribute))
+            self._enter(name, load(self._all_homes()[name]))
         return self._entries[name]
 
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
@@ -113,7 +113,7 @@ class Registry(Generic[T]):
         return entry.write(arguments)
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
-        """The entry of a factory; of one that is not registered, a new one under this name."""
+        """The entry of a factory, or a new entry under this name if it is not registered."""
         if factory not in self._by_factory:
             self._by_factory[factory] = Entry(name, factory)
         return self._by_factory[factory]
@@ -131,12 +131,12 @@ class Registry(Generic[T]):
             raise InputError(f"{name}: {reason}")
         entry: Entry[T] = Entry(name, factory, title)
         self._entries[name] = entry
-        self._by_factory.setdefault(factory, entry)  # of two spellings of a path the first stands
+        self._by_factory.setdefault(factory, entry)  # a path may be spelled in two ways: the first is kept
         return entry
 
     def _from_file(self, name: str) -> Entry[T]:
-        file, _, attribute = name.rpartition(":")
-        module = load_file(file)
+        _, _, file = parts = split_spec(name)
+        attribute, module = parts.attribute, load_file(file)
         factory = getattr(module, attribute, None)
         if factory is None:
             found = [key for key, value in vars(module).items() if self._is_one(value, module.__name__)]

@@ -15,9 +15,8 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.core.files import write_whole
 from coebl.core.specs import split_spec
-from coebl.engine.seated import build_seat, sample
-from coebl.engine.streams import BatchRandom
-from coebl.learners import LEARNERS, Learner, Seen, parse_learner
+from coebl.engine.seated import Seated
+from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 1
 _TOLERANCE = 1e-6  # of a replayed policy: another processor's exp and log differ by far less, another version by more
@@ -70,10 +69,9 @@ class Player:
         self._history: list[tuple[int, int, float]] = []  # action, opponent's action or -1, reward
         self._action: int | None = None
         self._policy: Floats | None = None  # (actions,)
-        self._uniform = BatchRandom([self.seed], "row actions")
         shape = self.actions, self.opponent_actions
-        seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
-        self._seated = self.learner.seated(seat)
+        self._seated = Seated(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
+        self._seated.begin_block(1)
 
     @property
     def round(self) -> int:
@@ -84,13 +82,16 @@ class Player:
     def policy(self) -> Floats:
         """The mixed strategy of this round: (actions,)."""
         if self._policy is None:
-            self._policy = np.array(self._seated.policy(self.round)[0])
-        return np.array(self._policy)
+            self._seated.move(self.round, 0)
+            self._seated.check(self.round, 1)
+            self._policy = self._seated.policies[0, 0].copy()
+        return self._policy.copy()
 
     def act(self) -> int:
         """The action to play in this round. Asked twice before `observe`, it answers the same."""
         if self._action is None:
-            self._action = int(sample(self.policy[None], self._uniform.uniform(1))[0])
+            _ = self.policy  # asks the learner, unless it has been asked
+            self._action = int(self._seated.draw(0)[0])
         return self._action
 
     def observe(self, *, reward: float, opponent: int | None = None) -> None:
@@ -111,7 +112,7 @@ class Player:
 
     def _tell(self, action: int, opponent: int, reward: float) -> None:
         shown = None if opponent < 0 else np.array([opponent])
-        self._seated.observe(self.round, Seen(np.array([action]), np.array([reward]), shown))
+        self._seated.observe(self.round, 0, np.array([action]), shown, np.array([reward]))
         self._history.append((action, opponent, reward))
         self._action = self._policy = None
 
@@ -168,7 +169,7 @@ class Player:
 
 
 class _Saved(NamedTuple):
-    """What a file holds."""
+    """A player as it was saved."""
 
     settings: dict[str, Any]
     history: list[tuple[int, int, float]]  # action, opponent's action or -1, reward

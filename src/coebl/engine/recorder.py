@@ -75,7 +75,15 @@ def _visits(block: Block) -> Ints:
 
 
 def check_memory(match: Match, runs: int, recorded: int, metrics: int, keep: Collection[Keep]) -> None:
-    """Refuse what the machine's memory cannot hold: so many recorded rounds of so many metrics, and trajectories."""
+    """Refuse what the machine's memory cannot hold.
+
+    Args:
+        match: what will be played.
+        runs: the number of runs.
+        recorded: the number of rounds at which metrics are kept.
+        metrics: the number of metrics.
+        keep: what else is kept of every round.
+    """
     sizes: dict[str, int] = {"actions": 2, "rewards": 2, "policies": sum(match.game.shape)}
     numbers = recorded * metrics + match.rounds * sum(sizes.get(name, 0) for name in keep)
     wanted, there = 2 * 8 * runs * numbers, _memory()  # twice: the parts, and the whole that is made of them

@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import CoeblError, shorten
 from coebl.engine.streams import AHEAD, BatchRandom
-from coebl.games.game import SeatName, View
+from coebl.games.game import SeatName
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 
 _SUM_TOLERANCE = 1e-8
@@ -50,30 +50,40 @@ def build_seat(
         opponent_actions=opponent_actions,
         horizon=horizon,
         payoff_range=payoff_range,
-        random=BatchRandom(seeds, "row learner" if name == "row" else "column learner", AHEAD),
+        random=BatchRandom(seeds, f"{name} learner", AHEAD),
         offers=frozenset(SIGHTS) if payoff is not None else frozenset({"opponent"}),
         shown=payoff if "game" in learner.sees else None,
     )
 
 
 class Seated:
-    """A learner in its seat, with its own view of the game, its streams, its clock, and a block of what it played."""
+    """A learner in its seat, with its streams, its clock, and a block of what it played."""
 
     opponent: Seated  # set by the table, once both are seated
 
-    def __init__(self, learner: Learner, name: SeatName, view: View, rounds: int, seeds: Sequence[int]) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        seeds: Sequence[int],
+        shape: tuple[int, int],
+        horizon: int | None,
+        payoff_range: tuple[float, float],
+        *,
+        name: SeatName = "row",
+        payoff: Floats | None = None,
+    ) -> None:
+        """Seat a learner; the arguments are those of `build_seat`."""
+        seat = build_seat(learner, seeds, shape, horizon, payoff_range, name=name, payoff=payoff)
         self.name = name
         self.seeds = seeds
-        self.payoff, payoff_range = view
-        shape = self.payoff.shape[0], self.payoff.shape[1]
-        seat = build_seat(learner, seeds, shape, rounds, payoff_range, name=name, payoff=self.payoff)
         self.learner = learner.seated(seat)
         self.shape = seat.runs, seat.actions  # of its policies
         self.seconds = 0.0  # that its learner has taken
-        self._draws = BatchRandom(seeds, "row actions" if name == "row" else "column actions", _DRAWS_AHEAD)
+        self._payoff = payoff
+        self._draws = BatchRandom(seeds, f"{name} actions", _DRAWS_AHEAD)
 
     def begin_block(self, rounds: int) -> None:
-        """Make room for what is played in so many rounds."""
+        """Make room for what is played in the next rounds."""
         runs, actions = self.shape
         self.policies = np.empty((rounds, runs, actions))
         self.actions = np.empty((rounds, runs), np.int64)
@@ -99,15 +109,15 @@ class Seated:
         action = self.actions[at] = sample(self.policies[at], self._draws.uniform(1))
         return action
 
-    def observe(self, t: int, at: int, action: Ints, opponent: Ints, reward: Floats) -> None:
-        """Show the learner what it sees of round t."""
+    def observe(self, t: int, at: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+        """Show the learner what it sees of round t. The opponent's actions are None where nobody knows them."""
         self.rewards[at] = reward
         sees = self.learner.sees
         seen = Seen(
             action,
             reward,
             opponent if "opponent" in sees else None,
-            self.payoff.T[opponent] if "payoffs" in sees else None,
+            self._payoff.T[opponent] if "payoffs" in sees and self._payoff is not None else None,
         )
         started = time.perf_counter()
         self.learner.observe(t, seen)

@@ -18,7 +18,7 @@ from coebl.games import Game, Noise
 from coebl.learners import Learner
 from coebl.metrics import Metric, parse_metrics
 
-Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int: every so many
+Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int k: every k-th
 
 _BLOCK_BYTES = 16 * 2**20  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
@@ -47,8 +47,8 @@ def simulate(
         *more: the seeds after a match, the two learners after a game.
         seeds: the seeds of the runs; a number n stands for 0 .. n - 1. A run is a function of the match and its seed,
             and of nothing else.
-        rounds: of a match that is not given as such; 3000 unless told.
-        noise: of such a match; by default the game's own.
+        rounds: the number of rounds, if no `Match` is given; 3000 by default.
+        noise: the noise, if no `Match` is given; the game's own by default.
         record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
             the logarithm ("log"), or the "last". The last round is always kept.
         metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from coebl.core.arrays import Floats
 
-Purpose = Literal["nature", "row actions", "column actions", "row learner", "column learner"]
-
-_KEYS: dict[Purpose, int] = {
+_KEYS = {  # one per purpose, for ever: a change here changes every run
     "nature": 0,
     "row actions": 1,
     "column actions": 2,
@@ -28,10 +25,10 @@ _KINDS = {"noise": 0, "uniform": 1, "normal": 2}
 AHEAD = 4096  # numbers per run that are fetched at a time, at least
 
 
-def generator(seed: int, purpose: Purpose, kind: str) -> np.random.Generator:
+def generator(seed: int, purpose: str, kind: str) -> np.random.Generator:
     """The generator of one run for one purpose and one kind of numbers."""
     sequence = np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind]))
-    return np.random.Generator(np.random.SFC64(sequence))  # of NumPy's generators the fastest
+    return np.random.Generator(np.random.SFC64(sequence))  # NumPy's fastest
 
 
 class Stream:
@@ -68,7 +65,7 @@ class Stream:
 class BatchRandom:
     """A learner's private random numbers: every call returns (runs, *shape), each run's from its own stream."""
 
-    def __init__(self, seeds: Sequence[int], purpose: Purpose, ahead: int = AHEAD) -> None:
+    def __init__(self, seeds: Sequence[int], purpose: str, ahead: int = AHEAD) -> None:
         self._seeds, self._purpose, self._ahead = seeds, purpose, ahead
 
     def uniform(self, *shape: int) -> Floats:

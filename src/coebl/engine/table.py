@@ -22,10 +22,11 @@ class Table:
 
     def __init__(self, match: Match, seeds: Sequence[int]) -> None:
         game = self.game = match.game
-        self.seats = [
-            Seated(learner, name, game.own_view(name), match.rounds, seeds)
-            for name, learner in zip(SEATS, match.learners, strict=True)
-        ]
+        self.seats = []
+        for name, learner in zip(SEATS, match.learners, strict=True):
+            payoff, payoff_range = game.own_view(name)
+            shape = payoff.shape[0], payoff.shape[1]
+            self.seats.append(Seated(learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff))
         for seated, opponent in zip(self.seats, reversed(self.seats), strict=True):
             seated.opponent = opponent
         self._order = sorted(self.seats, key=lambda seated: isinstance(seated.learner, Responder))  # these move last
@@ -43,7 +44,7 @@ class Table:
         return learners | {"actions and rewards": self._playing - sum(learners.values())}
 
     def play(self, first: int, length: int) -> Block:
-        """Play so many rounds from this one on."""
+        """Play `length` rounds, starting with round `first`."""
         started = time.perf_counter()
         for seated in self.seats:
             seated.begin_block(length)

@@ -44,7 +44,6 @@ class Noise:
 class Gaussian(Noise):
     """Normal, with standard deviation sigma. The paper's noise, with sigma = 1."""
 
-    name = "gaussian"
     sigma: Sigma = 1.0
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
@@ -56,8 +55,6 @@ class Gaussian(Noise):
 class NoNoise(Noise):
     """None: the reward is the payoff."""
 
-    name = "none"
-
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         return np.zeros(size)
 
@@ -66,8 +63,6 @@ class NoNoise(Noise):
 @dataclass(frozen=True)
 class Bernoulli(Noise):
     """The reward is the low or the high end of the payoff range, with the right mean."""
-
-    name = "bernoulli"
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         return random.random(size)
@@ -82,7 +77,6 @@ class Bernoulli(Noise):
 class Laplace(Noise):
     """Laplace (double exponential), scaled to standard deviation sigma."""
 
-    name = "laplace"
     sigma: Sigma = 1.0
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
@@ -94,7 +88,6 @@ class Laplace(Noise):
 class StudentT(Noise):
     """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma."""
 
-    name = "student-t"
     df: Annotated[float, Range(2, open_low=True)] = 3.0
     sigma: Sigma = 1.0
 
@@ -107,7 +100,6 @@ class StudentT(Noise):
 class Exponential(Noise):
     """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards."""
 
-    name = "exponential"
     sigma: Sigma = 1.0
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:

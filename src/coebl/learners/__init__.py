@@ -3,9 +3,9 @@
 Every registered class can be imported from here: ``from coebl.learners import Ucb``.
 """
 
-from importlib import import_module
 from typing import Any
 
+from coebl.core.modules import load
 from coebl.learners.base import KINDS, SIGHTS, Kind, Learner, Responder, Seat, Seen, Sight
 from coebl.learners.registry import LEARNERS, parse_learner
 
@@ -25,7 +25,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     for home in LEARNERS.homes().values():
-        module, _, attribute = home.partition(":")
-        if attribute == name:
-            return getattr(import_module(module), name)
+        if home.endswith(f":{name}"):
+            return load(home)
     raise AttributeError(f"module 'coebl.learners' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.exp3 import exp3_policy
-from coebl.learners.exp3_ix import descend
+from coebl.learners.exp3_ix import Exp3Ix, descend
 
 _CITES = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
 
@@ -48,12 +48,12 @@ class Exp3AsReleased(Learner):
 
 
 @dataclass
-class Exp3IxAsReleased(Learner):
+class Exp3IxAsReleased(Exp3Ix):
     """Exp3-IX with the update of the released program; it exists so that the published comparison can be studied.
 
-    Of the step of `exp3-ix` it changes what stands in the place of the loss: the program puts the player's own reward
-    there, for both players, and minimises it. The program takes the step by SLSQP, and keeps the previous
-    policy where that fails; here the step is exact, so that this learner differs from the text in what it is fed only.
+    It differs from `exp3-ix` only in the loss: the program puts the player's own reward there, for both players, and
+    minimises it. The program takes the step by SLSQP, and keeps the previous policy where that fails; here the step is
+    exact.
     """
 
     name = "exp3-ix-as-released"
@@ -61,15 +61,6 @@ class Exp3IxAsReleased(Learner):
     improves = False
     colour = 3  # that of the learner whose update it changes
     cites = _CITES
-
-    def start(self, seat: Seat) -> None:
-        """x_1 is uniform."""
-        self.seat = seat
-        self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_t
-
-    def policy(self, t: int) -> Floats:
-        """x_t."""
-        return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
         """Step to x_{t+1}, with the reward where the text has a loss."""

@@ -14,7 +14,7 @@ Rules that `coebl.testing.check_learner` holds a learner to:
 
 - A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs; no `@`,
   whose rounding depends on the size of the batch (use `numpy.einsum`).
-- Arrays and random numbers come from the seat, `seat.zeros(k)` and `seat.random.normal(k)` for instance, and from
+- Arrays and random numbers come from the seat, `seat.zeros(3)` and `seat.random.normal(3)` for instance, and from
   nowhere else. NumPy's functions are then called on these arrays, whatever device they are on.
 - A learner sees what it declares in `sees`, no more: asking for anything else is an error.
 """
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, Protocol, Self
 
@@ -127,10 +127,11 @@ class Seat:
             many_ties: say so if many entries of the matrices are equal.
         """
         shape = self.runs, self.actions, self.opponent_actions
-        weights: Literal["first"] | Callable[[], Floats] = "first"
-        if ties == "random":
-            weights = lambda: self.random.uniform(self.actions)  # noqa: E731 - it is handed on, not named
-        return Maximin(shape, ties=weights, many_ties=many_ties)
+        return Maximin(shape, ties=self.tie_weights if ties == "random" else "first", many_ties=many_ties)
+
+    def tie_weights(self) -> Floats:
+        """A preference over the own actions, drawn anew: (runs, actions)."""
+        return self.random.uniform(self.actions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ class Learner:
     improves: ClassVar[bool] = True  # whether it comes to play what earns more; the conformance kit then checks that
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
+    example: ClassVar[str] = ""  # a spec with all that it needs; by default its name
 
     def __post_init__(self) -> None:
         """Check every field against its annotation."""
@@ -192,7 +194,7 @@ class Learner:
         """Why the learner cannot sit there, on one line; None if it can."""
         hidden = [SIGHTS[sight] for sight in SIGHTS if sight in self.sees and sight not in seat.offers]
         if hidden:
-            return f"{self} sees {' and '.join(hidden)}, which nobody can tell it there; pick another learner."
+            return f"{self} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
         if self.needs_horizon and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return None
@@ -247,7 +249,7 @@ class Responder(Learner):
         raise NotImplementedError
 
     def policy(self, t: int) -> Floats:
-        """Not without the opponent's policy."""
+        """Refuse: a policy is an answer here."""
         raise InputError(f"{self} answers the opponent's policy; call respond(t, opponent_policy).")
 
 
@@ -259,7 +261,7 @@ def class_refusal(factory: object) -> str | None:
     if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
         return f'sees is {shorten(sees)}; accepted: a set out of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
     if ("policy" in sees) != issubclass(factory, Responder):
-        return "who sees the policy extends coebl.learners.Responder, and nobody else; extend it, or change sees."
+        return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
     own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
     if own and "__dataclass_fields__" not in factory.__dict__:
         return "the class has fields and is not a dataclass; write @dataclass above it."

@@ -21,7 +21,7 @@ class Uniform(Learner):
     improves = False
 
     def start(self, seat: Seat) -> None:
-        """Lay out the one policy."""
+        """The same policy for every run and round."""
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
@@ -38,6 +38,7 @@ class Fixed(Learner):
     """
 
     name = "fixed"
+    example = "fixed:strategy=0.5/0.5"
     improves = False
 
     strategy: tuple[float, ...]
@@ -51,7 +52,7 @@ class Fixed(Learner):
         return super().refusal(seat) or _length_refusal(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
-        """Lay out the one policy."""
+        """The same policy for every run and round."""
         self.current = _every_run(seat, _normalised(self.strategy))  # (runs, m)
 
     def policy(self, t: int) -> Floats:
@@ -69,6 +70,7 @@ class Switching(Learner):
     """
 
     name = "switching"
+    example = "switching:mixtures=0.5/0.5_1/0,at=20"
     improves = False
 
     mixtures: str
@@ -83,7 +85,7 @@ class Switching(Learner):
             raise InputError(
                 f"switching: mixtures is {self.mixtures!r}; accepted: such as 0.5/0.5_1/0, with _ between mixtures."
             ) from None
-        self._mixtures = [_mixture(self.name, f"mixtures[{k}]", mixture) for k, mixture in enumerate(given)]
+        self._mixtures = [_mixture(self.name, f"mixtures[{index}]", mixture) for index, mixture in enumerate(given)]
         starts = [1.0, *self.at]
         rising = all(before < after == int(after) for before, after in pairwise(starts))
         if not rising or len(starts) != len(given):
@@ -93,16 +95,16 @@ class Switching(Learner):
 
     def refusal(self, seat: Seat) -> str | None:
         """Also where a mixture has another length."""
-        named = ((f"mixtures[{k}]", mixture) for k, mixture in enumerate(self._mixtures))
+        named = ((f"mixtures[{index}]", mixture) for index, mixture in enumerate(self._mixtures))
         reasons = (_length_refusal(self.name, argument, mixture, seat) for argument, mixture in named)
         return super().refusal(seat) or next((reason for reason in reasons if reason), None)
 
     def start(self, seat: Seat) -> None:
-        """Lay out the policies."""
+        """One policy per mixture, the same for every run."""
         self.policies = [_every_run(seat, _normalised(mixture)) for mixture in self._mixtures]  # each (runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The mixture whose time it is."""
+        """The mixture of round t."""
         return self.policies[sum(t >= start for start in self.at)]
 
 
@@ -131,7 +133,7 @@ class Nash(Learner):
 class BestResponse(Responder):
     """The exact best answer to the opponent's policy of this very round, which it is shown with the true game.
 
-    It is the worst case that Nash regret is defined by. A pure strategy; of equally good actions, the lowest.
+    It is the worst case that Nash regret is defined by. A pure strategy; ties go to the lowest index.
     """
 
     name = "best-response"

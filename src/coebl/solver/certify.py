@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, SolveError, shorten
 from coebl.solver.highs import solve_with_highs
-from coebl.solver.kernels import simplex, workspace
+from coebl.solver.integers import solve_with_integers
+from coebl.solver.interruptible import new_answers, solve_large
+from coebl.solver.kernels import workspace
 from coebl.solver.kernels.tolerances import MOST_GAP
 
 Floats = NDArray[np.float64]
+Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or None where a method fails
+
+# Entries rounded to these parts of the range move the gap by less than 1 / _GRID, which is less than MOST_GAP, and
+# payoffs that are almost equal become equal, which the kernels like better.
+_GRID = 2.0**30
 
 _fallbacks = 0
 
 
 def fallback_count() -> int:
-    """The number of matrices that this process has handed to HiGHS because no kernel could certify its answer."""
+    """The number of matrices that this process has handed to HiGHS because no kernel could certify an answer."""
     return _fallbacks
 
 
@@ -31,8 +40,7 @@ def rescue(
 ) -> int:
     """Solve again the runs whose gap is too large, and write their answers to the same arrays.
 
-    The methods are tried in this order: the kernel for large matrices in double precision, the same without the rule
-    for ties, HiGHS. Returns the number of runs that HiGHS solved.
+    Returns the number of runs that the kernels could not solve, and that were handed to HiGHS.
 
     Raises:
         InputError: the payoffs of a run are not finite.
@@ -40,46 +48,74 @@ def rescue(
     """
     global _fallbacks
     fallbacks = 0
-    m = batch.shape[1]
     for run in np.flatnonzero(~(np.abs(gap) <= MOST_GAP)):
         low, high = batch[run].min(), batch[run].max()
         if not high / 2 - low / 2 <= np.finfo(np.float64).max / 2:
             raise InputError(_not_finite(batch[run], int(run), len(batch)))
         span = (high - low) or 1.0
         scaled = (batch[run] - low) / span
-        again = _double_precision(scaled, weight[run if len(weight) > 1 else 0])
-        if again is None:  # the rule for ties asks for more digits than there are: any optimal strategy will do
-            again = _double_precision(scaled, np.zeros(m))
-        if again is None:
-            again = solve_with_highs(scaled)
+        ties = weight[run if len(weight) > 1 else 0]
+        certified = _first_certified(scaled, _by_kernels(scaled, ties))
+        if certified is None:
             fallbacks += 1
-        row[run], column[run], pivots[run] = again
-        lower, upper = (row[run] @ scaled).min(), (scaled @ column[run]).max()
+            certified = _first_certified(scaled, _by_other_methods(scaled, ties))
+        if certified is None:
+            raise SolveError(
+                f"{_name(int(run), len(batch))}: neither the kernels nor HiGHS nor integers came within a relative gap "
+                f"of {MOST_GAP:.0e}. Round the payoffs to a billionth of their range, or leave out some actions."
+            )
+        (row[run], column[run], pivots[run]), lower, upper = certified
         gap[run] = upper - lower
         value[run] = low + 0.5 * (lower + upper) * span
-        if not gap[run] <= MOST_GAP:
-            raise SolveError(
-                f"run {run}: the best answer has a relative gap of {gap[run]:.1e}, more than {MOST_GAP:.0e}; "
-                "neither the kernels nor HiGHS came nearer. Payoffs of very different sizes do this: rescale them."
-            )
     _fallbacks += fallbacks
     return fallbacks
 
 
-def _double_precision(scaled: Floats, weight: Floats) -> tuple[Floats, Floats, int] | None:
+def _first_certified(
+    scaled: Floats, answers: Iterator[Answer]
+) -> tuple[tuple[Floats, Floats, int], float, float] | None:
+    """The first answer whose gap is small enough, and what it guarantees to either player. None if there is none."""
+    for answer in answers:
+        if answer is not None:
+            lower, upper = (answer[0] @ scaled).min(), (scaled @ answer[1]).max()
+            if upper - lower <= MOST_GAP:
+                return answer, lower, upper
+    return None
+
+
+def _by_kernels(scaled: Floats, weight: Floats) -> Iterator[Answer]:
+    yield _double_precision(scaled, weight)
+    yield _double_precision(scaled, np.zeros(len(weight)))  # the rule for ties may ask for more digits than there are
+
+
+def _by_other_methods(scaled: Floats, weight: Floats) -> Iterator[Answer]:
+    m, n = scaled.shape
+    yield solve_with_highs(scaled)
+    rounded = np.rint(scaled * _GRID) / _GRID
+    yield _double_precision(rounded, np.zeros(m))
+    mirrored = _double_precision(np.ascontiguousarray(1 - rounded.T), np.zeros(n))
+    yield mirrored and (mirrored[1], mirrored[0], mirrored[2])
+    yield solve_with_integers(scaled, weight)
+
+
+def _double_precision(scaled: Floats, weight: Floats) -> Answer:
     """Both strategies and the pivots of one matrix, from the kernel for large matrices. None if it fails."""
     m, n = scaled.shape
     memory = workspace.new_workspace(1, m, n, np.empty(0, np.float64))
-    row, column = np.zeros((1, m)), np.zeros((1, n))
-    value, gap, pivots = np.empty(1), np.empty(1), np.empty(1, np.int64)
-    if simplex.solve_batch(scaled[None], weight[None], memory, row, column, value, gap, pivots):
+    answers = new_answers(1, m, n)
+    if solve_large(scaled[None], weight[None], memory, answers):
         return None
+    row, column, _, _, pivots = answers
     return row[0], column[0], int(pivots[0])
+
+
+def _name(run: int, runs: int) -> str:
+    return "payoffs" if runs == 1 else f"payoffs[{run}]"
 
 
 def _not_finite(matrix: Floats, run: int, runs: int) -> str:
     bad = np.argwhere(~np.isfinite(matrix))
-    where = "payoffs" if runs == 1 else f"payoffs[{run}]"
+    where = _name(run, runs)
     if len(bad) == 0:
         return f"{where} spans more than a float can hold; accepted: finite numbers. Divide them by a constant."
     i, j = bad[0]

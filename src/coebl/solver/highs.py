@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.core.errors import SolveError
-
 Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-10  # the least that HiGHS takes
 
 
-def solve_with_highs(scaled: Floats) -> tuple[Floats, Floats, int]:
-    """Both players' strategies, and the iterations, of a matrix with entries in [0, 1]."""
-    row, first = _one_player(scaled)
-    column, second = _one_player(1 - scaled.T)
-    return row, column, first + second
+def solve_with_highs(scaled: Floats) -> tuple[Floats, Floats, int] | None:
+    """Both players' strategies, and the iterations, of a matrix with entries in [0, 1]. None if it fails."""
+    row = _one_player(scaled)
+    column = _one_player(1 - scaled.T) if row else None
+    return (row[0], column[0], row[1] + column[1]) if row and column else None
 
 
-def _one_player(payoff: Floats) -> tuple[Floats, int]:
+def _one_player(payoff: Floats) -> tuple[Floats, int] | None:
     """max v subject to payoff' x >= v, x a strategy."""
     from scipy.optimize import linprog
 
@@ -35,6 +33,6 @@ def _one_player(payoff: Floats) -> tuple[Floats, int]:
         options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
     )
     if result.x is None:
-        raise SolveError(f"HiGHS found no equilibrium of a {m} x {n} game: {result.message}")
+        return None
     strategy = np.maximum(result.x[:m], 0.0)
     return strategy / strategy.sum(), int(result.nit)

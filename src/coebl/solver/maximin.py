@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.errors import InputError
 from coebl.solver.certify import rescue
-from coebl.solver.kernels import lockstep, simplex, workspace
+from coebl.solver.interruptible import compile_large, new_answers, solve_large, solve_small
+from coebl.solver.kernels import workspace
 
 Floats = NDArray[np.float64]
 
@@ -22,14 +24,14 @@ _SINGLE = 48  # actions of either player from which a single-precision tableau p
 
 @dataclass(eq=False)
 class BatchSolution:
-    """The answers to a batch of games, with the runs on axis 0."""
+    """The answers to a batch of games, with the runs on axis 0. The answer to a single matrix lacks that axis."""
 
     strategy: Floats  # (runs, m), attains max over x of min over y of x'By
     opponent: Floats  # (runs, n), the opponent's optimal strategy
     value: Floats  # (runs,)
     gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
     pivots: NDArray[np.int64]  # (runs,)
-    fallbacks: int  # how many of the runs HiGHS had to solve
+    fallbacks: int  # how many of the runs were handed to HiGHS, because no kernel could certify an answer
 
 
 class Maximin:
@@ -74,12 +76,12 @@ class Maximin:
         if batch.shape != self.shape:
             raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as this solver was made.")
         runs, m, n = batch.shape
-        weight = _first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), runs, m)
+        weight = _first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
         if self._workspace is None and self._precision is not None:
             self._workspace = workspace.new_workspace(runs, m, n, self._precision)
         try:
             return _solve(batch, weight, self._workspace)
-        except Exception:  # what the tableaux hold after a failure is anyone's guess
+        except BaseException:  # an interrupt too: what the tableaux hold after a failure is anyone's guess
             self._workspace = None
             raise
 
@@ -95,28 +97,37 @@ def maximin(
     Where the same learner solves batch after batch, `Maximin` is faster.
 
     Args:
-        payoffs: (runs, m, n), or (m, n) for a single run.
+        payoffs: (runs, m, n), or a single matrix, (m, n).
         ties: which of several optimal strategies to return. With ``"first"``, the one of least mean
             ``sqrt(index)``: it leans to the actions that come first, and on a constant matrix it is action 0.
             With ``"random"`` the indices are shuffled first, by ``random``, anew for every run. An array of
-            shape (runs, m) gives the weights directly: the optimal strategy of least mean weight is returned.
+            shape (runs, m), or (m,) for a single matrix, gives the weights directly: the optimal strategy of least
+            mean weight is returned.
         random: the generator that ``ties="random"`` draws from.
 
     Returns:
-        A `BatchSolution`, each of whose answers has a relative duality gap of at most 1e-9.
+        A `BatchSolution`, each of whose answers has a relative duality gap of at most 1e-9. For a batch, its arrays
+        have the runs on axis 0. For a single matrix, strategy is (m,), opponent is (n,), and the others are numbers.
 
     >>> B = [[[3.0, 0.0], [1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]]]
     >>> maximin(B).strategy
     array([[0.25, 0.75],
            [1.  , 0.  ]])
+    >>> maximin(B[0]).strategy
+    array([0.25, 0.75])
     """
     batch = _as_batch(payoffs)
+    single = np.ndim(payoffs) == 2
     runs, m, n = batch.shape
-    weight = _tie_weights(ties, random, runs, m)
+    weight = _tie_weights(ties, random, (m,) if single else (runs, m))
     precision = _precision(m, n, many_ties=False)
     # one tableau is enough for all runs, since none is kept; it is also faster, because it stays in the cache
     memory = None if precision is None else workspace.new_workspace(1, m, n, precision)
-    return _solve(batch, weight, memory)
+    found = _solve(batch, weight, memory)
+    if not single:
+        return found
+    strategy, opponent = found.strategy[0], found.opponent[0]
+    return BatchSolution(strategy, opponent, found.value[0], found.gap[0], found.pivots[0], found.fallbacks)
 
 
 def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
@@ -132,8 +143,10 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
         many_ties: as for `Maximin`.
     """
     precision = _precision(shape[-2], shape[-1], many_ties)
-    memory = None if precision is None else workspace.new_workspace(1, 2, 2, precision)
-    _solve(np.eye(2)[None], _first_weights(2), memory)
+    if precision is None:
+        solve_small(np.eye(2)[None], _first_weights(2), new_answers(1, 2, 2))
+    else:
+        compile_large(precision)
 
 
 def _precision(m: int, n: int, many_ties: bool) -> NDArray[np.floating] | None:
@@ -161,15 +174,10 @@ def _as_batch(payoffs: ArrayLike) -> Floats:
 def _solve(batch: Floats, weight: Floats, memory: Any) -> BatchSolution:
     """Solve a batch, by the lockstep kernel if there is no memory for the other one."""
     runs, m, n = batch.shape
-    row, column = np.empty((runs, m)), np.empty((runs, n))
-    value, gap, pivots = np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
-    answers = row, column, value, gap, pivots
-    if memory is None:
-        failures = lockstep.solve_small(batch, weight, *answers)
-    else:
-        failures = simplex.solve_batch(batch, weight, memory, *answers)
+    answers = new_answers(runs, m, n)
+    failures = solve_small(batch, weight, answers) if memory is None else solve_large(batch, weight, memory, answers)
     fallbacks = rescue(batch, weight, *answers) if failures else 0
-    return BatchSolution(row, column, value, gap, pivots, fallbacks)
+    return BatchSolution(*answers, fallbacks)
 
 
 @lru_cache
@@ -177,23 +185,26 @@ def _first_weights(m: int) -> Floats:
     return np.sqrt(np.arange(m) / m)[None]
 
 
-def _tie_weights(ties: str | Floats, random: np.random.Generator | None, runs: int, m: int) -> Floats:
-    if isinstance(ties, str):
-        if ties == "first":
-            return _first_weights(m)
-        if ties == "random":
-            if random is None:
-                raise InputError('ties is "random" and random is None; pass random=numpy.random.default_rng(seed).')
-            return random.permuted(np.repeat(_first_weights(m), runs, axis=0), axis=1)
-        raise InputError(f'ties is {ties!r}; accepted: "first", "random", or an array of weights, (runs, m).')
-    return _checked_weights(ties, runs, m)
+def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
+    """The weights of shape (runs, m), or (m,), that ties stands for, as the kernels take them: with an axis of runs."""
+    if not isinstance(ties, str):
+        return _checked_weights(ties, shape)
+    first = _first_weights(shape[-1])
+    if ties == "first":
+        return first
+    if ties == "random":
+        if random is None:
+            raise InputError('ties is "random" and random is None; pass random=numpy.random.default_rng(seed).')
+        return random.permuted(np.repeat(first, math.prod(shape[:-1]), axis=0), axis=1)
+    raise InputError(f'ties is {ties!r}; accepted: "first", "random", or an array of weights of shape {shape}.')
 
 
-def _checked_weights(ties: ArrayLike, runs: int, m: int) -> Floats:
+def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Tie weights, checked, and brought to 0 .. 1 in each row: the rule does not depend on it, but rounding does."""
     weight = np.array(ties, dtype=np.float64)
-    if weight.shape != (runs, m):
-        raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape (runs, m) = {(runs, m)}.")
+    if weight.shape != shape:
+        raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape {shape}, one per action.")
+    weight = weight.reshape(-1, shape[-1])
     if not np.isfinite(weight).all():
         raise InputError("ties has entries that are not finite; accepted: finite weights. Replace them.")
     weight /= 2  # so that the difference of two weights is a float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,7 @@ class Solution:
     row: NDArray[np.float64]  # (m,), the row player's strategy
     column: NDArray[np.float64]  # (n,), the column player's strategy
     gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
-    status: str  # "optimal", or "optimal (HiGHS)" where the kernel needed help
+    status: str  # "optimal", or "optimal (second method)" where no kernel could certify an answer
     pivots: int
 
     def __eq__(self, other: object) -> bool:
@@ -33,10 +34,19 @@ class Solution:
     __hash__ = None  # type: ignore[assignment]
 
 
-def solve(payoff: ArrayLike) -> Solution:
-    """Solve a zero-sum game with payoff (m, n) to the row player.
+def solve(
+    payoff: ArrayLike,
+    *,
+    ties: Literal["first", "random"] = "first",
+    random: np.random.Generator | None = None,
+) -> Solution:
+    """Solve a zero-sum game: a `Game`, or the matrix (m, n) of payoffs to the row player, who maximises.
 
-    Where a player has several optimal strategies, the row player's is chosen by the rule `maximin` calls "first".
+    Args:
+        payoff: anything that NumPy takes for a matrix.
+        ties: which of several optimal strategies of the row player to return. With ``"first"``, the one that leans to
+            the actions that come first; with ``"random"``, to actions in random order. `maximin` states the rule.
+        random: the generator that ``ties="random"`` draws from.
 
     >>> solution = solve([[3, 0], [1, 2]])
     >>> solution.value
@@ -45,14 +55,14 @@ def solve(payoff: ArrayLike) -> Solution:
     (array([0.25, 0.75]), array([0.5, 0.5]))
     """
     matrix = check_payoff(payoff)
-    found = maximin(matrix)
-    row, column = found.strategy[0], found.opponent[0]
+    found = maximin(matrix, ties=ties, random=random)
+    row, column = found.strategy, found.opponent
     row.flags.writeable = column.flags.writeable = False
     return Solution(
-        value=float(found.value[0]) + 0.0,
+        value=float(found.value) + 0.0,
         row=row,
         column=column,
-        gap=float(found.gap[0]),
-        status="optimal (HiGHS)" if found.fallbacks else "optimal",
-        pivots=int(found.pivots[0]),
+        gap=float(found.gap),
+        status="optimal (second method)" if found.fallbacks else "optimal",
+        pivots=int(found.pivots),
     )

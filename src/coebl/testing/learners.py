@@ -90,7 +90,7 @@ def _batch(learner: Learner) -> str | None:
             differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
             if len(differing):
                 return (
-                    f"{title} game, {name} seat: seed 7 alone and in a batch of five part in round {differing[0] + 1}; "
+                    f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round {differing[0] + 1} on; "
                     "sum over the last axis, with numpy.einsum instead of @, and never over runs"
                 )
     return None

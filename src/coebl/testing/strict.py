@@ -181,23 +181,13 @@ class StrictSeat(Seat):
         return StrictArray(super().array(values))
 
     def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False) -> Any:
-        """As in `Seat`; the weights of random ties are the learner's own numbers, as plain arrays."""
-        plain = Seat(**{field.name: getattr(self, field.name) for field in fields(self)})
-        object.__setattr__(plain, "random", _PlainRandom(self.random))
-        return _StrictMaximin(plain.maximin(ties, many_ties))
+        """As in `Seat`."""
+        return _StrictMaximin(super().maximin(ties, many_ties))
 
-
-class _PlainRandom:
-    """A strict seat's streams, as NumPy's arrays, for the solver."""
-
-    def __init__(self, random: Any) -> None:
-        self._random = random
-
-    def uniform(self, *shape: int) -> Any:
-        return self._random.uniform(*shape).plain
-
-    def normal(self, *shape: int) -> Any:
-        return self._random.normal(*shape).plain
+    def tie_weights(self) -> Any:
+        """As in `Seat`, for the solver, which is not made of strict arrays."""
+        weights: Any = super().tie_weights()
+        return weights.plain
 
 
 @dataclass

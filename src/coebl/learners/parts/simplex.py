@@ -11,8 +11,8 @@ def project_kl(weights: Floats, floor: float) -> Floats:
     """The strategy x with x_a >= floor that is nearest to the weights in KL(x, weights), by water filling.
 
     By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In falling order of
-    weight, the k heaviest actions lie above the floor if and only if the scale that they would then share,
-    s_k = (1 - (m - k) floor) / (w_1 + ... + w_k), lifts the k-th above it. That costs one sort, O(m log m).
+    weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
+    s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. That costs one sort, O(m log m).
 
     Args:
         weights: (runs, m), nonnegative and not all zero; their scale does not matter.
@@ -23,8 +23,8 @@ def project_kl(weights: Floats, floor: float) -> Floats:
     """
     m = weights.shape[-1]
     falling = -np.sort(-weights, axis=-1)
-    above_or_at = np.cumsum(np.ones_like(falling), axis=-1)  # k = 1, 2, ..., m
-    scale = (1 - (m - above_or_at) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_k
+    rank = np.cumsum(np.ones_like(falling), axis=-1)  # r = 1, 2, ..., m
+    scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
     above = np.count_nonzero(scale * falling > floor, axis=-1)
     at = np.maximum(above, 1) - 1  # none is above where floor is 1/m: then s_1 puts all on it
     clipped: Floats = np.maximum(floor, np.take_along_axis(scale, at[:, None], axis=-1) * weights)

@@ -44,11 +44,15 @@ def invert(G):
 
 @compiled
 def compute_anew(t, w):
-    """Compute T, b, c and norm of this basis from B alone, without the rounding of pivots. False if it is singular.
+    """Compute T, b, c and norm of this basis from B alone, without the rounding of pivots.
+
+    False if the basis is singular, or if the solve is to stop.
 
     The basic q solve the constraints whose slacks are nonbasic, and that square part of B is G. Its inverse gives the
     rows of T that belong to q; those of the slacks follow by substitution.
     """
+    if w.stop[0] != 0:
+        return False
     m, n = t.m, t.n
     T, B = matrix(t.T, m, t.stride), matrix(t.B, m, t.B_stride)
     q_rows = np.array([i for i in range(m) if t.basic[i] < n])
@@ -62,6 +66,8 @@ def compute_anew(t, w):
         return False
     solved = np.zeros((size, n))  # inverse of G times its constraints: each basic q as a function of all q
     for k in range(size):
+        if w.stop[0] != 0:
+            return False
         for a in range(size):
             constraint = t.nonbasic[slack_columns[a]] - n
             for j in range(n):
@@ -73,6 +79,8 @@ def compute_anew(t, w):
     for i in range(m):
         if t.basic[i] < n:
             continue
+        if w.stop[0] != 0:
+            return False
         slack = t.basic[i] - n
         t.b[i] = 1.0
         of_q[:] = B[slack, :n]

@@ -5,7 +5,8 @@ it. Here the folder is named after a digest of all kernel sources: what is found
 
 The folder is made in the directory NUMBA_CACHE_DIR, if that is set. Otherwise it is made in the ``__pycache__`` beside
 the kernels, or, if that is not writable, in Numba's cache directory of the user. If none of these can be written,
-nothing is kept, and a line on stderr says so. Files that are damaged are compiled again.
+nothing is kept, and a line on stderr says so. Files that are damaged are compiled again. NUMBA_CACHE_LOCATOR_CLASSES,
+which would replace the digest by Numba's own look at the file, has no effect here.
 """
 
 import hashlib
@@ -66,6 +67,13 @@ def complain(reason):
 
 
 @cache
+def announce():
+    """Say once that kernels are being compiled, to whoever sits at a terminal and waits."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("coebl: compiling the solver, up to a minute; the result is kept for the next time.", file=sys.stderr)
+
+
+@cache
 def default_folder():
     """The folder of the sources in this directory, or None."""
     found = make_folder(SOURCES, parents(SOURCES))
@@ -96,14 +104,21 @@ class KernelCache(FunctionCache):
             _locator_classes = (Locator,)
 
         self._impl_class = Implementation
-        super().__init__(function)
+        others, config.CACHE_LOCATOR_CLASSES = getattr(config, "CACHE_LOCATOR_CLASSES", ""), ""
+        try:
+            super().__init__(function)
+        finally:
+            config.CACHE_LOCATOR_CLASSES = others
 
     def load_overload(self, signature, context):
-        """The compiled function, or None if there is none that can be read."""
+        """The compiled function, or None if there is none that can be read; it is then compiled."""
         try:
-            return super().load_overload(signature, context)
+            found = super().load_overload(signature, context)
         except Exception:  # empty, truncated, unreadable: pickle raises almost anything
-            return None
+            found = None
+        if found is None:
+            announce()
+        return found
 
     def save_overload(self, signature, compiled):
         """Keep a compiled function, if the folder lets us."""

@@ -105,13 +105,15 @@ def solve_batch(A, weight, workspace, row, column, value, gap, pivots):
     A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. workspace: a `Workspace`; if it keeps a single
     tableau for several runs, every run is solved from scratch. row, column, value, gap, pivots: where the answers of
     each run go. Returns how many gaps are not at most MOST_GAP; payoffs that are not finite, or too nearly degenerate
-    for this precision, are among them.
+    for this precision, are among them. Another thread may set the last of workspace.indices, stop, to end it soon.
     """
     runs, m, n = A.shape
     lay = layout(m, n, workspace.coefficients)
     w = scratch_of(workspace, lay)
     failures = 0
     for k in range(runs):
+        if w.stop[0] != 0:
+            return runs
         t = tableau_of(workspace, lay, k if workspace.tableaux == runs else 0)
         payoffs = matrix(pointer(A, k * m * n), m, n)
         ties = pointer(weight, k * m if weight.shape[0] > 1 else 0)

@@ -161,6 +161,8 @@ def _choose_row(t, w, zero):
 def primal(t, w, zero, limit):
     """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot go on."""
     for pivots in range(limit):
+        if w.stop[0] != 0:
+            return -1
         s = _choose_column(t, w, zero)
         if s < 0:
             return pivots
@@ -187,11 +189,13 @@ def _largest(t, w, r):
 def dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as primal does.
 
-    A positive reduced cost counts as zero here; primal, which comes after, sees to it.
+    A positive reduced cost counts as zero here; `primal` handles it afterwards.
     """
     m = t.m
     pivots = 0
     for _ in range(limit):
+        if w.stop[0] != 0:
+            return -1
         r, worst = -1, -zero
         for i in range(m):
             if t.b[i] < worst:

@@ -86,7 +86,7 @@ def _size(memory):
 
 
 def _address(context, builder, kind, value, i, lanes):
-    """Where the i-th so many numbers of an array or a pointer start."""
+    """The address of the i-th vector of an array or a pointer."""
     base = _base(context, builder, kind, value)
     at = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
     return builder.bitcast(at, ir.VectorType(_OF[kind.dtype].llvm.element, lanes).as_pointer())

@@ -103,6 +103,7 @@ class Scratch(NamedTuple):
     row: Any  # (stride,), the pivot row, or what is multiplied with T
     column_steps: Any  # (stride,), its products
     changed: Any  # (budget,), the entries of the payoffs that have changed
+    stop: Any  # (1,), not 0 once the solve is to be given up
     budget: int
     lanes: int  # numbers in a vector of T
     width: int  # columns of T to sweep
@@ -172,11 +173,12 @@ def aligned(size, like):
 
 @compiled
 def new_workspace(tableaux, m, n, like):
-    """Memory for so many tableaux of (m, n) matrices, with a T of the dtype of like. None holds anything yet."""
+    """Memory for this number of tableaux of (m, n) matrices, with a T of the dtype of like. None holds anything yet."""
     lay = layout(m, n, like)
     numbers = aligned(tableaux * lay.numbers + lay.scratch_numbers, np.empty(0, np.float64))
     coefficients = aligned(tableaux * lay.coefficients + lay.scratch_coefficients, like)
-    indices = np.empty(tableaux * lay.indices + lay.budget, np.int64)
+    indices = np.empty(tableaux * lay.indices + lay.budget + 1, np.int64)
+    indices[-1] = 0  # stop
     for k in range(tableaux):
         for i in range(lay.b, lay.b + lay.rows):
             numbers[k * lay.numbers + i] = 0  # what lies beyond m is read with the last vector, and must be a number
@@ -234,6 +236,7 @@ def scratch_of(workspace, lay):
         pointer(coefficients, lay.row),
         pointer(coefficients, lay.column_steps),
         pointer(workspace.indices, workspace.tableaux * lay.indices),
+        pointer(workspace.indices, workspace.tableaux * lay.indices + lay.budget),
         lay.budget,
         lanes,
         lay.width,

@@ -1,0 +1,111 @@
+"""Long solves: Ctrl-C ends them, and they are the same as short ones."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from coebl.solver import Maximin, compile_kernels, interruptible, maximin
+from coebl.solver.kernels import simplex
+
+SOLVE = """
+import numpy as np
+from coebl.solver import compile_kernels, maximin
+payoffs = np.random.default_rng(0).normal(size=(3000, 3000))
+compile_kernels(payoffs.shape)
+print("ready", flush=True)
+maximin(payoffs)
+print("solved", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_long_solve():
+    """It takes far longer than the second after which it is interrupted."""
+    with subprocess.Popen([sys.executable, "-c", SOLVE], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        try:
+            output, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+        seconds = time.monotonic() - begun
+    assert output == b""
+    assert errors.endswith(b"KeyboardInterrupt\n")
+    assert process.returncode == -signal.SIGINT
+    assert seconds < 5  # one or two, and some because the machine may be busy; it used to be 40
+
+
+@pytest.mark.parametrize("shape", [(1, 50, 60), (9, 24, 20)])
+def test_a_long_solve_gives_the_answer_of_a_short_one(monkeypatch, shape):
+    threads = []
+
+    def watched(*arguments):
+        threads.append(threading.current_thread())
+        return kernel(*arguments)
+
+    kernel = simplex.solve_batch
+    payoffs = np.random.default_rng(shape).normal(size=shape)
+    short = maximin(payoffs)
+    monkeypatch.setattr(interruptible, "_LONG", 0)
+    monkeypatch.setattr(simplex, "solve_batch", watched)
+    long, warm = maximin(payoffs), Maximin(shape)(payoffs)
+    assert threading.main_thread() is not threads[-1]
+    for name in ("strategy", "opponent", "value", "gap", "pivots"):
+        np.testing.assert_array_equal(getattr(long, name), getattr(short, name))
+        np.testing.assert_array_equal(getattr(warm, name), getattr(short, name))
+
+
+def test_an_error_in_a_long_solve_comes_through(monkeypatch):
+    def fail(batch, *arguments):
+        if batch.shape[1] > 2:
+            raise ZeroDivisionError
+        return 0
+
+    monkeypatch.setattr(interruptible, "_LONG", 0)
+    monkeypatch.setattr(simplex, "solve_batch", fail)
+    with pytest.raises(ZeroDivisionError):
+        maximin(np.zeros((30, 30)))
+
+
+@pytest.mark.parametrize("ties", ["first", "random"])
+def test_a_batch_in_parts_gives_the_answers_of_the_whole(monkeypatch, ties):
+    payoffs = np.random.default_rng(1).integers(0, 2, size=(50, 4, 3)).astype(float)
+    whole = maximin(payoffs, ties=ties, random=np.random.default_rng(2))
+    monkeypatch.setattr(interruptible, "_CHUNK", 16)
+    parts = maximin(payoffs, ties=ties, random=np.random.default_rng(2))
+    for name in ("strategy", "opponent", "value", "gap", "pivots"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+@pytest.mark.parametrize("n", [24, 60])
+def test_after_an_interrupt_a_solver_solves_on(monkeypatch, n):
+    """It forgets its tableaux, which the interrupt may have left half done."""
+    first, second = np.random.default_rng(n).normal(size=(2, 1, n, n))
+    solver = Maximin(first.shape)
+    solver(first)
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(simplex, "solve_batch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver(second)
+    np.testing.assert_array_equal(solver(second).strategy, maximin(second).strategy)
+
+
+def test_the_kernel_stops_when_it_is_told():
+    compile_kernels((60, 60))
+    payoffs = np.random.default_rng(3).normal(size=(1, 60, 60))
+    solver = Maximin(payoffs.shape)
+    solver(payoffs)
+    solver._workspace.indices[-1] = 1
+    assert interruptible.solve_large(
+        payoffs + 1, np.zeros((1, 60)), solver._workspace, interruptible.new_answers(1, 60, 60)
+    )
