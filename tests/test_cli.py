@@ -53,7 +53,7 @@ MISTAKES = [  # words of the command, exit code, part of the line
     (
         ["show", "fixd"],
         2,
-        "unknown game or learner 'fixd': did you mean 'fixed'? See: coebl list games, coebl list l",
+        "unknown game, learner or metric 'fixd': did you mean 'fixed'? See: coebl list games, coebl list learners, ",
     ),
     (["list", "planets"], 2, "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, selections."),
     (["check", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
@@ -78,6 +78,9 @@ MISTAKES = [  # words of the command, exit code, part of the line
     ([*PLAY, "--first-seed", "9" * 20], 2, "--first-seed is 99999999999999999999; accepted: a whole number, 0 .. 9"),
     ([*PLAY, "--game", "huge.csv"], 2, "huge has payoffs or a payoff range up to 8e+307; accepted in a match: at most"),
     ([*PLAY, "--metric", "regrt"], 2, "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
+    ([*PLAY, "--metric", "own.py:Mine"], 2, "accepted: a class that extends coebl.metrics.Metric."),
+    ([*PLAY, "--metric", "second.py:Regret"], 2, "two metrics are called 'pseudo_regret'; accepted: names that differ"),
+    (["check", "nameless.py:Metric"], 2, "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], 2, "kl needs a unique equilibrium, and blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], 2, "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
     ([*PLAY, "--save", "no/rounds.csv"], 2, "--save is no/rounds.csv, and the folder no does not exist. Make it."),
@@ -95,6 +98,10 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, arguments, code, m
     (tmp_path / "huge.csv").write_text("8e307,-8e307\n-8e307,8e307\n")
     (tmp_path / "labels.csv").write_text('"a\nb","a\nb"\n1,2\n')
     (tmp_path / "own.py").write_text(MINE)
+    (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
+    (tmp_path / "second.py").write_text(
+        "from coebl import metrics\nclass Regret(metrics.Regret):\n    name = 'pseudo_regret'\n"
+    )
     monkeypatch.chdir(tmp_path)
     stopped, out, error = inside(monkeypatch, capsys, *arguments)
     assert (stopped, out, error.count("\n")) == (code, "", 1), error
@@ -306,23 +313,27 @@ def test_match_saves_what_happened_in_every_round(tmp_path, monkeypatch, capsys,
         np.testing.assert_array_equal(table[name], array.T.ravel())
 
 
-def test_match_json():
-    run = match(
-        "diagonal:2", "ucb", "coebl:c=2.0", 30, "--seeds", "4", "--first-seed", "7", "--noise", "laplace", "--json"
-    )
-    answer = json.loads(run.stdout)
-    assert {key: answer[key] for key in ("game", "row", "column", "rounds", "seeds")} == {
+def test_match_json(monkeypatch, capsys):
+    def answer(*words):
+        _, out, error = inside(monkeypatch, capsys, *PLAY, *words, "--rounds", "30", "--seeds", "4", "--json")
+        assert error == ""
+        return json.loads(out)
+
+    words = ["--game", "diagonal:2", "--column", "coebl:c=2.0"]
+    found = answer(*words, "--first-seed", "7", "--noise", "laplace")
+    assert {key: found[key] for key in ("game", "row", "column", "rounds", "seeds", "noise", "first_seed")} == {
         "game": "diagonal:n=2",
         "row": "ucb",
         "column": "coebl:c=2",
         "rounds": 30,
         "seeds": 4,
+        "noise": "laplace",
+        "first_seed": 7,
     }
-    assert set(answer["metrics"]["pseudo_regret"]) == {"mean", "low", "high", "sd"}
-    again = coebl(
-        "match", "--game", "diagonal:2", "--row", "ucb", "--column", "coebl:c=2", "--rounds", "30", "--seeds", "4"
-    )
-    assert str(answer["metrics"]["regret"]["mean"])[:6] not in again.stdout  # other seeds and noise
+    assert set(found["metrics"]["pseudo_regret"]) == {"mean", "low", "high", "sd"}
+    assert answer(*words, "--first-seed", "7", "--noise", "laplace") == found
+    for others in (["--noise", "laplace"], ["--first-seed", "7"]):
+        assert answer(*words, *others)["metrics"]["regret"]["mean"] != found["metrics"]["regret"]["mean"]
 
 
 MINE = """
@@ -389,3 +400,33 @@ def identity(n: int = 2) -> Game:
     '''Win one if both choose the same.'''
     return Game(np.eye(n))
 """
+
+
+METRIC = """
+from coebl.metrics import Metric
+
+class Surprise(Metric):
+    name = "surprise"
+    title = "Surprise"
+    definition = "abs(r_t - A[a_t, b_t])"
+
+    def __call__(self, block):
+        return abs(block.reward - block.outcomes.earned)
+"""
+
+
+def test_a_metric_of_ones_own_in_a_file(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.py").write_text(METRIC)
+    (tmp_path / "wrong.py").write_text(METRIC.replace(".earned)", ".earned) + block.rounds"))
+    monkeypatch.chdir(tmp_path)
+    words = ["--metric", "mine.py:Surprise", "--metric", "tv", "--rounds", "10", "--seeds", "3", "--json"]
+    _, out, error = inside(monkeypatch, capsys, *PLAY, *words)
+    assert list(json.loads(out)["metrics"]) == ["surprise", "tv"], error
+    assert json.loads(out)["metrics"]["surprise"]["mean"] > 0  # the noise is Gaussian
+    code, out, _ = inside(monkeypatch, capsys, "check", "mine.py:Surprise")
+    assert (code, "no failures" in out) == (0, True), out
+    code, out, _ = inside(monkeypatch, capsys, "check", "wrong.py:Surprise")
+    assert code == 1
+    assert "FAIL  does not depend on how rounds are cut into blocks" in out
+    _, out, _ = inside(monkeypatch, capsys, "show", "mine.py:Surprise")
+    assert "abs(r_t - A[a_t, b_t]); lower is better" in out

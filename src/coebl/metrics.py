@@ -12,6 +12,7 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +32,8 @@ _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; s
 
 def _class_refusal(factory: object) -> str | None:
     if isinstance(factory, type) and issubclass(factory, Metric):
-        return None
+        named = isinstance(getattr(factory, "name", None), str)
+        return None if named else 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
     return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
 
 
@@ -415,6 +417,9 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) ->
             chosen[name] = None
         else:
             raise InputError(f"a metric is {shorten(name)}; accepted: a name, or a class that extends Metric.")
+    for name, count in Counter(metric.name for metric in chosen).items():
+        if count > 1:
+            raise InputError(f"two metrics are called {name!r}; accepted: names that differ. Rename one of them.")
     return [metric(game, runs) for metric in chosen]
 
 

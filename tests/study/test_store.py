@@ -95,11 +95,48 @@ def test_what_travels_with_a_table(store):
     saved(store)
     about = store.metadata(CELL.digest())
     assert about["description"] == CELL.description()
-    assert set(about["versions"]) == {"coebl", "numpy", "numba", "python"}
+    assert set(about["versions"]) == {"coebl", "numpy", "numba", "python", "exp and log"}
     assert about["versions"]["coebl"] == coebl.__version__
     assert about["seconds"] == ran(CELL).seconds
     assert about["created"].endswith("+00:00")
     assert json.loads(store.load(CELL.digest()).schema.metadata[b"coebl"]) == about
+
+
+def test_what_its_learners_and_metrics_are_called_travels_with_a_cell(store, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from coebl.learners.opponents import Uniform\n"
+        "from coebl.metrics import Metric\n\n\n"
+        "class Mine(Uniform):\n    title = 'My learner'\n    colour = 7\n    sees = frozenset({'opponent'})\n\n\n"
+        "class Zero(Metric):\n    name = 'zero'\n    title = 'Zero'\n    formula = '$0$'\n    definition = '0'\n"
+        "    meaning = 3\n    better = 'higher'\n    cumulative = True\n\n"
+        "    def __call__(self, block):\n        return 0 * block.reward\n"
+    )
+    metrics = ("tv", f"{tmp_path}/mine.py:Zero")
+    cell = dataclasses.replace(CELL, row=f"{tmp_path}/mine.py:Mine", column="best-response", metrics=metrics)
+    store.save(cell, cell.run())
+    (tmp_path / "mine.py").unlink()  # it is not needed to read the cell
+    things = store.metadata(store.digests()[0])["things"]
+    assert things["learners"] == {
+        "mine.py:Mine": {"title": "My learner", "colour": 7, "kind": "informed bandit"},
+        "best-response": {"title": "best response", "colour": None, "kind": "oracle"},
+    }
+    assert list(things["metrics"]) == ["tv", "zero"]
+    assert things["metrics"]["tv"]["title"] == "TV distance"
+    assert things["metrics"]["zero"] == {
+        "title": "Zero",
+        "formula": "$0$",
+        "meaning": "3",
+        "definition": "0",
+        "cumulative": True,
+        "better": "higher",
+    }
+
+
+def test_cells_of_older_versions_do_not_say_it(store):
+    (path,) = saved(store)
+    rewrite(path, lambda about: about.pop("things") and None)
+    assert "things" not in store.metadata(path.stem)
+    assert store.finished([CELL]) == {CELL.digest()}
 
 
 def test_file_names_are_the_digests_of_cells(tmp_path):
@@ -368,6 +405,10 @@ def _about(**changes):
     return lambda about: about.update(changes)
 
 
+def _things(**learner):
+    return _about(things={"learners": {"exp3": learner}, "metrics": {}})
+
+
 HOSTILE = {
     "no json": lambda about: b"{",
     "not utf-8": lambda about: b"\xff\xfe\xfa",
@@ -400,6 +441,17 @@ HOSTILE = {
     "versions of numbers": _about(versions={"coebl": 1}),
     "infinite seconds": _about(seconds={"row": float("inf")}),
     "seconds beyond floats": _about(seconds={"row": 10**400}),
+    "things null inside": _about(things={"learners": None, "metrics": {}}),
+    "things list": _about(things=[]),
+    "things half": _about(things={"learners": {}}),
+    "things of lists": _about(things={"learners": {"exp3": []}, "metrics": {}}),
+    "things without a title": _about(things={"learners": {"exp3": {"colour": 1, "kind": "bandit"}}, "metrics": {}}),
+    "things of a strange kind": _things(title="x", colour=None, kind=["bandit"]),
+    "things of an unknown kind": _things(title="x", colour=None, kind="wizard"),
+    "things with a huge colour": _things(title="x", colour=10**400, kind="bandit"),
+    "things with a true colour": _things(title="x", colour=True, kind="bandit"),
+    "things with a number as title": _things(title=1, colour=None, kind="bandit"),
+    "things with a metric's text": _about(things={"learners": {}, "metrics": {"regret": "lower"}}),
     "other labels": _about(labels={"game": "matching-pennies", "row": "ucb", "column": "uniform", "noise": "none"}),
 }
 

@@ -108,11 +108,14 @@ def _learner_class(entry: Entry[Any]) -> type[Learner]:
 
 @app.command("show")
 def show_command(
-    subject: Annotated[str, typer.Argument(metavar="GAME|LEARNER", help="A spec, a game's file, or file.py:Name.")],
+    subject: Annotated[
+        str, typer.Argument(metavar="GAME|LEARNER|METRIC", help="A spec, a game's file, or file.py:Name.")
+    ],
 ) -> None:
-    """Print a game or a learner.
+    """Print a game, a learner or a metric.
 
-    Of a game: its payoffs, source and value. Of a learner: what it does, what it sees, and its parameters.
+    A game with its payoffs, source and value; a learner with what it does, what it sees, and its parameters; a metric
+    with its definition.
 
     \b
     Examples:
@@ -120,11 +123,10 @@ def show_command(
       coebl show blotto:coins=4,fields=3
       coebl show my-game.csv
       coebl show coebl
+      coebl show tv
     """
-    if _is_learner(subject):
-        _show_learner(subject)
-    else:
-        _show_game(subject)
+    shows = {"learner": _show_learner, "game": _show_game, "metric": _show_metric}
+    shows[_kind_of(subject)](subject)
 
 
 def _show_game(text: str) -> None:
@@ -160,40 +162,67 @@ def _show_learner(spec: str) -> None:
         print(learner.cites)
 
 
+def _show_metric(name: str) -> None:
+    from coebl.metrics import METRICS
+
+    entry = METRICS[name]
+    print(f"{entry.name}\n\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
+    print()
+    for line in _metric_lines(entry):
+        print(line)
+
+
 @app.command("check")
 def check_command(
-    subject: Annotated[str, typer.Argument(metavar="LEARNER|GAME", help="A spec, a game's file, or file.py:Name.")],
+    subject: Annotated[
+        str, typer.Argument(metavar="LEARNER|GAME|METRIC", help="A spec, a game's file, or file.py:Name.")
+    ],
 ) -> None:
-    """Hold a learner or a game to its contract, point by point.
+    """Hold a learner, a game or a metric to its contract, point by point.
 
     \b
     Examples:
       coebl check ucb
       coebl check path/to/mine.py:Mine
       coebl check diagonal:4
+      coebl check regret
     """
     from coebl.games import parse_game
-    from coebl.testing import check_game, check_learner
+    from coebl.metrics import metric_class
+    from coebl.testing import check_game, check_learner, check_metric
 
-    report = check_learner(subject) if _is_learner(subject) else check_game(parse_game(subject))
+    kind = _kind_of(subject)
+    if kind == "metric":
+        report = check_metric(metric_class(subject))
+    else:
+        report = check_learner(subject) if kind == "learner" else check_game(parse_game(subject))
     print(report)
     if not report.passed:
         raise typer.Exit(1)
 
 
-def _is_learner(subject: str) -> bool:
-    """Whether a text names a learner rather than a game; in a user's own file, functions are games."""
+def _kind_of(subject: str) -> str:
+    """Whether a text names a learner, a game or a metric; in a user's own file, functions are games."""
     from coebl.core.modules import load_file
     from coebl.core.specs import split_spec
     from coebl.games import GAMES
     from coebl.games.registry import is_path
     from coebl.learners import LEARNERS
+    from coebl.metrics import METRICS, Metric
 
     parts = split_spec(subject)
     if parts.file:
-        return not inspect.isfunction(getattr(load_file(parts.file), parts.name.rpartition(":")[2], None))
-    known = [*GAMES.names, *LEARNERS.names]
-    if parts.name not in known and not is_path(subject):
-        hint = nearest(parts.name, known)
-        raise InputError(f"unknown game or learner {parts.name!r}{hint} See: coebl list games, coebl list learners")
-    return parts.name in LEARNERS
+        found = getattr(load_file(parts.file), parts.attribute, None)
+        if isinstance(found, type) and issubclass(found, Metric):
+            return METRICS.kind
+        return GAMES.kind if inspect.isfunction(found) else LEARNERS.kind
+    for registry in (LEARNERS, GAMES, METRICS):
+        if parts.name in registry:
+            return registry.kind
+    if is_path(subject):
+        return GAMES.kind
+    hint = nearest(parts.name, [*GAMES.names, *LEARNERS.names, *METRICS.names])
+    raise InputError(
+        f"unknown game, learner or metric {parts.name!r}{hint} See: coebl list games, coebl list learners, "
+        "coebl list metrics"
+    )

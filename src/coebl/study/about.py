@@ -20,9 +20,10 @@ from coebl.core.specs import split_spec
 from coebl.engine import Result
 from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS
-from coebl.study.cell import FORMAT, digest_of
+from coebl.study.cell import FORMAT, Cell, digest_of
 from coebl.study.errors import StoreError, UnsoundError
 from coebl.study.tables import LABELS
+from coebl.study.things import are_things, things_of
 
 _MOST_BYTES = 1 << 26  # far above what a million seeds need
 _MOST_SECONDS = 1e12
@@ -45,7 +46,7 @@ def labels_of(description: Mapping[str, Any], result: Result) -> dict[str, str]:
 
 
 def about_of(
-    description: Mapping[str, Any], labels: Mapping[str, str], result: Result, rows: int, checksum: str
+    cell: Cell, description: Mapping[str, Any], labels: Mapping[str, str], result: Result, rows: int, checksum: str
 ) -> dict[str, Any]:
     """What is written into the file of a cell, beside its table."""
     return {
@@ -55,6 +56,7 @@ def about_of(
         "metrics": list(result.metrics),
         "rows": rows,
         "checksum": checksum,
+        "things": things_of(labels, result, cell.metrics),
         "versions": versions(),
         "seconds": {phase: float(seconds) for phase, seconds in result.seconds.items()},
         "created": now(),
@@ -172,6 +174,7 @@ _ABOUT: dict[str, Callable[[object], bool]] = {
     "versions": _table_of(_is_text),
     "seconds": _table_of(is_time),
     "created": _is_text,
+    "things": are_things,
 }
 _DESCRIPTION: dict[str, Callable[[object], bool]] = {
     "game": _is_text,

@@ -28,7 +28,7 @@ class Cell:
     seeds: tuple[int, ...]
     noise: str | None = None  # None: the game's own
     record: Record = "log"
-    metrics: tuple[str, ...] = ("regret", "pseudo_regret")
+    metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
 
     def match(self) -> Match:
         """The match that the cell plays."""
@@ -40,23 +40,26 @@ class Cell:
 
     def description(self) -> dict[str, Any]:
         """All that the numbers depend on: files by their content, wherever they lie."""
-        specs = {"game": self.game, "row": self.row, "column": self.column}
-        files = {}
-        for field, spec in specs.items():
-            file = split_spec(spec).file or (spec if field == "game" else "")
-            if file and is_file(file):
-                specs[field] = Path(file).name + spec.removeprefix(file)
-                files[field] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+        game = self._game_file()
+        named = {"game": game or split_spec(self.game).file}
+        named |= {"row": split_spec(self.row).file, "column": split_spec(self.column).file}
+        named |= {Path(file).name: file for file in (split_spec(metric).file for metric in self.metrics)}
         return {
-            **specs,
+            "game": Path(game).name if game else split_spec(self.game).without_folder,
+            "row": split_spec(self.row).without_folder,
+            "column": split_spec(self.column).without_folder,
             "rounds": self.rounds,
             "seeds": list(self.seeds),
             "noise": self.noise,
             "record": self.record,
-            "metrics": list(self.metrics),
-            "files": files,
+            "metrics": [split_spec(metric).without_folder for metric in self.metrics],
+            "files": {key: _sum_of(file) for key, file in named.items() if file and is_file(file)},
             "format": FORMAT,
         }
+
+    def _game_file(self) -> str:
+        """The file that holds the game's payoffs, or nothing: a file called "rps" does not hide the game."""
+        return self.game if Path(self.game).suffix and is_file(self.game) else ""
 
     def digest(self) -> str:
         """The name under which the cell's results are stored: equal for equal descriptions, anywhere."""
@@ -71,6 +74,10 @@ def digest_of(description: Mapping[str, Any]) -> str:
     """The digest of a cell's description."""
     text = json.dumps(description, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _sum_of(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def is_file(name: str) -> bool:

@@ -40,7 +40,7 @@ def make_cell_file(cell: Cell, result: Result) -> CellFile:
     description = cell.description()
     labels = labels_of(description, result)
     table = cell_table(labels, result)
-    about = about_of(description, labels, result, table.num_rows, checksum(table))
+    about = about_of(cell, description, labels, result, table.num_rows, checksum(table))
     data = parquet_bytes(table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True)}))
     return CellFile(digest_of(description), data)
 

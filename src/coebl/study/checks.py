@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from coebl.core.errors import InputError, shorten
 from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, read_game
 from coebl.games.game import SeatName
 from coebl.learners import Learner
-from coebl.metrics import METRICS, metric_class
+from coebl.metrics import METRICS, Metric, metric_class
 from coebl.study.cell import is_file
 from coebl.study.match_ups import MatchUps
 from coebl.study.reading import Files, Mistakes, SpecAt, reason_of
+from coebl.study.tables import LABELS, NUMBERS
 
 
 class GameChecks:
@@ -25,6 +28,7 @@ class GameChecks:
     def __init__(self, mistakes: Mistakes, files: Files) -> None:
         self._mistakes = mistakes
         self._files = files
+        self._metrics = FileMetrics(mistakes, files)
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
 
     def check(
@@ -32,6 +36,7 @@ class GameChecks:
     ) -> dict[str, tuple[str, ...]]:
         """The metrics to take of every game, by its canonical spec or its path."""
         allowed: dict[str, tuple[str, ...]] = {}
+        metrics = self._metrics.placed(metrics)
         for place, spec in games:
             try:
                 key, game = self._game(spec)
@@ -49,13 +54,11 @@ class GameChecks:
         if suffix in SUFFIXES or (suffix and is_file(str(self._files.path(spec)))):
             path = self._files.checked(spec)
             return path.as_posix(), read_game(path)
-        if file := split_spec(spec).file:
-            spec = self._files.checked(file).as_posix() + spec.removeprefix(file)
-        game = parse_game(spec)
+        game = parse_game(self._files.placed(spec))
         return game.spec or spec, game
 
     def _allowed(self, metrics: list[SpecAt], key: str, game: Game) -> tuple[str, ...]:
-        """The metrics to take of a game, in the order of the register: a set has one digest."""
+        """The metrics to take of a game, in the order of the register, then by file: a set has one digest."""
         chosen = set()
         for place, name in metrics:
             for each in METRICS.names if name == "all" else [name]:
@@ -66,10 +69,11 @@ class GameChecks:
                     chosen.add(each)
                 elif name != "all":
                     self._mistakes.add(place, f"not for the game {key}: {reason}")
-        return tuple(name for name in METRICS.names if name in chosen)
+        own = sorted(chosen.difference(METRICS.names), key=lambda spec: split_spec(spec).without_folder)
+        return (*(name for name in METRICS.names if name in chosen), *own)
 
     def _seat_everybody(self, match_ups: MatchUps, key: str, game: Game, rounds: int) -> None:
-        """Ask every learner about every seat that it takes; of both seats the first that it refuses is told."""
+        """Ask every learner about every seat that it takes; only the first refused seat is reported."""
         seatings: list[tuple[SeatName, str]] = []
         for row, column in match_ups.pairs:
             seatings += [("row", row), ("column", column)]
@@ -80,6 +84,39 @@ class GameChecks:
             if reason is not None:
                 refused.add(spec)
                 self._mistakes.add(place, f"{spec} cannot take the {name} seat of {key}: {reason}")
+
+
+class FileMetrics:
+    """The metrics of a study that are in users' own files: each must have a column of its own in the results."""
+
+    def __init__(self, mistakes: Mistakes, files: Files) -> None:
+        self._mistakes = mistakes
+        self._files = files
+        self._specs: dict[type[Metric], str] = {}  # by which each is known, however it is spelled
+        self._owners: dict[str, type[Metric]] = {}  # of the columns
+
+    def placed(self, metrics: list[SpecAt]) -> list[SpecAt]:
+        """The metrics, with the paths of their files; those that cannot be used are noted as mistakes."""
+        found: list[SpecAt] = []
+        for place, spec in metrics:
+            try:
+                found.append((place, self._placed(spec) if split_spec(spec).file else spec))
+            except Exception as error:  # a metric in a file is anybody's code
+                self._mistakes.add(place, reason_of(error))
+        return found
+
+    def _placed(self, spec: str) -> str:
+        placed = self._files.placed(spec)
+        if split_spec(spec).parameters:
+            raise InputError(f"{spec}: a metric has no parameters; accepted: file.py:Name.")
+        metric = metric_class(placed)
+        name = getattr(metric, "name", None)
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+            accepted = 'letters, digits and _, such as name = "surprise"'
+            raise InputError(f"{spec}: the class attribute name is {shorten(name)}; accepted: {accepted}.")
+        if name in METRICS or name in (*LABELS, *NUMBERS, "all") or self._owners.setdefault(name, metric) is not metric:
+            raise InputError(f"{spec}: another metric or column is called {name!r}; give it another name.")
+        return self._specs.setdefault(metric, placed)
 
 
 def _refusal(learner: Learner, name: SeatName, game: Game, rounds: int) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from coebl.core.errors import InputError, nearest
-from coebl.core.specs import split_spec
 from coebl.engine import Match
 from coebl.games import Game
 from coebl.learners import Learner, parse_learner
@@ -37,7 +36,7 @@ class MatchUps:
         before = len(self._mistakes)
         self.pairs = self._pairs()
         if not self.pairs and "match-ups" in keys and len(self._mistakes) == before:
-            self._mistakes.add(keys.place("match-ups"), f"nobody meets anybody; accepted: {ACCEPTED['match-ups']}.")
+            self._mistakes.add(keys.place("match-ups"), f"no match-up is listed; accepted: {ACCEPTED['match-ups']}.")
 
     def _pairs(self) -> dict[Pair, Place]:
         keys = self._keys
@@ -107,9 +106,7 @@ class MatchUps:
     def _learner(self, place: Place, spec: str) -> str | None:
         """The canonical spec of a learner, or None after a mistake."""
         try:
-            if file := split_spec(spec).file:
-                spec = self._files.checked(file).as_posix() + spec.removeprefix(file)
-            learner = parse_learner(spec)
+            learner = parse_learner(self._files.placed(spec))
             canonical = str(learner)
         except Exception as error:  # a learner in a file is anybody's code
             self._mistakes.add(place, reason_of(error))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.specs import split_spec
 from coebl.engine import Record
 from coebl.games import parse_noise
 from coebl.metrics import METRICS
@@ -31,7 +32,7 @@ ACCEPTED = {
     "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
     "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
     "record": '"all", "log", "last", or every how many rounds, >= 1',
-    "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all",
+    "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
     "parts": "tables [[parts]], each with keys of its own",
 }
@@ -76,7 +77,7 @@ class Files:
         return self._folder / name
 
     def checked(self, name: str) -> Path:
-        """The same; an InputError if another file that the study names is called the same."""
+        """The same path; an InputError if another file that the study names is called the same."""
         path = self.path(name)
         first = self._by_name.setdefault(path.name, path)
         if first.resolve() != path.resolve():
@@ -84,6 +85,11 @@ class Files:
                 f"{path} and {first} have the same name, and results know files by their names; rename one of them."
             )
         return path
+
+    def placed(self, spec: str) -> str:
+        """A spec with the path of the file that it names, if it names one, as seen from here."""
+        parts = split_spec(spec)
+        return parts.moved_to(self.checked(parts.file).as_posix()) if parts.file else spec
 
 
 class Keys:
@@ -235,7 +241,7 @@ class Keys:
         return list(noises)
 
     def metrics(self) -> list[SpecAt]:
-        """The names of metrics, "all" among them."""
+        """The names of metrics, "all" among them, and file.py:Name."""
         place = self.place("metrics")
         metrics = self.get("metrics", list(Cell.metrics))
         if metrics == "all":
@@ -248,8 +254,8 @@ class Keys:
             at = (*place, index)
             if not isinstance(name, str):
                 self.mistakes.refuse(at, name, ACCEPTED["metrics"])
-            elif name not in METRICS and name != "all":
-                accepted = f"{', '.join(METRICS.names)}, all"
+            elif name not in METRICS and name != "all" and not split_spec(name).file:
+                accepted = f"{', '.join(METRICS.names)}, all; or file.py:Name"
                 self.mistakes.add(at, f"unknown metric {name!r}{nearest(name, METRICS.names)} Accepted: {accepted}.")
             else:
                 names.append((at, name))

@@ -106,7 +106,7 @@ def run(
 def _same_files(outcome: CellFile | Failure, digest: str) -> CellFile | Failure:
     """The outcome, unless the worker had other contents of files than those that the cell was read with."""
     if isinstance(outcome, CellFile) and outcome.digest != digest:
-        reason = "a game's or learner's file that it names changed while it ran, or is another one there; run again."
+        reason = "a file that it names changed while it ran, or is another one there; run again."
         return Failure(reason, reason)
     return outcome
 

@@ -181,7 +181,9 @@ class Store:
                 if path.stem in descriptions:
                     sound.add(path.stem)
                 elif replaced and _without_files(read_metadata(path)["description"]) in replaced:
-                    self._set_aside(path, f"{path}: made from a game's or learner's file that has changed since.")
+                    self._set_aside(
+                        path, f"{path}: made from a file of a game, learner or metric that has changed since."
+                    )
             except UnsoundError as error:
                 self._set_aside(path, str(error))
             except (MissingError, FileNotFoundError):

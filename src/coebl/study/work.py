@@ -43,7 +43,7 @@ def play(cell: Cell, seconds: float | None = None) -> CellFile | Failure:
 def _cause(cell: Cell, error: BaseException) -> str:
     """The error on one line, with the last line of a user's own file that led to it."""
     cause = f"{type(error).__name__}: {one_line(error)}"
-    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column))
+    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, *cell.metrics))
     own = {Path(name).resolve(): name for name in names if name}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if name := own.get(Path(frame.filename).resolve()):
