@@ -65,16 +65,12 @@ class Seated:
     def __init__(
         self,
         learner: Learner,
+        seat: Seat,
         seeds: Sequence[int],
-        shape: tuple[int, int],
-        horizon: int | None,
-        payoff_range: tuple[float, float],
-        *,
         name: SeatName = "row",
         payoff: Floats | None = None,
     ) -> None:
-        """Seat a learner; the arguments are those of `build_seat`."""
-        seat = build_seat(learner, seeds, shape, horizon, payoff_range, name=name, payoff=payoff)
+        """Seat a learner. The seat is `build_seat`'s, and so are the seeds, its name and the true payoffs, if known."""
         self.name = name
         self.seeds = seeds
         self.learner = learner.seated(seat)
