@@ -205,7 +205,7 @@
     return { label: reference.label, rounds, heights: reference.heights[place] };
   }
 
-  /** Of the curves of a metric that could be shown, the one with the latest round. */
+  /** The curve of a metric with the latest round, among those that could be shown. */
   const longestCurve = (metric) => viewMatches().filter((match) => metric in match.metrics)
     .map((match) => match.metrics[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
