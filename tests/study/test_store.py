@@ -234,8 +234,8 @@ def test_sound_files_are_finished(store):
 def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(store, monkeypatch):
     path, _ = saved(store, CELL, OTHER)
     decoded = []
-    read = store_module.read_cell_file
-    monkeypatch.setattr(store_module, "read_cell_file", lambda path: decoded.append(path) or read(path))
+    read = store_module.parse_cell
+    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
     both = {CELL.digest(), OTHER.digest()}
     assert Store.open(store.folder).finished([CELL, OTHER]) == both
     assert len(decoded) == 2  # of another process, for all that is known
