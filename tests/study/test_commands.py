@@ -35,7 +35,7 @@ def test_new_show_run_results(tmp_path):
     assert done.returncode == 0, done.stderr
     table = coebl("results", "results", "--metric", "pseudo_regret", cwd=tmp_path).stdout
     assert "95 % interval" in table
-    assert "from 24 finished cells" in table
+    assert "from 24 of 24 cells" in table
     rows = list(csv.DictReader(io.StringIO(coebl("results", "results", "--csv", cwd=tmp_path).stdout)))
     assert {row["metric"] for row in rows} >= {"regret", "pseudo_regret"}
     assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in rows)

@@ -15,6 +15,8 @@ from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.order import natural
 from coebl.core.specs import split_spec
+from coebl.learners import LEARNERS
+from coebl.learners.base import Kind
 from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
@@ -70,6 +72,17 @@ class Results:
             f"the cells were made on processors whose exp and log differ in the last bit ({', '.join(sorted(kinds))}); "
             "where a learner uses these, a seed may lead to different runs on them"
         ]
+
+    def kinds(self) -> dict[str, Kind]:
+        """How much each learner sees, by its spec; learners of older cells that are not registered are left out."""
+        kinds: dict[str, Kind] = {}
+        for about in self.metadata():
+            if things := about.get("things"):
+                kinds |= {spec: learner["kind"] for spec, learner in things["learners"].items()}
+            else:
+                specs = (about["labels"][seat] for seat in ("row", "column"))
+                kinds |= {spec: _kind_of(spec) for spec in specs if split_spec(spec).name in LEARNERS}
+        return kinds
 
     @property
     def metrics(self) -> list[str]:
@@ -297,6 +310,12 @@ def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
     labels, description = about["labels"], about["description"]
     match = (labels["game"], labels["noise"], labels["row"], labels["column"], description["rounds"])
     return (*match, description["seeds"][0], digest)
+
+
+def _kind_of(spec: str) -> Kind:
+    learner: Any = LEARNERS[split_spec(spec).name].factory
+    kind: Kind = learner.kind()
+    return kind
 
 
 def _by_number(key: tuple[Any, ...]) -> tuple[Any, ...]:

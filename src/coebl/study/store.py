@@ -325,6 +325,11 @@ class Store:
                     records.append(record)
         return records
 
+    def planned(self) -> int:
+        """How many cells the last run that made any was to make or find; 0 where that is not known."""
+        planned = [record["of"] for record in self.runs() if is_count(record.get("of"))]
+        return planned[-1] if planned else 0
+
     # The folder
 
     def _is_study(self) -> bool:
