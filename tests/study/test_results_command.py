@@ -82,6 +82,7 @@ def test_any_recorded_round(results, folder):
 def test_csv_and_json_hold_the_same(results):
     table, rows = list(csv.DictReader(io.StringIO(results("--csv")))), json.loads(results("--json"))
     assert [float(row["mean"]) for row in table] == [row["mean"] for row in rows]
+    assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in table)
     assert "--csv and --json are both given" in results("--csv", "--json")
 
 
