@@ -31,7 +31,7 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/learners.py
 
 findings: .venv/developing  ## docs/findings.md anew, from its template and results/ijcai2025
-	$(BIN)/python docs/findings.py
+	$(BIN)/python -m coebl.papers.ijcai2025.findings
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

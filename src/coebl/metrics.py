@@ -90,6 +90,7 @@ class Metric:
     meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
+    signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
 
     def __init__(self, game: Game, runs: int) -> None:
         reason = self.refusal(game)
@@ -176,8 +177,8 @@ class RunningSum:
         return sums[1:]
 
 
-class _Sum(Metric):
-    """A metric that adds a term per round."""
+class Total(Metric):
+    """A metric that adds up a term per round. Extend it: the class attributes, and `terms`."""
 
     cumulative = True
 
@@ -194,13 +195,14 @@ class _Sum(Metric):
 
 
 @METRICS.add("regret")
-class Regret(_Sum):
+class Regret(Total):
     """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
 
     title = "Regret"
     definition = "sum of V - r_t"
     formula = r"$\Sigma\,(V - r_t)$"
     meaning = "What the row player fell short of the game's value, as observed; noise included."
+    signed = True
 
     def terms(self, block: Block) -> Floats:
         """V - r_t."""
@@ -208,13 +210,14 @@ class Regret(_Sum):
 
 
 @METRICS.add("pseudo_regret")
-class PseudoRegret(_Sum):
+class PseudoRegret(Total):
     """As regret, without its noise: same expectation, far smaller variance."""
 
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
     meaning = "The same expectation as regret, without the noise of rewards and actions."
+    signed = True
 
     def terms(self, block: Block) -> Floats:
         """V - x_t' A y_t."""
@@ -222,7 +225,7 @@ class PseudoRegret(_Sum):
 
 
 @METRICS.add("absolute_regret")
-class AbsoluteRegret(_Sum):
+class AbsoluteRegret(Total):
     """The paper's first measure, as its text defines it."""
 
     title = "Absolute regret"
@@ -243,13 +246,14 @@ class RegretMagnitude(Regret):
     definition = "abs(sum of V - r_t)"
     formula = r"$|\Sigma\,(V - r_t)|$"
     meaning = "The first measure as the paper's program computes it."
+    signed = False
 
     def __call__(self, block: Block) -> Floats:
         return np.abs(super().__call__(block))
 
 
 @METRICS.add("absolute_pseudo_regret")
-class AbsolutePseudoRegret(_Sum):
+class AbsolutePseudoRegret(Total):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
     title = "Absolute pseudo-regret"

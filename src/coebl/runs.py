@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 
-MatchSpecs = tuple[str, str, str]  # of the game, the row learner and the column learner
+
+class MatchSpecs(NamedTuple):
+    """A row learner against a column learner on a game, by their specs. Plain tuples of the three equal it."""
+
+    game: str
+    row: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.row} v {self.column} on {self.game}"
 
 
 @dataclass(frozen=True)
@@ -24,7 +34,7 @@ class Runs:
     noise: str | None = None
 
     def thinned(self, points: int) -> Runs:
-        """The same at so many rounds at most, evenly spread, the first and the last among them.
+        """Thin to at most `points` rounds, evenly spread, including the first and last.
 
         >>> Runs(np.arange(1, 10), np.arange(2), np.zeros((9, 2))).thinned(3).rounds
         array([1, 5, 9])
@@ -35,7 +45,7 @@ class Runs:
         return replace(self, rounds=self.rounds[kept], values=self.values[kept])
 
     def ending(self, rounds: int) -> Runs:
-        """The same at those recorded rounds that are among the last so many of all rounds.
+        """The recorded rounds within the last `rounds` rounds.
 
         >>> Runs(np.arange(10, 101, 10), np.arange(2), np.zeros((10, 2))).ending(25).rounds
         array([ 80,  90, 100])
@@ -46,14 +56,14 @@ class Runs:
 
 @lru_cache(maxsize=64)  # a page asks for the same places many thousand times
 def _evenly_spread(length: int, points: int) -> Ints:
-    """So many places in a list, the first and the last among them."""
+    """The indices of `points` entries of a list, evenly spread, including the first and last."""
     return np.unique(np.linspace(0, length - 1, points).round().astype(np.int64))
 
 
 class Source(Protocol):
     """What plots and claims read from: the results of a study, or anything that answers as they do."""
 
-    def matches(self) -> list[MatchSpecs]:
+    def matches(self) -> Sequence[tuple[str, str, str]]:
         """Game, row and column of every match."""
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:

@@ -79,8 +79,8 @@ def mean_interval(
     """The mean of the samples with a confidence interval.
 
     "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987) from that
-    many resamples, drawn from the generator that is then needed. Of a single sample the sd and both ends are NaN: one
-    number says nothing about spread. Equal samples have an interval of width zero.
+    many resamples, drawn from the generator that is then needed. For a single sample, the sd and both ends are NaN:
+    one number says nothing about spread. Equal samples have an interval of width zero.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.5 [0.4457, 4.554]

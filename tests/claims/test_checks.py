@@ -8,10 +8,11 @@ import scipy.optimize
 import scipy.stats
 
 from coebl.claims.checks import Bound, Largest, Near, fieller, sublinear
-from coebl.claims.reading import Pairing, Setting
+from coebl.claims.reading import Setting
+from coebl.runs import MatchSpecs
 
 SETTING = Setting(3000, "gaussian")
-ALONE = Pairing("rps", "exp3", "exp3")
+ALONE = MatchSpecs("rps", "exp3", "exp3")
 
 
 class TestSublinear:
@@ -61,7 +62,7 @@ class TestSublinear:
 
 
 class TestExtremes:
-    samples = tuple(SETTING.end(Pairing("diagonal", row, "coebl")) for row in ("exp3", "exp3-ix", "ucb"))
+    samples = tuple(SETTING.end(MatchSpecs("diagonal", row, "coebl")) for row in ("exp3", "exp3-ix", "ucb"))
     noise = np.random.default_rng(4).standard_normal((3, 20))
 
     def near(self, means, extreme, noise=1.0):

@@ -11,38 +11,38 @@ import scipy.stats
 
 from coebl.claims.checks import Near, above, below
 from coebl.claims.judging import Claims, judge
-from coebl.claims.reading import Pairing, Setting
+from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
-from coebl.runs import Runs
+from coebl.runs import MatchSpecs, Runs
 
 SETTING = Setting(300, "gaussian")
 ROUNDS = np.arange(10, 301, 10)
-GAMES = [f"diagonal:n={n}" for n in range(2, 8)]
+SIZED = [f"diagonal:n={n}" for n in range(2, 8)]
 BASELINES = ("exp3", "exp3-ix", "ucb")
-DUELS = [Pairing(game, row, "coebl") for game in GAMES for row in BASELINES]
-ALONE = [Pairing(game, row, row) for game in GAMES for row in ("coebl", "ucb")]
+DUELS = [MatchSpecs(game, row, "coebl") for game in SIZED for row in BASELINES]
+ALONE = [MatchSpecs(game, row, row) for game in SIZED for row in ("coebl", "ucb")]
 VARIANTS = {"six": 6, "two": 2}  # how many games the claims are about
 
 CLAIMS = Claims()
 
 
-@CLAIMS.add("wins", "everywhere", "COEBL wins.", ("pseudo_regret", "regret"))
+@CLAIMS.add("wins", "COEBL wins.", ("pseudo_regret", "regret"))
 def _wins(games):
-    return [above(SETTING.end(duel)) for duel in DUELS if duel.game in GAMES[:games]]
+    return [above(SETTING.end(duel)) for duel in DUELS if duel.game in SIZED[:games]]
 
 
-@CLAIMS.add("differs", "self-play", "UCB has more.", ("tv",))
+@CLAIMS.add("differs", "UCB has more.", ("tv",))
 def _differs(games):
     ends = {pairing: SETTING.latest(pairing, 100) for pairing in ALONE}
-    return [above(ends[game, "ucb", "ucb"], minus=ends[game, "coebl", "coebl"]) for game in GAMES[:games]]
+    return [above(ends[game, "ucb", "ucb"], minus=ends[game, "coebl", "coebl"]) for game in SIZED[:games]]
 
 
-@CLAIMS.add("numbers", "everywhere", "COEBL wins, with a largest of 10.", ("pseudo_regret",))
+@CLAIMS.add("numbers", "COEBL wins, with a largest of 10.", ("pseudo_regret",))
 def _numbers(games):
     return [*_wins(games), Near(tuple(map(SETTING.end, DUELS)), 10, "largest")]
 
 
-@CLAIMS.add("silent", "nowhere", "Nothing.", ("tv",), silence="there is nothing to check")
+@CLAIMS.add("silent", "Nothing.", ("tv",), silence="there is nothing to check")
 def _silent(games):
     return []
 
@@ -59,7 +59,7 @@ class Made:
         return self.present
 
     def runs(self, game, row, column, metric):
-        pairing = Pairing(game, row, column)
+        pairing = MatchSpecs(game, row, column)
         self.asked[pairing, metric] += 1
         if pairing not in self.present:
             raise InputError(f"no finished cell has {pairing}.")
@@ -75,7 +75,7 @@ def verdict(claim, source, variant="six"):
 
 
 def duel(row, game):
-    return Pairing(game, row, "coebl")
+    return MatchSpecs(game, row, "coebl")
 
 
 def standard(t):
@@ -122,7 +122,10 @@ class TestVerdicts:
         assert result.note.endswith("is not shown to be above 0 (not significant: 1 of 18 checks; failing: none)")
 
     def test_a_number_beside_the_statement_does_not_decide_where_the_statement_fails(self):
-        numbers = {duel("exp3", GAMES[3]): np.linspace(-11, -1, 20), duel("ucb", GAMES[5]): np.linspace(9000, 9001, 20)}
+        numbers = {
+            duel("exp3", SIZED[3]): np.linspace(-11, -1, 20),
+            duel("ucb", SIZED[5]): np.linspace(9000, 9001, 20),
+        }
         result = verdict("numbers", Made(numbers))
         assert (result.verdict, result.threshold) == ("fails", 0)
         assert result.note.startswith("exp3 v coebl on diagonal:n=5")
@@ -165,13 +168,13 @@ class TestHolm:
 
     def test_checks_without_data_count_in_the_family(self):
         t = scipy.stats.t(19).ppf(0.004)  # 9 x 0.004 < 0.05 < 18 x 0.004
-        source = Made({duel("ucb", "diagonal:n=3"): standard(t)}, keep=lambda pairing: pairing.game in GAMES[:3])
+        source = Made({duel("ucb", "diagonal:n=3"): standard(t)}, keep=lambda pairing: pairing.game in SIZED[:3])
         assert verdict("wins", source).verdict == "not testable"
 
 
 class TestMissingData:
     def test_games_are_named_by_family(self):
-        result = verdict("wins", Made(keep=lambda pairing: pairing.game in GAMES[:3]))
+        result = verdict("wins", Made(keep=lambda pairing: pairing.game in SIZED[:3]))
         assert result.verdict == "not testable"
         assert result.note == "9 of 18 checks have data, all of them hold; missing: diagonal n = 5, 6, 7"
         assert result.threshold == 0
@@ -188,12 +191,12 @@ class TestMissingData:
 
     def test_a_check_that_fails_is_enough(self):
         numbers = {duel("exp3", "diagonal:n=3"): np.linspace(-11, -9, 20)}
-        result = verdict("wins", Made(numbers, keep=lambda pairing: pairing.game in GAMES[:2]))
+        result = verdict("wins", Made(numbers, keep=lambda pairing: pairing.game in SIZED[:2]))
         assert result.verdict == "fails"
         assert result.note.endswith("is not above 0 (failing: 1 of 18 checks; without data: 12)")
 
     def test_undecided_checks_are_told(self):
-        source = Made({duel("exp3", GAMES[1]): standard(0)}, keep=lambda pairing: pairing.game in GAMES[:2])
+        source = Made({duel("exp3", SIZED[1]): standard(0)}, keep=lambda pairing: pairing.game in SIZED[:2])
         assert verdict("wins", source).note.startswith("6 of 18 checks have data, 5 of them hold, none fails; missing:")
 
     @pytest.mark.parametrize(("seeds", "expected"), [(1, "not testable"), (2, "holds")])
@@ -205,7 +208,7 @@ class TestMissingData:
     def test_infinite_numbers(self):
         numbers = np.ones(20)
         numbers[3] = math.inf
-        result = verdict("differs", Made({Pairing("diagonal:n=3", "ucb", "ucb"): numbers}))
+        result = verdict("differs", Made({MatchSpecs("diagonal:n=3", "ucb", "ucb"): numbers}))
         assert result.verdict == "not testable"
         assert "5 of 6 checks have data, all of them hold" in result.note
         assert "ucb v ucb on diagonal:n=3, rounds 201 to 300: tv is not finite in every run" in result.note
@@ -241,7 +244,7 @@ class TestMissingData:
 
     def test_the_other_seat_does_not_count(self):
         source = Made()
-        source.present = [Pairing(game, column, row) for game, row, column in DUELS]
+        source.present = [MatchSpecs(game, column, row) for game, row, column in DUELS]
         assert verdict("wins", source).verdict == "not testable"
 
 
@@ -279,7 +282,7 @@ class TestReading:
         values = np.where((ROUNDS == 110) | (ROUNDS == 200), 1.0, 0.0)[:, None] + np.zeros(20)
         pairing = ALONE[0]
         claims = Claims()
-        claims.add("mean", "", "The mean of ten rounds, of which two are 1.", ("tv",))(
+        claims.add("mean", "The mean of ten rounds, of which two are 1.", ("tv",))(
             lambda _: [below(SETTING.between(pairing, 110, 200), 0.5)]
         )
         (result,) = judge(Made({pairing: values}), claims.values(), {"only": None})

@@ -4,13 +4,14 @@ import multiprocessing
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, UserCodeError
 from coebl.engine import Match, PolicyError, simulate
 from coebl.games import Game
 from coebl.learners import Learner
@@ -212,6 +213,34 @@ class Bad(Learner):
 def test_a_bad_policy_stops_the_run(fault, message):
     with pytest.raises(PolicyError, match=message):
         simulate(Match.of(GAME, Bad(fault), "exp3", rounds=30), [4, 11, 6])
+
+
+@dataclass
+class Breaks(Learner):
+    """Has a bug that shows in round 3."""
+
+    name = "breaks"
+
+    def start(self, seat):
+        self.seat = seat
+
+    def policy(self, t):
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+    def observe(self, t, seen):
+        if t == 3:
+            [].pop()  # the bug
+
+
+def test_a_bug_in_a_learner_of_ones_own_is_one_line_with_its_place():
+    with pytest.raises(UserCodeError) as caught:
+        simulate(Match.of(GAME, "uniform", Breaks(), rounds=5), 2)
+    lines = Path(__file__).read_text().splitlines()
+    line = 1 + next(at for at, text in enumerate(lines) if "# the bug" in text)
+    assert str(caught.value) == (
+        f"{__file__}, line {line}: IndexError: pop from empty list (breaks in the column seat, round 3)"
+    )
+    assert isinstance(caught.value.__cause__, IndexError)
 
 
 def test_learners_are_left_as_they_were():

@@ -7,11 +7,12 @@ import pytest
 
 from coebl.claims.checks import above, below
 from coebl.claims.judging import Claims
-from coebl.claims.reading import Pairing, Setting
+from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
 from coebl.papers import PAPERS, Paper, Quick, load_paper, paper_of
 from coebl.papers.reproduce import experiments, means, reproduce
 from coebl.plots import plot_curves
+from coebl.runs import MatchSpecs
 from coebl.study import Results, parse_study, run
 
 STUDY = """
@@ -39,22 +40,22 @@ class Reading(NamedTuple):
     learner: str
 
     def on(self, game):
-        return Pairing(game, self.learner, self.learner)
+        return MatchSpecs(game, self.learner, self.learner)
 
 
-@CLAIMS.add("near", "", "The distance stays below 3, the largest there is being 2.", ("tv",))
+@CLAIMS.add("near", "The distance stays below 3, the largest there is being 2.", ("tv",))
 def _near(reading):
     return [below(SETTING.end(reading.on("rps")), 3)]
 
 
-@CLAIMS.add("far", "", "The distance is above 3.", ("tv",))
+@CLAIMS.add("far", "The distance is above 3.", ("tv",))
 def _far(reading):
     return [above(SETTING.end(reading.on("diagonal:n=2")), 3)]
 
 
-@CLAIMS.add("uniform", "", "The row player has no policy but one.", ("tv",))
+@CLAIMS.add("uniform", "The row player has no policy but one.", ("tv",))
 def _uniform(reading):
-    return [above(SETTING.end(Pairing("rps", "uniform", "exp3")), -1)]
+    return [above(SETTING.end(MatchSpecs("rps", "uniform", "exp3")), -1)]
 
 
 class Line:
@@ -101,7 +102,7 @@ def made(tmp_path_factory):
 
 def test_the_whole_is_run_judged_drawn_and_written(made):
     out, reproduction = made
-    assert reproduction.outcome.finished == 12  # six matches, two blocks of seeds
+    assert reproduction.ran.finished == 12  # six matches, two blocks of seeds
     assert {(verdict.id, verdict.variant): verdict.verdict for verdict in reproduction.verdicts} == {
         (claim, variant): "fails" if claim == "far" else "holds" for claim in CLAIMS for variant in "ab"
     }
@@ -142,7 +143,7 @@ def test_what_is_named_alone_is_made(tmp_path):
     reproduction = reproduce(tiny(), tmp_path, figures=["fixed"], workers=1, run=quietly)
     assert reproduction.verdicts == []
     assert reproduction.figures[0] == tmp_path / "figures" / "a" / "fixed-drawn.pdf"
-    assert (reproduction.outcome.finished, reproduction.outcome.found) == (0, 4)
+    assert (reproduction.ran.finished, reproduction.ran.found) == (0, 4)
 
 
 def test_quick_is_a_part_of_the_whole():

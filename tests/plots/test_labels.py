@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from coebl.core.registry import Registry
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import METRICS, Metric
 from coebl.plots import find_sweeps, game_title, learner_title, learner_titles, metric_label, metric_words
@@ -77,25 +78,24 @@ def test_a_metric_that_is_not_registered_goes_by_its_name():
     assert (words.title, words.in_a_sentence, words.definition, words.known) == ("My own", "My own", "", False)
 
 
-def test_what_a_user_registers_has_its_own_title():
+def test_what_a_user_registers_has_its_own_title(monkeypatch):
+    learners, metrics = Registry("learner", "learners"), Registry("metric", "metrics")
+    monkeypatch.setattr("coebl.plots.labels.LEARNERS", learners)
+    monkeypatch.setattr("coebl.plots.labels.METRICS", metrics)
+
+    @learners.add("mine")
     @dataclass
     class Mine(Learner):
-        name = "mine-for-the-test"
         title = "My learner"
 
+    @metrics.add("bare_one")
     class Bare(Metric):
-        name = "bare_for_the_test"
+        name = "bare_one"
         cumulative = True
 
-    LEARNERS.add(Mine.name)(Mine)
-    METRICS.add(Bare.name)(Bare)
-    try:
-        assert learner_title(Mine.name) == "My learner"
-        words = metric_words(Bare.name)
-        assert (words.title, words.definition, words.cumulative) == ("bare for the test", "", True)
-    finally:
-        for registry, one in ((LEARNERS, Mine), (METRICS, Bare)):
-            del registry._entries[one.name], registry._by_factory[one]
+    assert learner_title("mine") == "My learner"
+    words = metric_words("bare_one")
+    assert (words.title, words.definition, words.cumulative) == ("bare one", "", True)
 
 
 class TestSweeps:
@@ -105,7 +105,7 @@ class TestSweeps:
         assert (sweep.learner, sweep.parameter) == ("coebl", "c")
         assert list(sweep.values.items()) == [("coebl", 8), ("coebl:c=9", 9), ("coebl:c=10", 10)]
 
-    def test_one_setting_is_no_sweep(self):
+    def test_one_setting_is_not_a_sweep(self):
         assert find_sweeps(["coebl:c=2", "ucb", "coebl:c=3,selection=none"]) == []
 
     def test_of_two_the_longer_is_taken(self):
@@ -113,5 +113,5 @@ class TestSweeps:
         [sweep] = find_sweeps(specs)
         assert (sweep.parameter, list(sweep.values.values())) == ("a", [1, 2, 3])
 
-    def test_texts_are_no_numbers(self):
+    def test_texts_are_not_numbers(self):
         assert find_sweeps(["mine:a=x", "mine:a=y", "mine:a=nan", "mine:a=inf"]) == []

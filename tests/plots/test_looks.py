@@ -47,7 +47,7 @@ def test_variants_share_a_colour_and_not_a_symbol(base):
     assert alone == learner_style(base), "by itself it is plain"
 
 
-def test_a_sweep_is_the_darker_the_smaller_its_number():
+def test_smaller_values_of_a_sweep_are_darker():
     specs = [f"coebl:c={c}" for c in (10, 0, 2, 9)]
     found = looks([*specs, "coebl"], plainest=["coebl:c=2"])
     assert list(found) == ["coebl:c=0", "coebl:c=2", "coebl", "coebl:c=9", "coebl:c=10"]

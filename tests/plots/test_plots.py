@@ -4,6 +4,8 @@ import math
 import statistics
 import sys
 import zlib
+from dataclasses import dataclass
+from typing import ClassVar
 
 import matplotlib
 import numpy as np
@@ -14,6 +16,9 @@ from matplotlib.figure import Figure
 from coebl import plots
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
+from coebl.learners import Learner
+from coebl.metrics import Metric
+from coebl.plots.looks import FIRST_FREE, PALETTE
 from coebl.runs import Runs
 
 GAME = "diagonal:n=2"
@@ -179,15 +184,16 @@ def test_given_styles_are_used():
 
 def test_the_reference_line():
     ax = Figure().subplots()
-    assert plots.plot_reference(ax, [0, 100, 3000], actions=4) is ax
+    reference = plots.Reference("the line", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
+    assert plots.plot_reference(ax, reference, 4, [0, 100, 3000]) is ax
     (line,) = ax.lines
     np.testing.assert_allclose(line.get_ydata(), [0, 0.1 * math.sqrt(16 * 100), 21.908902300206645])
-    assert labels(ax) == [r"$0.1\sqrt{K^2 t}$, K = 4"]
+    assert labels(ax) == ["the line"]
     assert line.get_color() == "black"
     assert line.is_dashed()
-    plots.plot_reference(ax, [100], actions=3, factor=0.25)
-    assert ax.lines[1].get_ydata() == pytest.approx([7.5])
-    assert labels(ax)[1] == r"$0.25\sqrt{K^2 t}$, K = 3"
+    plots.plot_reference(ax, reference, 3, range(0, 200, 100), label="another")
+    assert ax.lines[1].get_ydata() == pytest.approx([0, 3])
+    assert labels(ax)[1] == "another"
 
 
 def heat_map_of(means, half=1.04):
@@ -247,21 +253,13 @@ def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean(
             return Runs(runs.rounds, runs.seeds, runs.values + (math.inf if row == column else 0))
 
     source = Source((GAME, "a", "b"), (GAME, "b", "a"), ("rps", "a", "b"), (GAME, "b", "b"))
-    cells = plots.head_to_head(source, GAME)
+    cells = {(row, column): (game, row, column) for game, row, column in source.listed if game == GAME}
     assert cells == {("a", "b"): (GAME, "a", "b"), ("b", "a"): (GAME, "b", "a"), ("b", "b"): (GAME, "b", "b")}
     ax = plots.plot_heat_map(source, "regret", cells)
     texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
     assert texts.keys() == {(0.5, 0.5), (0.5, 1.5), (1.5, 1.5)}  # columns are b and a
     assert texts[(0.5, 1.5)] == "infinite"
     assert np.ma.getmaskarray(ax.collections[0].get_array()).tolist() == [[False, True], [True, False]]
-
-
-def test_the_heat_map_calls_learners_by_their_titles():
-    cells = plots.head_to_head(Made(UCB, (GAME, "coebl:c=2", "ucb"), ("rps", "exp3", "ucb")), GAME)
-    assert [tuple(label.replace("\u00a0", " ") for label in labels) for labels in cells] == [
-        ("UCB", "COEBL, c = 8"),
-        ("COEBL, c = 2", "UCB"),
-    ]
 
 
 def test_one_seed_in_the_heat_map_has_no_interval():
@@ -274,10 +272,10 @@ def test_the_frontier_has_its_points_in_order_with_intervals_both_ways():
     points = {c: ((GAME, f"coebl:c={c}", f"coebl:c={c}"), (GAME, f"coebl:c={c}", "best-response")) for c in "0248"}
     source = Made(*(match for pair in points.values() for match in pair))
     ax = Figure().subplots()
-    assert plots.plot_frontier(source, points, ax, last=15) is ax
+    assert plots.plot_frontier(source, points, "exploitability", "pseudo_regret", "a best response", ax) is ax
     expected = []
     for self_play, other in points.values():
-        per_run = [statistics.mean(run[-3:]) for run in source.runs(*self_play, "exploitability").values.T]
+        per_run = [statistics.mean(run[-20:]) for run in source.runs(*self_play, "exploitability").values.T]
         expected.append((slow(per_run), slow(source.runs(*other, "pseudo_regret").values[-1])))
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [(x[0], y[0]) for x, y in expected])
     across, along = (bars.get_segments() for bars in ax.containers[0].lines[2])
@@ -286,7 +284,7 @@ def test_the_frontier_has_its_points_in_order_with_intervals_both_ways():
     assert {text.get_text(): text.xy for text in ax.texts} == {
         c: pytest.approx((x[0], y[0])) for c, (x, y) in zip(points, expected, strict=True)
     }
-    assert "exploitability\nin the last 15 rounds" in ax.get_xlabel()
+    assert "exploitability\nin the last 100 rounds" in ax.get_xlabel()
 
 
 def test_labels_of_near_points_are_not_on_top_of_each_other():
@@ -295,7 +293,8 @@ def test_labels_of_near_points_are_not_on_top_of_each_other():
             value = {"0": 5, "1": 5.001, "2": 5.002, "3": 5.003, "4": 9}[row]
             return Runs(np.array([1]), np.arange(2), np.full((1, 2), value))
 
-    ax = plots.plot_frontier(Source(), {str(c): (("game", str(c), "a"), ("game", str(c), "b")) for c in range(5)})
+    points = {str(c): (("game", str(c), "a"), ("game", str(c), "b")) for c in range(5)}
+    ax = plots.plot_frontier(Source(), points, "exploitability", "pseudo_regret", "a best response")
     ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert not any(one.overlaps(other) for index, one in enumerate(boxes) for other in boxes[:index])
@@ -305,8 +304,8 @@ def test_labels_of_near_points_are_not_on_top_of_each_other():
     "call",
     [
         lambda source: plots.plot_curves(source, "regret", {}),
-        lambda source: plots.plot_heat_map(source, "regret", plots.head_to_head(source, "chess")),
-        lambda source: plots.plot_frontier(source, {}),
+        lambda source: plots.plot_heat_map(source, "regret", {}),
+        lambda source: plots.plot_frontier(source, {}, "exploitability", "pseudo_regret", "a best response"),
     ],
 )
 def test_nothing_to_draw_is_an_error_in_one_line(call):
@@ -386,12 +385,84 @@ def test_a_result_plots_itself():
     result = simulate(Match.of(GAME, "ucb", "exp3", rounds=30), seeds=range(4), metrics=["tv", "regret"])
     ax = result.plot()
     np.testing.assert_allclose(ax.lines[0].get_ydata(), result.metrics["tv"].mean(axis=1))
-    assert labels(ax) == ["ucb v exp3", "band: 95 % interval of the mean, 4 seeds"]
+    assert labels(ax) == ["UCB v Exp3", "band: 95 % interval of the mean, 4 seeds"]
     assert "TV" in ax.get_ylabel()
     mine = Figure().subplots()
     assert result.plot("regret", ax=mine) is mine
     expected = [slow(row)[1:] for row in result.metrics["regret"]]
     np.testing.assert_allclose([bands(mine)[0][t] for t in result.rounds], expected)
+
+
+@dataclass
+class Mine(Learner):
+    title = "My learner"
+    colour = 7
+
+    def start(self, seat):
+        self.seat = seat
+
+    def policy(self, t):
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+
+class Surprise(Metric):
+    name = "surprise"
+    title = "Surprise"
+    formula = r"$|r_t - A|$"
+
+    def __call__(self, block):
+        return abs(block.reward - block.outcomes.earned)
+
+
+def test_learners_and_metrics_of_ones_own_have_the_titles_and_colours_of_their_classes():
+    result = simulate(Match.of(GAME, Mine(), "uniform", rounds=5), seeds=[1], metrics=[Surprise])
+    ax = result.plot()
+    assert labels(ax) == ["My learner v uniform"]
+    assert ax.lines[0].get_color() == PALETTE[7][0]
+    assert ax.get_ylabel() == "surprise\n$|r_t - A|$"
+
+
+class Stored(Made):
+    """A source whose cells say what their learners and metrics are, the older ones nothing."""
+
+    things: ClassVar = {
+        "learners": {
+            "mine.py:Mine": {"title": "My learner", "colour": 6, "kind": "bandit"},
+            "mine.py:Mine:c=2": {"title": "My learner", "colour": 6, "kind": "bandit"},
+            "yours.py:Yours": {"title": 3, "colour": True},
+        },
+        "metrics": {"surprise": {"title": "Surprise", "formula": "$s$", "cumulative": True, "better": "lower"}},
+    }
+
+    def metadata(self):
+        return [{}, {"things": self.things}, {"things": {"learners": {}}}]
+
+
+def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
+    known = plots.known_to(Stored())
+    titles = plots.learner_titles(["mine.py:Mine", "mine.py:Mine:c=2", "yours.py:Yours", "ucb"], known)
+    assert [title.replace("\u00a0", " ") for title in titles.values()] == [
+        "My learner",
+        "My learner, c = 2",
+        "yours.py:Yours",
+        "UCB",
+    ]
+    found = plots.looks(titles, known=known)
+    assert found["mine.py:Mine"].colour == found["mine.py:Mine:c=2"].colour == PALETTE[6][0]
+    assert found["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
+    words = plots.metric_words("surprise", known)
+    assert (words.title, words.formula, words.cumulative, words.known) == ("Surprise", "$s$", True, True)
+
+
+def test_plots_of_results_use_what_their_cells_say():
+    match = (GAME, "mine.py:Mine", "ucb")
+    source = Stored(match)
+    ax = plots.plot_curves(source, "surprise", {"mine": match})
+    assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
+    assert plots.plot_heat_map(source, "surprise", {("a", "b"): match}).get_title().startswith("surprise $s$")
+    frontier = plots.plot_frontier(source, {"1": (match, match)}, "surprise", "surprise", "somebody")
+    assert frontier.lines[0].get_color() == PALETTE[6][0]
+    assert frontier.get_xlabel().startswith("self-play surprise")
 
 
 def test_a_result_says_which_metrics_it_has():

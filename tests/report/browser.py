@@ -9,7 +9,7 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.study import Runs
 
-METRICS = ["regret", "pseudo_regret", "absolute_pseudo_regret", "exploitability", "tv"]
+NAMES = ["regret", "pseudo_regret", "absolute_pseudo_regret", "exploitability", "tv"]
 BROWSER_OPTIONS = (
     "--headless",
     "--no-sandbox",
@@ -24,7 +24,7 @@ BROWSER_OPTIONS = (
 class MadeUp:
     """A source of numbers that look like results and are a function of the match, the metric and nothing else."""
 
-    def __init__(self, matches, metrics=METRICS, *, recorded=30, every=10, seeds=5, only=None):
+    def __init__(self, matches, metrics=NAMES, *, recorded=30, every=10, seeds=5, only=None):
         self._matches = list(matches)
         self._metrics = list(metrics)
         self._rounds = np.arange(1, recorded + 1) * every

@@ -14,12 +14,13 @@ import pytest
 from scipy.stats import t as student
 
 from coebl.core.errors import InputError
-from coebl.plots import learner_style
+from coebl.plots import Reference, learner_style
 from coebl.plots.frontier import LAST
-from coebl.report.page import Preset, about_results, write_page
+from coebl.plots.looks import PALETTE
+from coebl.report.page import Frontier, Preset, about_results, write_page
 from coebl.statistics import mean_interval
 from coebl.study import Cell, Results, Runs, Store
-from report.browser import METRICS, MadeUp
+from report.browser import NAMES, MadeUp
 
 MATCHES = [
     ("rps", "ucb", "ucb"),
@@ -40,7 +41,7 @@ HOSTILE = [
 
 def page_text(folder, source=None, **options) -> str:
     source = source or MadeUp(MATCHES)
-    options = {"title": "A title", "about": {"name": "demo", "metrics": METRICS}} | options
+    options = {"title": "A title", "about": {"name": "demo", "metrics": NAMES}} | options
     return write_page(source, folder / "page.html", **options).read_text(encoding="utf-8")
 
 
@@ -87,7 +88,7 @@ class Elements(html.parser.HTMLParser):
 def test_the_numbers_are_the_means_and_student_intervals(tmp_path):
     source = MadeUp(MATCHES, seeds=7)
     found = curves(page_text(tmp_path, source))
-    assert set(found) == {(*match, metric) for match in MATCHES for metric in METRICS}
+    assert set(found) == {(*match, metric) for match in MATCHES for metric in NAMES}
     factor = student.ppf(0.975, 6) / math.sqrt(7)
     for key, (rounds, means, halves, seeds) in found.items():
         runs = source.runs(*key)
@@ -233,7 +234,7 @@ def test_the_verdicts_are_all_there(tmp_path):
 
 
 def test_a_match_that_cannot_be_read_is_named(tmp_path):
-    source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in METRICS})
+    source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in NAMES})
     text = page_text(tmp_path, source)
     seen = " ".join(Elements(text).texts)
     assert "not shown: ucb v coebl on diagonal:n=3: metric 'tv' was not recorded" in seen
@@ -329,7 +330,7 @@ def test_colours_say_the_family_and_looks_differ(tmp_path):
     looks = {(learner["colour"], learner["dash"], learner["symbol"]) for learner in learners.values()}
     assert len(looks) == len(specs)
     assert learners["coebl:c=2"]["symbol"] == "", "what a preset shows is plain"
-    assert [learners[spec]["rate"] for spec in specs[:4]] == [8, 2, 0.5, None]
+    assert [learners[spec]["value"] for spec in specs[:4]] == [8, 2, 0.5, None]
 
 
 def store_of(folder, cells):
@@ -420,7 +421,7 @@ class Uneven(MadeUp):
 
     def runs(self, game, row, column, metric):
         runs = super().runs(game, row, column, metric)
-        if metric != METRICS[-1]:
+        if metric != NAMES[-1]:
             return runs
         return Runs(runs.rounds[:20], runs.seeds[:3], runs.values[:20, :3])
 
@@ -428,17 +429,18 @@ class Uneven(MadeUp):
 def test_every_metric_has_its_own_seeds_and_rounds(tmp_path):
     found = curves(page_text(tmp_path, Uneven(MATCHES, seeds=7)))
     for (*_, metric), (rounds, means, halves, seeds) in found.items():
-        length = 20 if metric == METRICS[-1] else 30
+        length = 20 if metric == NAMES[-1] else 30
         assert (len(rounds), rounds[-1], len(means), len(halves)) == (length, 10 * length, length, length)
-        assert seeds == (3 if metric == METRICS[-1] else 7)
+        assert seeds == (3 if metric == NAMES[-1] else 7)
 
 
 def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
     source = MadeUp(FRONTIER, recorded=1500, every=2)
-    data = embedded(page_text(tmp_path, source), "data")
+    data = embedded(page_text(tmp_path, source, first=["pseudo_regret"]), "data")
+    places = {metric["name"]: str(place) for place, metric in enumerate(data["metrics"])}
     [frontier] = data["frontiers"]
     offered = [data["metrics"][place]["name"] for place in frontier["metrics"]]
-    assert offered == ["exploitability", "tv", "absolute_pseudo_regret", "regret", "pseudo_regret"]
+    assert offered == ["exploitability", "tv", "absolute_pseudo_regret", "pseudo_regret", "regret"]
     assert data["metrics"][frontier["regret"]]["name"] == "pseudo_regret"
     assert len(frontier["points"]) == len(RATES)
     for point in frontier["points"]:
@@ -450,7 +452,7 @@ def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
             half = interval.high - interval.mean
             first = runs.rounds[within][0]
             expected = [*(pytest.approx(number, rel=1e-4) for number in (interval.mean, half)), 5, first, 3000]
-            assert point["self"][str(METRICS.index(metric))] == expected
+            assert point["self"][places[metric]] == expected
         end = source.runs("rps", spec, "best-response", "pseudo_regret").values[-1]
         assert point["best"][0] == pytest.approx(end.mean(), rel=1e-4)
 
@@ -469,7 +471,7 @@ def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
     names = [data["metrics"][place]["name"] for place in frontier["metrics"]]
     assert names[0] == "tv"
     assert "exploitability" not in names
-    tv = [point["self"][str(METRICS.index("tv"))] for point in frontier["points"]]
+    tv = [point["self"][str(NAMES.index("tv"))] for point in frontier["points"]]
     assert [end is None for end in tv] == [True, False, False, False]
 
 
@@ -479,7 +481,7 @@ def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
     text = page_text(tmp_path, MadeUp(matches))
     data = embedded(text, "data")
     points = [data["learners"][point["learner"]] for point in data["frontiers"][0]["points"]]
-    assert sorted((point["rate"], point["spec"]) for point in points) == [
+    assert sorted((point["value"], point["spec"]) for point in points) == [
         (0.5, rates[0]),
         (9, rates[2]),
         (10, rates[1]),
@@ -508,9 +510,61 @@ def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
 
 
 def test_the_reference_line_is_what_the_caller_hands_in(tmp_path):
-    given = embedded(page_text(tmp_path, reference=("<0.2> √(K² t)", 0.2)), "data")["reference"]
-    assert given == {"label": "<0.2> √(K² t)", "factor": 0.2}
-    assert embedded(page_text(tmp_path), "data")["reference"] is None
+    line = Reference("<0.2> K t", lambda actions, rounds: 0.2 * actions * rounds)
+    source = MadeUp([("rps", "ucb", "ucb"), ("robust-bandit", "ucb", "ucb"), ("chess", "ucb", "ucb")], recorded=3)
+    games = embedded(page_text(tmp_path, source, reference=line), "data")["games"]
+    assert {game["name"]: game["reference"] for game in games} == {
+        "rps": {"label": "<0.2> K t, K = 3", "heights": {"0": [6, 12, 18]}},
+        "robust-bandit": None,  # it is not square
+        "chess": None,
+    }
+    assert embedded(page_text(tmp_path), "data")["games"][0]["reference"] is None
+
+
+def test_the_caller_says_which_metrics_come_first(tmp_path):
+    data = embedded(page_text(tmp_path, first=["tv", "unheard_of", "pseudo_regret"]), "data")
+    names = [metric["name"] for metric in data["metrics"]]
+    assert names == ["tv", "pseudo_regret", "regret", "absolute_pseudo_regret", "exploitability"]
+    assert names[data["tableMetric"]] == "pseudo_regret"
+    assert names.index("regret") == 2 > names.index("pseudo_regret"), "the table has the first that has a sign"
+
+
+def test_the_frontier_is_against_whom_the_caller_says(tmp_path):
+    rates = ["coebl:c=1", "coebl:c=2", "coebl"]
+    source = MadeUp([("rps", rate, other) for rate in rates for other in (rate, "nash", "best-response")])
+    data = embedded(page_text(tmp_path, source, frontier=Frontier("nash", ["tv"])), "data")
+    [frontier] = data["frontiers"]
+    assert data["frontierOpponent"] == "nash"
+    assert data["metrics"][frontier["metrics"][0]]["name"] == "tv"
+    for point in frontier["points"]:
+        end = source.runs("rps", data["learners"][point["learner"]]["spec"], "nash", "regret").values[-1]
+        assert point["best"][0] == pytest.approx(end.mean(), rel=1e-4)
+
+
+def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
+    source = MadeUp([("rps", spec, "best-response") for spec in ("ucb", "coebl", "nash", "mine.py:Mine")])
+    things = {"learners": {"mine.py:Mine": {"title": "My learner", "kind": "oracle", "colour": 7}}}
+    source.metadata = lambda: [{"things": things}]
+    learners = {one["spec"]: one for one in embedded(page_text(tmp_path, source), "data")["learners"]}
+    assert {spec: one["sees"].split(",")[0] for spec, one in learners.items()} == {
+        "best-response": "oracle",
+        "ucb": "",
+        "coebl": "",
+        "nash": "oracle",
+        "mine.py:Mine": "oracle",
+    }
+    assert learners["mine.py:Mine"]["title"] == "My learner"
+    assert learners["mine.py:Mine"]["colour"] == PALETTE[7][0]
+
+
+def test_metrics_are_called_as_the_cells_say(tmp_path):
+    source = MadeUp([("rps", "ucb", "ucb")], ["mine"])
+    stored = {"title": "My metric", "meaning": "What it means.", "cumulative": True}
+    source.metadata = lambda: [{"things": {"metrics": {"mine": stored}}}]
+    text = page_text(tmp_path, source, about={"metrics": ["mine"]})
+    [metric] = embedded(text, "data")["metrics"]
+    assert (metric["title"], metric["cumulative"]) == ("My metric", True)
+    assert {"My metric", "What it means."} <= set(Elements(text).texts)
 
 
 def test_the_dashes_and_colours_of_the_page_are_those_of_figures(tmp_path):

@@ -6,18 +6,20 @@ import json
 import math
 import re
 
+import numpy as np
 import pytest
 
-from coebl.report.page import Preset, write_page
+from coebl.plots import Reference
+from coebl.report.page import Frontier, Preset, write_page
 from coebl.statistics import mean_interval
 from coebl.study import Cell, Results, Runs, Store
-from report.browser import METRICS, MadeUp, start_browser
+from report.browser import NAMES, MadeUp, start_browser
 
 RATED = ["coebl:c=0", "coebl:c=0.5", "coebl:c=2", "coebl"]
-GAMES = ["rps", "diagonal:n=2", "diagonal:n=3"]
+PLAYED = ["rps", "diagonal:n=2", "diagonal:n=3"]
 MATCHES = [
     (game, row, column)
-    for game in GAMES
+    for game in PLAYED
     for row, column in [
         *((spec, spec) for spec in (*RATED, "ucb", "exp3")),
         *((spec, "best-response") for spec in RATED),
@@ -41,6 +43,7 @@ VERDICTS = [
     for variant, verdict in (("text", "holds"), ("c=2", "not significant"))
 ]
 VERDICTS[0]["checks"] = CHECKS
+REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 HOSTILE = "</script><img src=x onerror=alert(1)><b>%{x}</b> \"'&amp; \u2028$x$"
 
 
@@ -53,13 +56,13 @@ def driver(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def source():
-    return MadeUp(MATCHES, [*METRICS, "kl"], only={"kl": ["rps"]})
+    return MadeUp(MATCHES, [*NAMES, "kl"], only={"kl": ["rps"]})
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory, source):
     folder = tmp_path_factory.mktemp("small")
-    about = {"name": "demo", "metrics": [*METRICS, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
+    about = {"name": "demo", "metrics": [*NAMES, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
     return write_page(
         source,
         folder / "page.html",
@@ -69,7 +72,9 @@ def small(tmp_path_factory, source):
         presets=PRESETS,
         command="coebl run demo.toml",
         about=about,
-        reference=("0.1 √(K² t)", 0.1),
+        first=["absolute_pseudo_regret", "pseudo_regret", "tv"],
+        frontier=Frontier("best-response", ["exploitability", "tv"]),
+        reference=REFERENCE,
     )
 
 
@@ -84,7 +89,7 @@ def full(tmp_path_factory):
         *((spec, column) for spec in others for column in ("coebl", "coebl:c=2")),
     ]
     games = ["rps", *(f"{family}:n={n}" for family in ("diagonal", "bigger-number") for n in range(2, 9))]
-    metrics = [*METRICS, "absolute_regret", "regret_magnitude"]
+    metrics = [*NAMES, "absolute_regret", "regret_magnitude"]
     source = MadeUp([(game, *pair) for game in games for pair in pairs], metrics, recorded=300, seeds=50)
     presets = [Preset("four", {"*": ["coebl", *others[:3]]}), Preset("by c", {"*": rates})]
     path = tmp_path_factory.mktemp("full") / "page.html"
@@ -232,8 +237,8 @@ def test_the_band_is_the_interval(page, source):
 def test_the_reference_line_is_for_self_play_regret(page):
     [(name, (rounds, values))] = page.traces(kind="reference").items()
     assert name == "0.1 √(K² t), K = 3"
-    assert values == pytest.approx([0.1 * math.sqrt(9 * t) for t in rounds])
-    assert (rounds[0], rounds[-1]) == (1, 300)
+    assert values == pytest.approx([0.1 * math.sqrt(9 * t) for t in rounds], rel=1e-4)
+    assert (rounds[0], rounds[-1]) == (10, 300)
     assert "0.1 √(K² t), K = 3" in page.find("#lines").text
     assert page.traces("distance", "reference") == {}
     page.choose("#family", "Diagonal")
@@ -523,7 +528,8 @@ def test_the_head_to_head_table(page, source):
         assert mean == pytest.approx(interval.mean, abs=0.06 * interval.sd)
         assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
     assert "Positive: the column player wins" in page.find("#table-lead").text
-    assert cell("Exp3", "v best response").text == "·"
+    assert cell("Exp3", "v best response †").text == "·"
+    assert page.find("#matrix-marks").text.startswith("† best response: oracle, sees the true payoffs or")
     page.click("#every-game")
     heads = [h.text.replace("\u00a0", " ") for h in page.driver.find_elements("css selector", "#matrix thead th")]
     assert heads == ["Row v column", "Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
@@ -761,7 +767,7 @@ def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
         return found
 
     assert shown() == [[[], False], [[], False]]
-    assert shown(reference=("0.1 √(K² t)", 0.1)) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
+    assert shown(reference=REFERENCE) == [[["0.1 √(K² t), K = 3"], True], [[], False]]
 
 
 def test_the_noises_of_a_study(driver, tmp_path):
@@ -858,7 +864,7 @@ def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_
 
 def test_a_game_without_a_frontier_says_so(driver, tmp_path):
     source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
-    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": METRICS})
+    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
     page = Page(driver, path)
     assert page.find("#frontier-caption").text.startswith("No frontier was run on Rock-paper-scissors.")
     assert not page.find("#frontier-controls").is_displayed()
@@ -872,7 +878,7 @@ def test_a_game_without_a_frontier_says_so(driver, tmp_path):
 def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": METRICS}))
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
     assert page.find("#frontier-title").text == "Frontier over c and rate"
     traces = page.script(
         "return document.getElementById('frontier-chart').data.map(t => [t.line.color, t.text, Array.from(t.y)])"
@@ -883,7 +889,7 @@ def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     ]
     assert [text for _, text, _ in traces] == texts
     assert len({colour for colour, _, _ in traces}) == 2
-    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "pseudo_regret") for rate in (0.5, 1, 9, 10)]
+    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "regret") for rate in (0.5, 1, 9, 10)]
     assert traces[1][2] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
     page.click("#frontier-log")
     page.keep_downloads()

@@ -110,3 +110,11 @@ def test_a_warm_start_walk_equals_solving_anew(family, m, n):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_many_more_games_are_certified(family, size):
     check(games(family, 400, size, size))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(2, 3), (3, 3), (4, 7), (7, 4), (8, 8)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_million_small_games_are_certified(family, shape):
+    """10,000 of each family and shape: a million in all."""
+    check(games(family, 10_000, *shape))

@@ -1,8 +1,8 @@
 """Claims and the verdicts that results give on them.
 
 A claim holds if every one of its checks holds, and fails if any fails, at 5 % after Holm's correction over the checks
-of the claim in a variant. Its number and interval are those of the check that decided: of those that fail the one with
-the smallest p value, else the one that is nearest to not holding. The interval is Student's, two-sided at 95 %, and not
+of the claim in a variant. Its number and interval are those of the check that decided: the failing check with the
+smallest p value, else the one that is nearest to not holding. The interval is Student's, two-sided at 95 %, and not
 corrected. What a claim would be on the other metrics that fit it is reported beside the verdict.
 
 A variant is whatever a paper's claims take as one: a reading of the paper that changes who plays.
@@ -14,15 +14,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from coebl.claims.checks import LEVEL, Check, Measurement, shorten_number
-from coebl.claims.reading import Missing, Pairing, Reader
+from coebl.claims.plain import finite
+from coebl.claims.reading import Missing, Reader
 from coebl.core.specs import split_spec
+from coebl.runs import MatchSpecs, Source
 from coebl.statistics import holm
-
-if TYPE_CHECKING:
-    from coebl.runs import Source
 
 Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
@@ -35,13 +34,12 @@ class Claim(Generic[Variant]):
     """A sentence of a paper, and the checks that it stands or falls with."""
 
     id: str
-    where: str
     sentence: str
     metrics: tuple[str, ...]  # the one that decides, then those that are reported
     checks: Callable[[Variant], list[Check]]
     silence: str  # why a variant has no checks
 
-    def needs(self, variant: Variant) -> list[Pairing]:
+    def needs(self, variant: Variant) -> list[MatchSpecs]:
         """The matches that the checks are about, each once."""
         return list(dict.fromkeys(sample.pairing for check in self.checks(variant) for sample in check.samples))
 
@@ -50,12 +48,12 @@ class Claims(dict[str, Claim[Variant]]):
     """The claims of a paper by their ids."""
 
     def add(
-        self, id: str, where: str, sentence: str, metrics: tuple[str, ...], silence: str = ""
+        self, id: str, sentence: str, metrics: tuple[str, ...], silence: str = ""
     ) -> Callable[[Callable[[Variant], list[Check]]], Callable[[Variant], list[Check]]]:
         """Decorate the function that lists the checks of a claim in a variant."""
 
         def enter(checks: Callable[[Variant], list[Check]]) -> Callable[[Variant], list[Check]]:
-            self[id] = Claim(id, where, sentence, metrics, checks, silence)
+            self[id] = Claim(id, sentence, metrics, checks, silence)
             return checks
 
         return enter
@@ -118,7 +116,7 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, which has no infinity and no NaN: they are None."""
-        plain: dict[str, Any] = _plain(asdict(self))
+        plain: dict[str, Any] = finite(asdict(self))
         for check, values in zip(self.checks, plain["checks"], strict=True):
             values["verdict"] = check.verdict
         return plain
@@ -208,7 +206,7 @@ def _interval(result: CheckResult | None) -> tuple[float, float, float]:
     return (result.measured, result.low, result.high) if result else (math.nan, math.nan, math.nan)
 
 
-def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[Pairing]) -> str:
+def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[MatchSpecs]) -> str:
     """A sentence on what decided; nothing if nothing was to be checked."""
     total = len(results)
     count = Counter(result.verdict for result in results)
@@ -228,7 +226,7 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
     return f"{tested} of {total} checks have data, {hold}; {missing}"
 
 
-def _missing_text(results: list[CheckResult], needs: list[Pairing]) -> str:
+def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
     """What is missing: games of which nothing is there, then matches that were not played, then other reasons."""
     missing = list(dict.fromkeys(each for result in results for each in result.missing))
     absent = [each.pairing for each in missing if not each.reason]
@@ -257,11 +255,3 @@ def _by_family(games: Iterable[str]) -> list[str]:
         else:
             values[game] = []
     return [before + ", ".join(listed) for before, listed in values.items()]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

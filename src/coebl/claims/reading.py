@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
-
-if TYPE_CHECKING:
-    from coebl.runs import Runs, Source
-
-
-class Pairing(NamedTuple):
-    """A row learner against a column learner on a game, by their specs: what a claim or a figure needs."""
-
-    game: str
-    row: str
-    column: str
-
-    def __str__(self) -> str:
-        return f"{self.row} v {self.column} on {self.game}"
+from coebl.runs import MatchSpecs, Runs, Source
 
 
 class Setting(NamedTuple):
@@ -31,20 +18,20 @@ class Setting(NamedTuple):
     rounds: int
     noise: str
 
-    def end(self, pairing: Pairing) -> Sample:
+    def end(self, pairing: MatchSpecs) -> Sample:
         """The last round of a match."""
         return self.at(pairing, self.rounds)
 
-    def at(self, pairing: Pairing, round: int) -> Sample:
+    def at(self, pairing: MatchSpecs, round: int) -> Sample:
         """One round of a match."""
         return self.between(pairing, round, round)
 
-    def between(self, pairing: Pairing, first: int, last: int) -> Sample:
+    def between(self, pairing: MatchSpecs, first: int, last: int) -> Sample:
         """The rounds of a match from the first to the last, both included."""
         return Sample(self, pairing, first, last)
 
-    def latest(self, pairing: Pairing, count: int) -> Sample:
-        """The last so many rounds of a match."""
+    def latest(self, pairing: MatchSpecs, count: int) -> Sample:
+        """The last `count` rounds of a match."""
         return self.between(pairing, self.rounds - count + 1, self.rounds)
 
 
@@ -52,7 +39,7 @@ class Sample(NamedTuple):
     """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last."""
 
     setting: Setting
-    pairing: Pairing
+    pairing: MatchSpecs
     first: int
     last: int
 
@@ -65,7 +52,7 @@ class Sample(NamedTuple):
 class Missing(NamedTuple):
     """A match without the data that a check needs, and why; an empty reason means that the match was not played."""
 
-    pairing: Pairing
+    pairing: MatchSpecs
     reason: str
 
 
@@ -74,8 +61,8 @@ class Reader:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._present = {Pairing(*match) for match in source.matches()}
-        self._runs: dict[tuple[Pairing, str], Runs | Missing] = {}
+        self._present = {MatchSpecs(*match) for match in source.matches()}
+        self._runs: dict[tuple[MatchSpecs, str], Runs | Missing] = {}
 
     def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
         """The samples, of shape (samples, seeds), at the seeds that they share, sorted; or what is missing."""
@@ -109,7 +96,7 @@ class Reader:
             return dict(zip(runs.seeds.tolist(), window.mean(axis=0).tolist(), strict=True))
         return Missing(sample.pairing, f"{sample}: {reason}")
 
-    def _read(self, pairing: Pairing, metric: str) -> Runs | Missing:
+    def _read(self, pairing: MatchSpecs, metric: str) -> Runs | Missing:
         key = pairing, metric
         if key not in self._runs:
             try:

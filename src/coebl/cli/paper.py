@@ -71,9 +71,9 @@ def reproduce_command(
         print(f"page: {made.page}")
         if quick:
             print("for all games and all seeds: coebl reproduce")
-    elif (out / "report.html").exists() and made.outcome.finished:
+    elif (out / "report.html").exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")
-    if made.outcome.failed:
+    if made.ran.failed:
         raise typer.Exit(1)
 
 
@@ -121,6 +121,10 @@ def figures_command(
         list[str] | None,
         typer.Option(metavar="ID", help="Only this variant, such as text; may be given more than once."),
     ] = None,
+    format: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT", help="Only pdf, svg or png; may be given more than once."),
+    ] = None,
     workers: Workers = None,
 ) -> None:
     """Draw the figures of a paper as PDF, SVG and PNG.
@@ -130,14 +134,17 @@ def figures_command(
     \b
     Examples:
       coebl figures reproduction
-      coebl figures reproduction --figure rps-self-play --variant text
+      coebl figures reproduction --figure rps-self-play --variant text --format pdf
     """
     from coebl.papers.drawing import draw
+    from coebl.plots import FORMATS
     from coebl.study.processes import cores
 
     target = out or folder / "figures"
     paper, results = _of_a_paper(folder)
-    paths = draw(paper, results, target, names=figure, variants=variant, workers=workers or cores())
+    paths = draw(
+        paper, results, target, names=figure, variants=variant, formats=format or FORMATS, workers=workers or cores()
+    )
     print(f"{len(paths)} files: {target}")
 
 
@@ -167,7 +174,8 @@ def report_command(
     if paper:
         write_report(paper, results, path, paper.judge(results))
     else:
-        write_page(results, path, title=results.store.name)
+        store = results.store
+        write_page(results, path, title=store.title or store.name, question=store.description or None)
     print(f"page: {path}")
     if show:
         import webbrowser

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import difflib
 import operator
+import traceback
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+
+_OWN = Path(__file__).parents[1]  # the folder of this package
 
 
 class CoeblError(Exception):
@@ -20,6 +24,21 @@ class InputError(CoeblError, ValueError):
 
 class SolveError(CoeblError, ArithmeticError):
     """No method found an equilibrium that passes its certificate."""
+
+
+class UserCodeError(CoeblError):
+    """A learner or another thing of a user's own raised something; the message names its file and line."""
+
+
+def where(error: BaseException) -> str:
+    """The last line of a user's own code that an error passed through: "mine.py, line 3", or nothing."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not _is_library(Path(frame.filename))]
+    return f"{theirs[-1].filename}, line {theirs[-1].lineno}" if theirs else ""
+
+
+def _is_library(file: Path) -> bool:
+    return _OWN in file.parents or "site-packages" in file.parts or file.name.startswith("<frozen")
 
 
 def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:

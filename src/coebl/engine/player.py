@@ -15,7 +15,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.core.files import write_whole
 from coebl.core.specs import split_spec
-from coebl.engine.seated import Seated
+from coebl.engine.seated import Seated, build_seat
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 1
@@ -70,7 +70,8 @@ class Player:
         self._action: int | None = None
         self._policy: Floats | None = None  # (actions,)
         shape = self.actions, self.opponent_actions
-        self._seated = Seated(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
+        seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
+        self._seated = Seated(self.learner, seat, [self.seed])
         self._seated.begin_block(1)
 
     @property

@@ -12,6 +12,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.engine.match import Match
+from coebl.metrics import Metric
 from coebl.plots import plot_runs
 from coebl.runs import Runs
 
@@ -33,6 +34,7 @@ class Result:
     counts: Ints  # (runs, m, n), how often each pair was played
     kept: dict[str, list[Floats | Ints]]  # what keep= asked for, per seat: (rounds, runs), policies (rounds, runs, m)
     seconds: dict[str, float]  # time per phase
+    classes: dict[str, type[Metric]]  # name to the metric's class
 
     @property
     def row_policy(self) -> Floats:
@@ -81,4 +83,4 @@ class Result:
         metric = metric or next(iter(self.metrics))
         self.final(metric)  # complains if it was not recorded
         runs = Runs(self.rounds, self.seeds, self.metrics[metric])
-        return plot_runs(runs, metric, str(self.match.row), str(self.match.column), ax)
+        return plot_runs(runs, self.classes[metric], self.match.row, self.match.column, ax)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.errors import CoeblError, shorten
+from coebl.core.errors import CoeblError, UserCodeError, shorten, where
 from coebl.engine.streams import AHEAD, BatchRandom
 from coebl.games.game import SeatName
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
@@ -64,16 +65,12 @@ class Seated:
     def __init__(
         self,
         learner: Learner,
+        seat: Seat,
         seeds: Sequence[int],
-        shape: tuple[int, int],
-        horizon: int | None,
-        payoff_range: tuple[float, float],
-        *,
         name: SeatName = "row",
         payoff: Floats | None = None,
     ) -> None:
-        """Seat a learner; the arguments are those of `build_seat`."""
-        seat = build_seat(learner, seeds, shape, horizon, payoff_range, name=name, payoff=payoff)
+        """Seat a learner. The seat is `build_seat`'s, and so are the seeds, its name and the true payoffs, if known."""
         self.name = name
         self.seeds = seeds
         self.learner = learner.seated(seat)
@@ -92,10 +89,13 @@ class Seated:
     def move(self, t: int, at: int) -> None:
         """Ask the learner for its policies of round t, the block's round number `at`."""
         started = time.perf_counter()
-        if isinstance(self.learner, Responder):
-            policy = self.learner.respond(t, self.opponent.policies[at])
-        else:
-            policy = self.learner.policy(t)
+        try:
+            if isinstance(self.learner, Responder):
+                policy = self.learner.respond(t, self.opponent.policies[at])
+            else:
+                policy = self.learner.policy(t)
+        except Exception as error:
+            self._blame(error, t)
         self.seconds += time.perf_counter() - started
         if np.shape(policy) != self.shape:
             raise PolicyError(
@@ -120,8 +120,20 @@ class Seated:
             self._payoff.T[opponent] if "payoffs" in sees and self._payoff is not None else None,
         )
         started = time.perf_counter()
-        self.learner.observe(t, seen)
+        try:
+            self.learner.observe(t, seen)
+        except Exception as error:
+            self._blame(error, t)
         self.seconds += time.perf_counter() - started
+
+    def _blame(self, error: Exception, t: int) -> NoReturn:
+        """Say where a learner of a user's own went wrong; other errors are raised as they are."""
+        line = where(error)
+        if isinstance(error, CoeblError) or not line:
+            raise error
+        raise UserCodeError(
+            f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, round {t})"
+        ) from error
 
     def check(self, first: int, length: int) -> None:
         """Refuse the first round and run of the block whose policy is not a distribution."""

@@ -88,6 +88,7 @@ def simulate(
         counts=recorder.counts,
         kept=recorder.kept,
         seconds=table.seconds | {"metrics": recorder.seconds},
+        classes={metric.name: type(metric) for metric in measures},
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coebl.engine.match import Match
-from coebl.engine.seated import PolicyError, Seated
+from coebl.engine.seated import PolicyError, Seated, build_seat
 from coebl.engine.streams import Stream, generator
 from coebl.games.game import SEATS
 from coebl.learners import Responder
@@ -26,7 +26,8 @@ class Table:
         for name, learner in zip(SEATS, match.learners, strict=True):
             payoff, payoff_range = game.own_view(name)
             shape = payoff.shape[0], payoff.shape[1]
-            self.seats.append(Seated(learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff))
+            seat = build_seat(learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff)
+            self.seats.append(Seated(learner, seat, seeds, name, payoff))
         for seated, opponent in zip(self.seats, reversed(self.seats), strict=True):
             seated.opponent = opponent
         self._order = sorted(self.seats, key=lambda seated: isinstance(seated.learner, Responder))  # these move last

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from coebl.claims.judging import Claim, Verdict, judge
-from coebl.claims.reading import Pairing
 from coebl.core.errors import InputError, look_up
+from coebl.runs import MatchSpecs, Source
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
-    from coebl.report.page import Preset, Reference
-    from coebl.runs import Source
+    from coebl.plots import Reference
+    from coebl.report.page import Frontier, Preset
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
 """Where each paper is: name, which is also that of its study, to "module:attribute"."""
@@ -51,7 +51,7 @@ class Figure(Protocol[V_contra]):
     def varied(self) -> bool:
         """Whether it depends on the variant."""
 
-    def needs(self, variant: V_contra) -> list[Pairing]:
+    def needs(self, variant: V_contra) -> list[MatchSpecs]:
         """The matches that it shows when there is data for all of them."""
 
     def has_data(self, source: Source, variant: V_contra) -> bool:
@@ -72,7 +72,7 @@ class Quick:
 
 @dataclass(frozen=True)
 class Paper(Generic[V]):
-    """A paper, as data."""
+    """What a paper runs, draws and claims, and what its page shows."""
 
     name: str
     title: str
@@ -83,7 +83,9 @@ class Paper(Generic[V]):
     figures: Mapping[str, Figure[V]]
     quick: Quick
     presets: Sequence[Preset] = ()  # the choices of lines on its page
-    reference: Reference | None = None  # a label and a factor: the line factor sqrt(K² t) of its page
+    first: Sequence[str] = ()  # the metrics that its page shows first
+    frontier: Frontier | None = None
+    reference: Reference | None = None  # the line that it holds regrets against
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics whose mean over so many last rounds is tabled
 
     @property
@@ -98,7 +100,7 @@ class Paper(Generic[V]):
         chosen = {variant.id: variant for variant in look_up("variant", variants, self.variants)}
         return judge(source, look_up("claim", claims, self.claims), chosen)
 
-    def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[Pairing]:
+    def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchSpecs]:
         """The matches that these figures and claims need in any variant, each once."""
         parts: list[Figure[V] | Claim[V]] = [
             *look_up("figure", figures, self.figures),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 
 from coebl.core.errors import look_up
 from coebl.papers import Paper, V, no_data
 from coebl.plots import FORMATS, save
+from coebl.plots.described import Described
 from coebl.runs import Source
+from coebl.study.processes import local_processes
 
 
 def draw(
@@ -33,7 +33,7 @@ def draw(
         names: which figures; by default all for which there is data.
         variants: which variants; by default all for which there is data. What does not depend on the variant is written
             once, under the paper's first.
-        formats: of pdf, svg, png.
+        formats: any of "pdf", "svg", "png".
         workers: how many processes write files.
     """
     remembered = _Remembered(source)
@@ -57,7 +57,7 @@ def draw(
     if workers == 1:
         written = [save(*job) for job in jobs]
     else:
-        with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        with local_processes(workers) as pool:
             written = [future.result() for future in [pool.submit(save, *job) for job in jobs]]
     return [path for paths in written for path in paths]
 
@@ -68,3 +68,4 @@ class _Remembered:
     def __init__(self, source: Source) -> None:
         self.matches = cache(source.matches)
         self.runs = cache(source.runs)
+        self.metadata = cache(source.metadata if isinstance(source, Described) else list)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coebl.claims.judging import Verdict
+from coebl.claims.plain import finite
 from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import write_whole
 from coebl.papers import Paper
@@ -25,7 +25,7 @@ from coebl.study.processes import cores
 class Reproduction:
     """What a reproduction has made."""
 
-    outcome: RunSummary  # of running the study
+    ran: RunSummary  # what running the study has done
     verdicts: list[Verdict]
     figures: list[Path]
     summary: Path | None  # a folder
@@ -55,7 +55,7 @@ def reproduce(
         run: what runs a study into a folder.
         command: what to note in the summary as the command.
     """
-    outcome = run(experiments(paper, quick, figures, claims), out)
+    ran = run(experiments(paper, quick, figures, claims), out)
     results = Results(out)
     everything = not figures and not claims
     verdicts = paper.judge(results, claims or None) if claims or everything else []
@@ -64,9 +64,9 @@ def reproduce(
         names = figures or (paper.quick.figures if quick else None)
         drawn = draw(paper, results, out / "figures", names, workers=workers or cores())
     if not everything:
-        return Reproduction(outcome, verdicts, drawn, None, None)
+        return Reproduction(ran, verdicts, drawn, None, None)
     summary = write_summary(paper, results, out / "summary", verdicts, command)
-    return Reproduction(outcome, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
+    return Reproduction(ran, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
 
 
 def experiments(
@@ -90,6 +90,8 @@ def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequ
         verdicts=[verdict.as_dict() for verdict in verdicts],
         presets=paper.presets,
         command=commands[-1] if commands else "coebl reproduce",
+        first=paper.first,
+        frontier=paper.frontier,
         reference=paper.reference,
     )
 
@@ -127,7 +129,5 @@ def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
 
 
 def _rounded(value: Any) -> Any:
-    """Six digits, which is more than the intervals can bear out; JSON has no infinity."""
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.6g}") if math.isfinite(value) else None
+    """Six digits, which is more than the intervals can bear out; None for infinity, which JSON does not have."""
+    return finite(float(f"{value:.6g}")) if isinstance(value, float) else value

@@ -8,9 +8,10 @@ own, and returns them.
     save(ax.figure, "figures", "ucb-v-coebl")
 """
 
-from coebl.plots.curves import plot_curves, plot_reference, plot_runs
+from coebl.plots.curves import Reference, plot_curves, plot_reference, plot_runs
+from coebl.plots.described import Known, describe, known_to
 from coebl.plots.frontier import plot_frontier
-from coebl.plots.heat_map import head_to_head, plot_heat_map
+from coebl.plots.heat_map import plot_heat_map
 from coebl.plots.labels import game_title, learner_title, metric_label, metric_words
 from coebl.plots.looks import learner_style, looks
 from coebl.plots.save import FORMATS, save
@@ -18,10 +19,13 @@ from coebl.plots.sweeps import Sweep, find_sweeps, learner_titles
 
 __all__ = [
     "FORMATS",
+    "Known",
+    "Reference",
     "Sweep",
+    "describe",
     "find_sweeps",
     "game_title",
-    "head_to_head",
+    "known_to",
     "learner_style",
     "learner_title",
     "learner_titles",

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from coebl.plots.labels import metric_label
+from coebl.core.arrays import Floats
+from coebl.learners import Learner
+from coebl.metrics import Metric
+from coebl.plots.described import describe, known_to
+from coebl.plots.labels import learner_title, metric_label
 from coebl.plots.looks import looks, slot_look
 from coebl.plots.style import BAND, REFERENCE, Style, canvas, check_some, seeds_text
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.statistics import Band
 
 if TYPE_CHECKING:
@@ -22,7 +28,7 @@ POINTS = 300  # of a curve: more cannot be seen, and make large files
 def plot_curves(
     source: Source,
     metric: str,
-    lines: Mapping[str, MatchSpecs],
+    lines: Mapping[str, tuple[str, str, str]],
     ax: Axes | None = None,
     styles: Mapping[str, Style] | None = None,
     legend: bool = True,
@@ -49,7 +55,7 @@ def plot_curves(
             for label, match in lines.items()
         ]
         ax.set_xlabel("round $t$")
-        ax.set_ylabel(metric_label(metric))
+        ax.set_ylabel(metric_label(metric, known_to(source)))
         ax.set_xlim(0, max(1, ax.dataLim.x1))
         _name_the_bands(ax, {band.seeds for band in bands} - {1})
         if legend:
@@ -57,33 +63,44 @@ def plot_curves(
         return ax
 
 
-def plot_runs(runs: Runs, metric: str, row: str, column: str, ax: Axes | None = None) -> Axes:
+def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, ax: Axes | None = None) -> Axes:
     """One metric of one match of two learners, as `Result.plot` draws it."""
-    match = ("", row, column)
-    return plot_curves(_One(match, runs), metric, {f"{row} v {column}": match}, ax)
+    match = ("", str(row), str(column))
+    source = _One(match, runs, describe([row, column], [metric]))
+    titles = [learner_title(spec, known=known_to(source)) for spec in match[1:]]
+    return plot_curves(source, metric.name, {" v ".join(titles): match}, ax)
 
 
-def plot_reference(
-    ax: Axes, rounds: Iterable[float], actions: int, factor: float = 0.1, label: str | None = None
-) -> Axes:
-    """The dotted line factor sqrt(K² t) for K actions, to hold regrets against."""
-    t = np.asarray(list(rounds), dtype=float)
-    formula = rf"${factor:g}\sqrt{{K^2 t}}$"
-    ax.plot(t, factor * np.sqrt(actions**2 * t), label=label or f"{formula}, K = {actions}", **REFERENCE)
+@dataclass(frozen=True)
+class Reference:
+    """A line to hold regrets against, on games in which both players have as many actions."""
+
+    label: str
+    height: Callable[[int, Floats], Floats]  # by the number of actions and the rounds: one height per round
+
+
+def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLike, label: str = "") -> Axes:
+    """Draw a reference line, dotted, on axes that have curves; by default with its own label."""
+    t = np.asarray(rounds, dtype=float)
+    ax.plot(t, reference.height(actions, t), label=label or reference.label, **REFERENCE)
     return ax
 
 
 class _One(NamedTuple):
     """A source with one match."""
 
-    match: MatchSpecs
+    match: tuple[str, str, str]
     found: Runs
+    things: dict[str, Any]
 
-    def matches(self) -> list[MatchSpecs]:
+    def matches(self) -> list[tuple[str, str, str]]:
         return [self.match]
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
         return self.found
+
+    def metadata(self) -> list[dict[str, Any]]:
+        return [{"things": self.things}]
 
 
 def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
@@ -96,13 +113,13 @@ def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
     return band
 
 
-def _default_styles(source: Source, lines: Mapping[str, MatchSpecs]) -> dict[str, Style]:
+def _default_styles(source: Source, lines: Mapping[str, tuple[str, str, str]]) -> dict[str, Style]:
     """By the row learner, else by the column learner, if that tells all lines apart; in turn otherwise."""
     everyone = [spec for match in source.matches() for spec in match[1:]]
     for seat in (1, 2):
         specs = [match[seat] for match in lines.values()]
         if len(set(specs)) == len(specs):
-            found = looks([*everyone, *specs], plainest=specs)
+            found = looks([*everyone, *specs], plainest=specs, known=known_to(source))
             return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
     return {label: slot_look(place).style for place, label in enumerate(lines)}
 

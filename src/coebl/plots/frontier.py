@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.plots.described import known_to
 from coebl.plots.labels import metric_words
 from coebl.plots.looks import learner_style
 from coebl.plots.style import canvas, check_some, seeds_text
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.statistics import Band
 
 if TYPE_CHECKING:
@@ -22,12 +23,11 @@ LAST = 100  # rounds, over which the end of a run is averaged
 
 def plot_frontier(
     source: Source,
-    points: Mapping[str, tuple[MatchSpecs, MatchSpecs]],
+    points: Mapping[str, tuple[tuple[str, str, str], tuple[str, str, str]]],
+    convergence: str,
+    regret: str,
+    opponent: str,
     ax: Axes | None = None,
-    convergence: str = "exploitability",
-    regret: str = "pseudo_regret",
-    last: int = LAST,
-    opponent: str = "a best response",
 ) -> Axes:
     """What converging costs: one point per learner, joined in their order, with 95 % intervals both ways.
 
@@ -37,19 +37,19 @@ def plot_frontier(
     Args:
         source: where the runs are.
         points: label to the (game, row, column) of its self-play and of its match against the opponent.
-        ax: where to draw; by default in a figure of its own.
         convergence: a metric of the self-play, averaged over the last rounds.
         regret: a metric of the other match, after the last round.
-        last: how many rounds are averaged.
         opponent: what to call the opponent.
+        ax: where to draw; by default in a figure of its own.
     """
     check_some("points", points)
-    selves = [Band.of(_end(source.runs(*match, convergence), last)) for match, _ in points.values()]
+    selves = [Band.of(_end(source.runs(*match, convergence))) for match, _ in points.values()]
     others = [Band.of(source.runs(*match, regret).values[-1:]) for _, match in points.values()]
     x, y = (np.concatenate([band.mean for band in bands]) for bands in (selves, others))
     across, along = (np.nan_to_num(np.concatenate([band.half for band in bands])) for bands in (selves, others))
     (_, learner, _), _ = next(iter(points.values()))
-    color = learner_style(learner)["color"]
+    known = known_to(source)
+    color = learner_style(learner, known)["color"]
     with canvas(ax) as ax:
         ax.plot(x, y, color=color, linewidth=0.8, alpha=0.5)
         ax.errorbar(
@@ -66,14 +66,14 @@ def plot_frontier(
         ax.set_yscale("log")
         _label_some(ax)
         _label_points(ax, list(points), x, y)
-        ax.set_xlabel(f"self-play {metric_words(convergence).in_a_sentence}\nin the last {last} rounds")
-        ax.set_ylabel(f"{metric_words(regret).in_a_sentence}\nagainst {opponent}")
+        ax.set_xlabel(f"self-play {metric_words(convergence, known).in_a_sentence}\nin the last {LAST} rounds")
+        ax.set_ylabel(f"{metric_words(regret, known).in_a_sentence}\nagainst {opponent}")
         return ax
 
 
-def _end(runs: Runs, last: int) -> Floats:
+def _end(runs: Runs) -> Floats:
     """The mean of each run over the last rounds: (1, runs)."""
-    mean: Floats = runs.ending(last).values.mean(axis=0, keepdims=True)
+    mean: Floats = runs.ending(LAST).values.mean(axis=0, keepdims=True)
     return mean
 
 

@@ -8,25 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coebl.plots.described import known_to
 from coebl.plots.labels import metric_label
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
-from coebl.plots.sweeps import learner_titles
-from coebl.runs import MatchSpecs, Source
+from coebl.runs import Source
 from coebl.statistics import Band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def head_to_head(source: Source, game: str) -> dict[tuple[str, str], MatchSpecs]:
-    """The cells of the heat map of a game: the titles of the row learner and of the column learner to their match."""
-    matches = [match for match in source.matches() if match[0] == game]
-    titles = learner_titles(spec for match in matches for spec in match[1:])
-    return {(titles[row], titles[column]): (name, row, column) for name, row, column in matches}
-
-
 def plot_heat_map(
-    source: Source, metric: str, cells: Mapping[tuple[str, str], MatchSpecs], ax: Axes | None = None
+    source: Source, metric: str, cells: Mapping[tuple[str, str], tuple[str, str, str]], ax: Axes | None = None
 ) -> Axes:
     """A metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
 
@@ -36,8 +29,7 @@ def plot_heat_map(
     Args:
         source: where the runs are.
         metric: which.
-        cells: (label of the row, label of the column) to (game, row, column), such as `head_to_head` makes them. Those
-            that are left out stay blank.
+        cells: (label of the row, label of the column) to (game, row, column). Those that are left out stay blank.
         ax: where to draw; by default in a figure of its own.
     """
     check_some("cells", cells)
@@ -61,7 +53,7 @@ def plot_heat_map(
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         ax.grid(visible=False)
-        ax.set_title(f"{metric_label(metric)} after the last round".replace("\n", " "), pad=18, y=1)
+        ax.set_title(f"{metric_label(metric, known_to(source))} after the last round".replace("\n", " "), pad=18, y=1)
         seeds = {band.seeds for band in bands.values()}
         ax.set_xlabel(
             f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE

@@ -1,21 +1,23 @@
 """How specs and metrics read to people: in figures, tables and on the page.
 
-Titles stand on the things themselves. Results may name what is not here, such as a learner in a user's own file or a
-metric that was handed in as a class: these go by the names that were stored. No file is run to name what is in it.
+Titles stand on the classes of the things themselves. Results may name what is not registered here, such as a learner in
+a user's own file: it goes by what the results say of it (`coebl.plots.described`), else by its spec. No file is run to
+name what is in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.registry import Registry
 from coebl.core.specs import Entry, split_spec
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
-from coebl.metrics import METRICS, metric_class
+from coebl.metrics import METRICS
+from coebl.plots.described import NOTHING, Known, LearnerWords, MetricWords, plain_name
 
 
 def registered(registry: Registry[Any], spec: str) -> Entry[Any] | None:
@@ -24,20 +26,31 @@ def registered(registry: Registry[Any], spec: str) -> Entry[Any] | None:
     return registry[parts.name] if not parts.file and parts.name in registry else None
 
 
-def learner_title(spec: str, shown: Collection[str] = ()) -> str:
-    """A learner as people read it; one that is not registered here is its own title.
+def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
+    """What is known of a learner: by its results, else as it is registered here, else nothing."""
+    entry = registered(LEARNERS, spec)
+    words = known.learners.get(spec, LearnerWords())
+    if entry is None or words.title:
+        return words
+    factory: Any = entry.factory
+    return (words if spec in known.learners else LearnerWords.of(factory))._replace(title=entry.title)
+
+
+def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING) -> str:
+    """A learner as people read it; one of which nothing is known is its own title.
 
     Args:
         spec: its spec.
         shown: parameters that are named even where the spec leaves them at their defaults.
+        known: what the results say of their learners.
 
     >>> [learner_title(spec).replace("\u00a0", " ") for spec in ("ucb", "coebl:c=2", "mine.py:Mine:c=2")]
     ['UCB', 'COEBL, c = 2', 'mine.py:Mine:c=2']
     >>> learner_title("coebl", shown=["c"]).replace("\u00a0", " ")
     'COEBL, c = 8'
     """
-    entry = registered(LEARNERS, spec)
-    return spec if entry is None else _title(entry, spec, shown)
+    title = learner_words(spec, known).title
+    return _with_parameters(title, registered(LEARNERS, spec), spec, shown) if title else spec
 
 
 def game_title(spec: str) -> str:
@@ -47,7 +60,7 @@ def game_title(spec: str) -> str:
     'Diagonal, n = 4'
     """
     entry = registered(GAMES, spec)
-    return spec if entry is None else _title(entry, spec)
+    return spec if entry is None else _with_parameters(entry.title, entry, spec)
 
 
 def parameters_text(parameters: str) -> str:
@@ -59,56 +72,34 @@ def parameters_text(parameters: str) -> str:
     return parameters.replace("=", "\u00a0=\u00a0").replace(",", ", ")
 
 
-def _title(entry: Entry[Any], spec: str, shown: Collection[str] = ()) -> str:
+def _with_parameters(title: str, entry: Entry[Any] | None, spec: str, shown: Collection[str] = ()) -> str:
     parameters = split_spec(spec).parameters
-    with suppress(InputError):  # a spec that only another version can read is printed as it is
-        given = entry.read(parameters)
-        added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
-        texts = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
-        parameters = ",".join(f"{name}={text}" for name, text in texts.items())
-    return ", ".join(filter(None, [entry.title, parameters_text(parameters)]))
+    if entry is not None:
+        with suppress(InputError):  # a spec that only another version can read is printed as it is
+            given = entry.read(parameters)
+            added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
+            texts = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
+            parameters = ",".join(f"{name}={text}" for name, text in texts.items())
+    return ", ".join(filter(None, [title, parameters_text(parameters)]))
 
 
-class MetricWords(NamedTuple):
-    """A metric in words; of one that is not registered here the title alone is known."""
-
-    title: str
-    definition: str = ""
-    formula: str = ""  # the definition in mathtext
-    meaning: str = ""
-    cumulative: bool = False
-    known: bool = False  # whether it is registered here
-
-    @property
-    def in_a_sentence(self) -> str:
-        """The title inside a sentence: small, unless it is an abbreviation or not ours.
-
-        >>> metric_words("pseudo_regret").in_a_sentence, metric_words("kl").in_a_sentence
-        ('pseudo-regret', 'KL divergence')
-        """
-        keep = self.title[:2].isupper() or not self.known
-        return self.title if keep else self.title[:1].lower() + self.title[1:]
-
-
-def metric_words(name: str) -> MetricWords:
-    """What to call a metric, and what it is.
+def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
+    """What to call a metric, and what it is: by its results, else as it is registered here, else by its name.
 
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
-    plain = name.replace("_", " ")
-    if registered(METRICS, name) is None:
-        return MetricWords(plain)
-    metric = metric_class(name)
-    definition = getattr(metric, "definition", "")
-    return MetricWords(metric.title or plain, definition, metric.formula, metric.meaning, metric.cumulative, known=True)
+    if name in known.metrics:
+        return known.metrics[name]
+    entry = registered(METRICS, name)
+    return MetricWords(plain_name(name)) if entry is None else MetricWords.of(entry.factory)  # type: ignore[arg-type]
 
 
-def metric_label(name: str) -> str:
+def metric_label(name: str, known: Known = NOTHING) -> str:
     """A metric as the label of an axis: its name, and its formula on a second line where there is one.
 
     >>> metric_label("average_exploitability")
     'average exploitability'
     """
-    words = metric_words(name)
+    words = metric_words(name, known)
     return "\n".join(filter(None, (words.in_a_sentence, words.formula)))

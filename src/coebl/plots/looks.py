@@ -1,8 +1,8 @@
 """The lines of learners: colour and dashes say which learner it is, symbols and shades with which settings.
 
-A learner's class may name its slot in the palette (`colour`). The others take the slots that are free, in the order of
-their names, and so does a learner in a user's own file, which is not run for this. Two learners that name one slot are
-variants of each other, and are told apart as two settings of one learner are.
+A learner's class may name its slot in the palette (`colour`), and results remember it. The others take the slots that
+are free, in the order of their names. Two learners that name one slot are variants of each other, and are told apart as
+two settings of one learner are.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from coebl.core.order import natural as natural
 from coebl.core.specs import split_spec
-from coebl.learners import LEARNERS
-from coebl.plots.labels import registered
+from coebl.plots.described import NOTHING, Known
+from coebl.plots.labels import learner_words
 from coebl.plots.style import Style
 from coebl.plots.sweeps import find_sweeps
 
@@ -76,20 +76,21 @@ def slot_look(slot: int) -> Look:
     return Look(colour, dashes)
 
 
-def learner_style(spec: str) -> Style:
+def learner_style(spec: str, known: Known = NOTHING) -> Style:
     """The line of a learner that is drawn with no other setting of it, in the keywords of matplotlib."""
-    return looks([spec])[spec].style
+    return looks([spec], known=known)[spec].style
 
 
-def looks(specs: Iterable[str], plainest: Sequence[str] = ()) -> dict[str, Look]:
+def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOTHING) -> dict[str, Look]:
     """The look of each learner among these, slot by slot, a sweep by its increasing number.
 
     Args:
         specs: all learners of the study, so that each looks the same wherever it is drawn.
         plainest: those that matter most: they have the plainest lines of their slots.
+        known: what the results say of their learners.
     """
     specs = list(dict.fromkeys(specs))
-    slots = _slots({split_spec(spec).name for spec in specs})
+    slots = _slots(specs, known)
     swept = {spec: value for sweep in find_sweeps(specs) for spec, value in sweep.values.items()}
     by_slot: dict[int, list[str]] = {}
     for spec in sorted(specs, key=lambda spec: (swept.get(spec, 0), natural(spec))):
@@ -100,7 +101,7 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = ()) -> dict[str, Look]
 def _of_slot(
     slot: int, members: list[str], swept: Mapping[str, float], plainest: Sequence[str]
 ) -> Iterator[tuple[str, Look]]:
-    """The looks of those who share a slot: a sweep is the darker the smaller its number is."""
+    """The looks of those who share a slot: smaller values of a sweep are darker."""
     rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
     symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS), strict=False))
     shades = {spec: place for place, spec in enumerate(sorted(members, key=lambda spec: -swept.get(spec, math.inf)))}
@@ -110,10 +111,9 @@ def _of_slot(
         yield spec, slot_look(slot)._replace(symbol=symbols[spec], shade=shade)
 
 
-def _slots(names: Iterable[str]) -> dict[str, int]:
-    """The slot of each learner: the one that its class names, or the next that nobody here has."""
-    entries = {name: registered(LEARNERS, name) for name in sorted(names, key=natural)}
-    declared = {name: getattr(entry.factory, "colour", None) for name, entry in entries.items() if entry is not None}
+def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
+    """By the name of each learner its slot: the one that its class names, or the next that nobody here has."""
+    declared = {split_spec(spec).name: learner_words(spec, known).colour for spec in sorted(specs, key=natural)}
     slots = {name: slot for name, slot in declared.items() if slot is not None}
     free = (slot for slot in count(FIRST_FREE) if slot not in slots.values())
-    return slots | {name: next(free) for name in entries if name not in slots}
+    return slots | {name: next(free) for name in sorted(declared, key=natural) if name not in slots}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
+from coebl.plots.described import NOTHING, Known
 from coebl.plots.labels import learner_title, registered
 
 
@@ -23,7 +24,7 @@ class Sweep(NamedTuple):
 
 
 def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
-    """The sweeps among these learners: of each the longest, in the order in which the learners are first named.
+    """The sweeps among these learners: the longest sweep of each learner, in the order in which they are first named.
 
     >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
     [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
@@ -35,7 +36,7 @@ def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
     return [sweep for sweep in sweeps if sweep is not None]
 
 
-def learner_titles(specs: Iterable[str]) -> dict[str, str]:
+def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     """The title of each learner among these; in a sweep all name their numbers, and no two learners share a title.
 
     >>> [title.replace("\u00a0", " ") for title in learner_titles(["coebl", "coebl:c=2", "ucb"]).values()]
@@ -43,7 +44,7 @@ def learner_titles(specs: Iterable[str]) -> dict[str, str]:
     """
     specs = list(dict.fromkeys(specs))
     swept = {spec: sweep.parameter for sweep in find_sweeps(specs) for spec in sweep.values}
-    titles = {spec: learner_title(spec, [swept[spec]] if spec in swept else ()) for spec in specs}
+    titles = {spec: learner_title(spec, [swept[spec]] if spec in swept else (), known) for spec in specs}
     counts = Counter(titles.values())
     return {spec: title if counts[title] == 1 else f"{title} ({spec})" for spec, title in titles.items()}
 

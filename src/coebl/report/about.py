@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from coebl.plots.labels import metric_words
 from coebl.plots.looks import natural
 from coebl.study import Results
 from coebl.study.progress import duration
@@ -55,20 +54,15 @@ def about_results(results: Results) -> About:
     }
 
 
-def _failure(record: Mapping[str, Any]) -> str:
-    return f"failed: {record['cell']}: {_last_line(record['traceback'])}"
-
-
-def settings(about: About) -> list[tuple[str, str]]:
-    """What the settings list says, as pairs of a word and a text."""
-    metrics = ", ".join(metric_words(metric).title for metric in about.get("metrics", ()))
+def settings(about: About, metrics: Iterable[str]) -> list[tuple[str, str]]:
+    """What the settings list says, as pairs of a word and a text; `metrics` has the titles of the metrics."""
     versions = about.get("versions", {})
     pairs = [
         ("Study", about.get("name", "")),
         ("Rounds", ", ".join(map(str, about.get("rounds", ())))),
         ("Seeds", str(about["seeds"]) if "seeds" in about else ""),
         ("Noise", ", ".join(about.get("noises", ()))),
-        ("Metrics", metrics),
+        ("Metrics", ", ".join(metrics)),
         ("Made", " to ".join(dict.fromkeys(map(_time, about.get("created", ()))))),
         ("Computing", _computing(about)),
         ("Wall time", _wall_time(about)),
@@ -92,7 +86,8 @@ def _computing(about: About) -> str:
 
 
 def _wall_time(about: About) -> str:
-    """
+    """How long the runs of a study took, for people.
+
     >>> _wall_time({"runs": [{"seconds": 100, "workers": 2}, {"seconds": 30.5, "interrupted": True}]})
     '2 min 10 s in 2 runs, of which 1 was interrupted; 2 processes'
     """

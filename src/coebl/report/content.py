@@ -6,13 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from coebl.plots.curves import Reference
+from coebl.plots.described import Known, MetricWords, known_to
 from coebl.plots.frontier import LAST
+from coebl.plots.labels import metric_words
 from coebl.plots.looks import natural
 from coebl.plots.sweeps import find_sweeps
 from coebl.report.curves import Curves, read_curves
-from coebl.report.frontier import OPPONENT, REGRETS
+from coebl.report.frontier import Frontier, default_frontier
 from coebl.report.legend import Preset, game_entry, game_order, learner_entries, metric_entry, sweep_entry
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.report.numbers import short
+from coebl.runs import Runs, Source
 from coebl.study import Results
 
 
@@ -20,22 +26,32 @@ from coebl.study import Results
 class Content:
     """What the page draws, as plain values."""
 
-    metrics: Sequence[str]
+    metrics: Mapping[str, MetricWords]
     learners: list[dict[str, Any]]
     sweeps: list[dict[str, str]]
     curves: Curves
     presets: Sequence[Preset]
+    frontier: Frontier | None
+    reference: Reference | None
+    known: Known
 
     @property
     def drawn_metrics(self) -> list[dict[str, Any]]:
         """The metrics that any curve shows."""
-        return [metric_entry(metric) for metric in self.curves.drawn(self.metrics)]
+        return [metric_entry(metric, self.metrics[metric]) for metric in self.curves.drawn(list(self.metrics))]
 
     @property
     def table_metric(self) -> int | None:
         """The place of the metric that the head-to-head table shows; None if there is no such table."""
-        duels = self.curves.drawn(self.metrics, among=lambda row, column: row != column)
-        return next((self.metrics.index(metric) for metric in REGRETS if metric in duels), None)
+        names = list(self.metrics)
+        duels = self.curves.drawn(names, among=lambda row, column: row != column)
+        return next((names.index(metric) for metric in duels if self.metrics[metric].signed), None)
+
+    @property
+    def frontier_opponent(self) -> str:
+        """The title of the opponent of the frontiers."""
+        opponent = self.frontier and self.frontier.opponent
+        return next((str(one["title"]) for one in self.learners if one["spec"] == opponent), "")
 
     @property
     def frontier_sweeps(self) -> list[dict[str, str]]:
@@ -48,21 +64,42 @@ class Content:
     def for_script(self) -> dict[str, Any]:
         """What the page's script reads; the curves themselves are in blocks of their own."""
         return {
-            "games": self.curves.games,
+            "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.curves.games)],
             "learners": self.learners,
             "sweeps": self.sweeps,
-            "metrics": [metric_entry(metric) for metric in self.metrics],
+            "metrics": [metric_entry(name, words) for name, words in self.metrics.items()],
             "rounds": self.curves.rounds,
             "presets": [preset.entry(self.curves.games) for preset in self.presets],
             "tableMetric": self.table_metric,
             "frontiers": self.curves.frontiers,
-            "frontierOpponent": OPPONENT,
+            "frontierOpponent": self.frontier and self.frontier.opponent,
             "last": LAST,
         }
 
+    def _reference(self, place: int) -> dict[str, Any] | None:
+        """The reference line of a square game, by the place of the rounds that it is drawn at."""
+        rows, columns = self.curves.games[place]["actions"] or (0, 1)
+        if self.reference is None or rows != columns:
+            return None
+        selves = [found for row, column, found in self.curves.blocks[place] if row == column]
+        used = {numbers[0] for found in selves for numbers in found.values()}
+        heights = {str(at): self.reference.height(rows, np.array(self.curves.rounds[at], float)) for at in sorted(used)}
+        return {
+            "label": f"{self.reference.label}, K = {rows}",
+            "heights": {at: short(numbers) for at, numbers in heights.items()},
+        }
 
-def read_content(source: Source, metrics: Sequence[str], presets: Sequence[Preset]) -> Content:
+
+def read_content(
+    source: Source,
+    metrics: Sequence[str],
+    presets: Sequence[Preset],
+    frontier: Frontier | None,
+    reference: Reference | None,
+) -> Content:
     """Read all of a source; of results with several noises, each game once per noise."""
+    known = known_to(source)
+    words = {name: metric_words(name, known) for name in metrics}
     source = _with_noises_apart(source)
     parts = source.parts if isinstance(source, _ByNoise) else {}
     matches = sorted(source.matches(), key=lambda match: (*map(natural, match[1:]), match[0]))
@@ -71,9 +108,11 @@ def read_content(source: Source, metrics: Sequence[str], presets: Sequence[Prese
     specs = list(dict.fromkeys(spec for match in matches for spec in match[1:]))
     shown = [spec for preset in presets for game in games for spec in preset.on(game["spec"])]
     sweeps = find_sweeps(specs)
-    learners = learner_entries(specs, shown, sweeps)
-    curves = read_curves(source, matches, games, metrics, learners)
-    return Content(metrics, learners, [sweep_entry(sweep) for sweep in sweeps], curves, presets)
+    learners = learner_entries(specs, shown, sweeps, known)
+    frontier = frontier or default_frontier(specs)
+    curves = read_curves(source, matches, games, words, learners, frontier)
+    entries = [sweep_entry(sweep, known) for sweep in sweeps]
+    return Content(words, learners, entries, curves, presets, frontier, reference, known)
 
 
 class _ByNoise:
@@ -85,7 +124,7 @@ class _ByNoise:
         self.parts = {name: (label["game"], label["noise"]) for name, label in named}
         self._matches = list(dict.fromkeys((name, label["row"], label["column"]) for name, label in named))
 
-    def matches(self) -> list[MatchSpecs]:
+    def matches(self) -> list[tuple[str, str, str]]:
         return self._matches
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from coebl.core.errors import InputError
-from coebl.report.frontier import Frontier
+from coebl.plots.described import MetricWords
+from coebl.report.frontier import Frontier, FrontierPoints
 from coebl.report.numbers import short
-from coebl.runs import MatchSpecs, Runs, Source
+from coebl.runs import Runs, Source
 from coebl.statistics import Band
 
 _POINTS = 100  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
 _NUMBERS = 1_200_000  # that the curves of a page have together, at most: about six bytes each
 
-Match = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its curve
-Block = list[tuple[int, int, dict[str, list[Any]]]]  # row, column, and by metric: rounds, seeds, means, half widths
+MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs
+GameCurves = list[tuple[int, int, dict[str, list[Any]]]]  # row, column, by metric: rounds, seeds, means, half widths
 
 
 @dataclass
@@ -27,7 +28,7 @@ class Curves:
     """What the page draws: the games with their matches and frontiers, and the rounds that several curves share."""
 
     games: list[dict[str, Any]] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)  # by game
+    blocks: list[GameCurves] = field(default_factory=list)  # by game
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
     rounds: list[list[int]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -50,38 +51,40 @@ class Curves:
 
 def read_curves(
     source: Source,
-    matches: Sequence[MatchSpecs],
+    matches: Sequence[tuple[str, str, str]],
     games: Sequence[dict[str, Any]],
-    metrics: Sequence[str],
+    metrics: Mapping[str, MetricWords],
     learners: Sequence[Mapping[str, Any]],
+    frontier: Frontier | None,
 ) -> Curves:
     """The curves and frontiers of these matches; what cannot be read is left out, and a notice says why."""
     curves = Curves()
     points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(matches) * len(metrics)))))
+    names = list(metrics)
     places = {learner["spec"]: place for place, learner in enumerate(learners)}
     sweeps = {place: one["sweep"] for place, one in enumerate(learners) if one["sweep"] is not None}
-    by_game: dict[str, list[MatchSpecs]] = {}
+    by_game: dict[str, list[tuple[str, str, str]]] = {}
     for match in matches:
         by_game.setdefault(match[0], []).append(match)
     for game in games:
-        block: list[Match] = []
-        frontier = Frontier(metrics, sweeps)
+        block: list[MatchRuns] = []
+        ends = FrontierPoints(frontier, metrics, sweeps)
         for name, row, column in by_game[game["name"]]:
-            found, refusal = _read(source, (name, row, column), metrics)
+            found, refusal = _read(source, (name, row, column), names)
             if not found:
                 curves.notices.append(f"not shown: {row} v {column} on {name}: {refusal}")
                 continue
-            thinned = {str(metrics.index(metric)): runs.thinned(points) for metric, runs in found.items()}
+            thinned = {str(names.index(metric)): runs.thinned(points) for metric, runs in found.items()}
             block.append((places[row], places[column], thinned))
-            frontier.add(places[row], row, column, found)
+            ends.add(places[row], row, column, found)
         if block:
             curves.games.append(game)
             curves.blocks.append(_with_bands(curves, block))
-            curves.frontiers.append(frontier.entry())
+            curves.frontiers.append(ends.entry())
     return curves
 
 
-def _with_bands(curves: Curves, block: Sequence[Match]) -> Block:
+def _with_bands(curves: Curves, block: Sequence[MatchRuns]) -> GameCurves:
     """The matches of a game with means and half widths; all of one number of seeds are computed at once."""
     everything = [runs for _, _, found in block for runs in found.values()]
     numbers: list[Any] = [None] * len(everything)
@@ -99,7 +102,7 @@ def _with_bands(curves: Curves, block: Sequence[Match]) -> Block:
     return [(row, column, {metric: next(in_turn) for metric in found}) for row, column, found in block]
 
 
-def _read(source: Source, match: MatchSpecs, metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
+def _read(source: Source, match: tuple[str, str, str], metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
     """The metrics that a match has; and if it has none, why not."""
     found: dict[str, Runs] = {}
     refusal = "nothing was recorded"

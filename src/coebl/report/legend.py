@@ -9,10 +9,13 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.games import GAMES, parse_game
-from coebl.plots.labels import learner_title, metric_words, parameters_text, registered
+from coebl.learners.base import KINDS, Kind
+from coebl.plots.described import Known, MetricWords
+from coebl.plots.labels import learner_words, parameters_text, registered
 from coebl.plots.looks import looks, natural
 from coebl.plots.sweeps import Sweep, learner_titles
 
+_REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
 
 
@@ -70,15 +73,18 @@ def _actions(spec: str) -> list[int] | None:
         return None
 
 
-def learner_entries(specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep]) -> list[dict[str, Any]]:
+def learner_entries(
+    specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep], known: Known
+) -> list[dict[str, Any]]:
     """Every learner with its look and its place in a sweep.
 
     Args:
         specs: the learners.
         plainest: those that are shown, by one preset or another.
         sweeps: those among the learners.
+        known: what the source says of its learners.
     """
-    titles = learner_titles(specs)
+    titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
     return [
         {
@@ -89,20 +95,27 @@ def learner_entries(specs: Sequence[str], plainest: Sequence[str], sweeps: Seque
             "dash": ",".join(f"{_PIXELS * length:g}px" for length in look.dashes) or "solid",
             "symbol": look.symbol,
             "sweep": swept.get(spec),
-            "rate": sweeps[swept[spec]].values[spec] if spec in swept else None,
+            "value": sweeps[swept[spec]].values[spec] if spec in swept else None,
+            "sees": _sees(spec, known),
         }
-        for spec, look in looks(specs, plainest).items()
+        for spec, look in looks(specs, plainest, known).items()
     ]
 
 
-def sweep_entry(sweep: Sweep) -> dict[str, str]:
+def _sees(spec: str, known: Known) -> str:
+    """What a learner sees if that is more than a bandit does: results beside it are not those of equals."""
+    kind = learner_words(spec, known).kind
+    return next((f"{one}, {KINDS[one]}" for one in _REFERENCES if one == kind), "")
+
+
+def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
     """A sweep for the script: who, and by which parameter."""
-    return {"title": learner_title(sweep.learner), "parameter": sweep.parameter}
+    title = learner_words(next(iter(sweep.values)), known).title
+    return {"title": title or sweep.learner, "parameter": sweep.parameter}
 
 
-def metric_entry(name: str) -> dict[str, Any]:
+def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
     """A metric in words. What does not add up over the rounds is a distance, and has a figure of its own."""
-    words = metric_words(name)
     return {
         "name": name,
         "title": words.title,
@@ -110,4 +123,5 @@ def metric_entry(name: str) -> dict[str, Any]:
         "meaning": words.meaning,
         "distance": words.known and not words.cumulative,
         "cumulative": words.cumulative,
+        "signed": words.signed,
     }

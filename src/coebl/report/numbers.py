@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,15 +31,6 @@ def _plain(number: float) -> float | int | None:
     if not math.isfinite(number):
         return None
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
-
-
-def finite(data: Any) -> Any:
-    """The same with None for every number that is not finite: JSON has no word for it."""
-    if isinstance(data, (float, np.floating)):
-        return float(data) if math.isfinite(data) else None
-    if isinstance(data, Mapping):
-        return {str(key): finite(value) for key, value in data.items()}
-    return [finite(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 def embed(data: object) -> str:

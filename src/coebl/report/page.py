@@ -12,22 +12,22 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+from coebl.claims.plain import finite
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.metrics import METRICS
-from coebl.plots.labels import learner_title, metric_words
+from coebl.plots.curves import Reference
+from coebl.plots.labels import metric_words
 from coebl.report.about import About, about_results, commands, settings
-from coebl.report.claims_table import Verdict, claims_table, short_verdict
+from coebl.report.claims_table import VERDICT_KINDS, VerdictValues, claims_table, short_verdict
 from coebl.report.content import read_content
-from coebl.report.frontier import OPPONENT
+from coebl.report.frontier import Frontier
 from coebl.report.legend import Preset
-from coebl.report.numbers import embed, finite, interval_texts, number_text
+from coebl.report.numbers import embed, interval_texts, number_text
 from coebl.runs import Source
 from coebl.study import Results
 
-__all__ = ["About", "Preset", "Reference", "about_results", "render_page", "write_page"]
-
-Reference = tuple[str, float]  # a label, and the factor of sqrt(K² t)
+__all__ = ["About", "Frontier", "Preset", "Reference", "about_results", "render_page", "write_page"]
 
 
 def write_page(
@@ -36,10 +36,12 @@ def write_page(
     *,
     title: str,
     question: str | None = None,
-    verdicts: Sequence[Verdict] | None = None,
+    verdicts: Sequence[VerdictValues] | None = None,
     presets: Sequence[Preset] | None = None,
     command: str | None = None,
     about: About | None = None,
+    first: Sequence[str] = (),
+    frontier: Frontier | None = None,
     reference: Reference | None = None,
 ) -> Path:
     """Write the page of a study's results, whole or not at all, and say where it is.
@@ -49,14 +51,16 @@ def write_page(
         path: the file.
         title: the heading of the page.
         question: what the study is about, in a paragraph.
-        verdicts: dictionaries with the keys id, variant, verdict, measured, low, high, threshold, text, note, metric,
-            n, checks (with subject, quantity, measured, low, high, wanted, verdict) and reported (with metric, verdict,
-            measured, low, high); all but the first three may be missing or None.
+        verdicts: what `Verdict.as_dict` gives (see `coebl.claims.judging`); all keys but id, variant and verdict may be
+            missing or None.
         presets: choices of lines, the first of which is shown first.
         command: what makes the study anew.
         about: what is known of the study; by default it is read from its folder.
-        reference: a label and a factor, such as ("0.1 √(K² t)", 0.1): the line factor sqrt(K² t) is drawn beside what
-            adds up in self-play, on games of K by K.
+        first: metrics that come before the others, in this order. In self-play the first one without a sign is drawn
+            at first, head to head the first one whose sign says who is ahead.
+        frontier: what the frontier shows; by default, matches against the first learner that sees the policy of the
+            other, if there are any.
+        reference: a line that is drawn beside what adds up in self-play, on games of K by K.
     """
     if about is None:
         about = about_results(results) if isinstance(results, Results) else {}
@@ -68,6 +72,8 @@ def write_page(
         verdicts=verdicts,
         presets=presets,
         command=command,
+        first=first,
+        frontier=frontier,
         reference=reference,
     )
     return write_whole(path, html)
@@ -79,31 +85,35 @@ def render_page(
     *,
     title: str,
     question: str | None = None,
-    verdicts: Sequence[Verdict] | None = None,
+    verdicts: Sequence[VerdictValues] | None = None,
     presets: Sequence[Preset] | None = None,
     command: str | None = None,
+    first: Sequence[str] = (),
+    frontier: Frontier | None = None,
     reference: Reference | None = None,
 ) -> str:
     """The text of the page; what the arguments are, `write_page` says."""
     jinja2, markupsafe = require("jinja2"), require("markupsafe")
     plotly_script = require("plotly.offline").get_plotlyjs()
     presets, verdicts = presets or (), verdicts or ()
-    content = read_content(source, about.get("metrics") or METRICS.names, presets)
+    metrics = about.get("metrics") or METRICS.names
+    ordered = dict.fromkeys([*(metric for metric in first if metric in metrics), *metrics])
+    content = read_content(source, list(ordered), presets, frontier, reference)
     data = content.for_script() | {
         "name": about.get("name") or title,
-        "reference": reference and {"label": reference[0], "factor": reference[1]},
+        "verdictKinds": VERDICT_KINDS,
         "verdicts": [short_verdict(verdict) for verdict in verdicts],
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["number"] = number_text
-    environment.filters["metric"] = lambda name: metric_words(str(name)).in_a_sentence
+    environment.filters["metric"] = lambda name: metric_words(str(name), content.known).in_a_sentence
     return str(
         environment.from_string(_asset("page.html")).render(
             title=title,
             question=question,
             about=about,
             notices=[*about.get("notices", ()), *content.curves.notices],
-            settings=settings(about),
+            settings=settings(about, [metric_words(name, content.known).title for name in about.get("metrics", ())]),
             commands=commands(about, command),
             claims=claims_table(verdicts, presets),
             texts=lambda verdict: interval_texts(*(verdict[key] for key in ("measured", "low", "high"))),
@@ -111,7 +121,7 @@ def render_page(
             has_curves=bool(content.curves.games),
             has_table=content.table_metric is not None,
             frontier_sweeps=content.frontier_sweeps,
-            frontier_opponent=learner_title(OPPONENT),
+            frontier_opponent=content.frontier_opponent,
             css=markupsafe.Markup(_asset("page.css")),
             script=markupsafe.Markup(_asset("tools.js") + _asset("page.js")),
             plotly_script=markupsafe.Markup(plotly_script.replace("</script", "<\\/script")),

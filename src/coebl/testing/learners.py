@@ -90,8 +90,8 @@ def _batch(learner: Learner) -> str | None:
             differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
             if len(differing):
                 return (
-                    f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round {differing[0] + 1} on; "
-                    "sum over the last axis, with numpy.einsum instead of @, and never over runs"
+                    f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round "
+                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with numpy.einsum, not @"
                 )
     return None
 

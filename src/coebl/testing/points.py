@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import coebl
+from coebl.core.errors import where
 
 Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what finds out: a complaint, or None
-
-_OWN = Path(coebl.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -57,17 +53,7 @@ def report_on(subject: str, points: Points) -> Report:
         try:
             complaint = find_fault()
         except Exception as error:
-            complaint = f"{type(error).__name__}: {error}{_where(error)}"
+            line = where(error)
+            complaint = f"{type(error).__name__}: {error}" + (f" ({line})" if line else "")
         tried.append(Point(name, complaint is None, complaint or ""))
     return Report(subject, tuple(tried))
-
-
-def _where(error: BaseException) -> str:
-    """The last line of the user's own code that an error passed through, if any."""
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not _is_library(Path(frame.filename))]
-    return f" ({theirs[-1].filename}, line {theirs[-1].lineno})" if theirs else ""
-
-
-def _is_library(file: Path) -> bool:
-    return _OWN in file.parents or "site-packages" in file.parts

@@ -6,12 +6,11 @@ import zlib
 import numpy as np
 import pytest
 
-from coebl.claims.reading import Pairing
 from coebl.core.errors import InputError
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.claims import CLAIMS
 from coebl.papers.ijcai2025.experiments import VARIANTS, size_of
-from coebl.runs import Runs
+from coebl.runs import MatchSpecs, Runs
 
 ROUNDS = np.arange(10, 3001, 10)
 ALL = PAPER.needed(claims=CLAIMS)
@@ -57,7 +56,7 @@ class Synthetic:
         return self.present
 
     def runs(self, game, row, column, metric):
-        pairing = Pairing(game, row, column)
+        pairing = MatchSpecs(game, row, column)
         if pairing not in self.present:
             raise InputError(f"no finished cell has {row} v {column} on {game}.")
         random = np.random.default_rng(zlib.crc32(repr((pairing, metric)).encode()))
@@ -113,7 +112,7 @@ SPOILERS = [
     ("C13", {alone("exp3", "diagonal:n=5"): 0.01 * np.sqrt(ROUNDS)}),
     ("C14", {duel("ucb", "rps"): -5}),
     ("C15", {TEXT.against_best_response("ucb", "diagonal:n=3"): 50}),
-    ("C16", {Pairing("diagonal:n=2", "coebl", "best-response"): 20_000}),
+    ("C16", {MatchSpecs("diagonal:n=2", "coebl", "best-response"): 20_000}),
 ]
 
 

@@ -5,9 +5,20 @@
 
 from coebl.papers import Paper, Quick
 from coebl.papers.ijcai2025.claims import CLAIMS, SPAN
-from coebl.papers.ijcai2025.experiments import MAIN_SIZES, QUESTION, ROLES, STUDY, TITLE, VARIANTS, Variant, games
-from coebl.papers.ijcai2025.figures import FIGURES, FURTHER, MAIN_TEXT
-from coebl.report.page import Preset
+from coebl.papers.ijcai2025.experiments import (
+    BEST_RESPONSE,
+    MAIN_SIZES,
+    QUESTION,
+    REFERENCE,
+    ROLES,
+    STUDY,
+    TITLE,
+    VARIANTS,
+    Variant,
+    games,
+)
+from coebl.papers.ijcai2025.figures import CONVERGENCE, DISTANCE, FIGURES, FURTHER, HEAD_TO_HEAD, MAIN_TEXT, SELF_PLAY
+from coebl.report.page import Frontier, Preset
 
 __all__ = ["PAPER"]
 
@@ -28,6 +39,8 @@ PAPER = Paper(
     figures=FIGURES,
     quick=Quick(games(MAIN_SIZES), seeds=20, figures=[figure.name for figure in (*MAIN_TEXT, *FURTHER)]),
     presets=[_preset(variant) for variant in VARIANTS.values()],
-    reference=("0.1 √(K² t)", 0.1),
+    first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
+    frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),
+    reference=REFERENCE,
     averaged={"tv": SPAN},
 )

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from coebl.claims.reading import Pairing, Setting
+import numpy as np
+
+from coebl.claims.reading import Setting
 from coebl.learners import parse_learner
+from coebl.plots import Reference
+from coebl.runs import MatchSpecs
 
 STUDY = resources.files(__package__).joinpath("study.toml").read_text(encoding="utf-8")
 _KEYS = tomllib.loads(STUDY)
@@ -29,6 +33,8 @@ MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
 FAMILIES = ("diagonal", "bigger-number")
 ROLES: tuple[Role, ...] = ("coebl", "ucb", "exp3", "exp3-ix")
 BASELINES: tuple[Role, ...] = ("exp3", "exp3-ix", "ucb")
+BEST_RESPONSE = "best-response"
+REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
 
 
@@ -53,17 +59,17 @@ class Variant:
             return coebl(self.rate or (2 if game == "rps" else 8))
         return {"ucb": "ucb", "exp3": self.exp3, "exp3-ix": self.exp3_ix}[role]
 
-    def self_play(self, role: Role, game: str) -> Pairing:
+    def self_play(self, role: Role, game: str) -> MatchSpecs:
         """A learner against itself."""
-        return Pairing(game, self.spec(role, game), self.spec(role, game))
+        return MatchSpecs(game, self.spec(role, game), self.spec(role, game))
 
-    def against_coebl(self, role: Role, game: str) -> Pairing:
+    def against_coebl(self, role: Role, game: str) -> MatchSpecs:
         """A baseline in the row seat against COEBL."""
-        return Pairing(game, self.spec(role, game), self.spec("coebl", game))
+        return MatchSpecs(game, self.spec(role, game), self.spec("coebl", game))
 
-    def against_best_response(self, role: Role, game: str) -> Pairing:
+    def against_best_response(self, role: Role, game: str) -> MatchSpecs:
         """A learner in the row seat against the best response to its policy."""
-        return Pairing(game, self.spec(role, game), "best-response")
+        return MatchSpecs(game, self.spec(role, game), BEST_RESPONSE)
 
 
 VARIANTS: dict[str, Variant] = {

@@ -1,117 +1,108 @@
 """The figures of the paper, and two that it does not have.
 
-A figure is one function that lists its panels in a variant. What it draws and what data it needs both follow from that
-list: `FIGURES["rps-self-play"].needs(variant)` is what to run for it, and `FIGURES["rps-self-play"](results)` is the
+`FIGURES["rps-self-play"].needs(variant)` is what to run for a figure, and `FIGURES["rps-self-play"](results)` is the
 matplotlib figure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
-from coebl.claims.reading import Pairing
-from coebl.core.errors import InputError
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.papers import no_data
+from coebl.papers.figures import Groups, PanelFigure
 from coebl.papers.ijcai2025.experiments import (
     BASELINES,
+    BEST_RESPONSE,
     FAMILIES,
     MAIN_SIZES,
     RATES,
+    REFERENCE,
     ROLES,
+    SETTING,
     SIZES,
     VARIANTS,
     Role,
     Variant,
+    actions_of,
     coebl,
     family_of_games,
     games,
     size_of,
 )
-from coebl.papers.ijcai2025.panels import (
-    DISTANCE,
-    DIVERGENCE,
-    HEAD_TO_HEAD,
-    SELF_PLAY,
-    Curves,
-    Frontier,
-    HeatMap,
-    Matches,
-    Measure,
-    Measures,
-    Panel,
-    line_title,
-)
-from coebl.plots import game_title
-from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
-from coebl.runs import Source
+from coebl.papers.panels import Curves, Frontier, HeatMap
+from coebl.plots import game_title, learner_style, learner_title, plot_reference
+from coebl.plots.style import GUIDE
+from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-TEXT = VARIANTS["text"]
+Measures = Literal["paper", "noise-free"]
+"""What the panels show. "paper": what the published figures do, which come from the paper's program; "noise-free": the
+same without the noise of the rewards, and exploitability for KL and TV."""
 
-Groups = list[list[Panel]]  # each begins a new row
-Lines = dict[Role, Pairing]
+Measure = dict[Measures, str]  # to the metric
+SELF_PLAY: Measure = {"paper": "regret_magnitude", "noise-free": "absolute_pseudo_regret"}
+HEAD_TO_HEAD: Measure = {"paper": "regret", "noise-free": "pseudo_regret"}
+DIVERGENCE: Measure = {"paper": "kl", "noise-free": "exploitability"}
+DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
+CONVERGENCE = "exploitability"  # of the frontier
 
-_TWINS: tuple[tuple[Measures, str], ...] = (("paper", ""), ("noise-free", "-noise-free"))
+Lines = dict[Role, MatchSpecs]
+
+_TWINS: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
+_ALONE: dict[str, str] = {"paper": ""}
 _AHEAD = "head-to-head; above 0, COEBL is ahead"
 
 
-@dataclass(frozen=True)
-class PaperFigure:
-    """A figure. Call it to draw it."""
+def heading(title: str, shown: Sequence[MatchSpecs], variant: Variant) -> str:
+    """The title of a figure, with the variant and the c that COEBL has in it."""
+    learners = [parse_learner(spec) for spec in {spec for match in shown for spec in match[1:]}]
+    rates = sorted({learner.c for learner in learners if isinstance(learner, Coebl)})
+    named = f"{variant.title}, c = {' or '.join(f'{rate:g}' for rate in rates)}"
+    return f"{title} ({variant.title if 'c =' in variant.title else named})"
 
-    name: str
-    title: str
-    panels: Callable[[Variant], Groups]
-    measured: bool = True  # whether there are measures to choose from
-    varied: bool = True  # whether it depends on the variant
 
-    def needs(self, variant: Variant = TEXT) -> list[Pairing]:
-        """The matches that it shows when there is data for all of them."""
-        groups = self.panels(variant)
-        return list(dict.fromkeys(pairing for group in groups for panel in group for pairing in panel.needs))
+PaperFigure = partial(PanelFigure[Variant], heading=heading, first=VARIANTS["text"], twins=_TWINS)
 
-    def has_data(self, source: Source, variant: Variant = TEXT) -> bool:
-        """Whether there is data for any of its panels."""
-        return bool(self._rows(source, variant))
 
-    def __call__(self, source: Source, variant: Variant = TEXT, measures: Measures = "paper") -> Figure:
-        """Draw those of its panels for which there is data."""
-        if measures not in SELF_PLAY:
-            raise InputError(f"measures is {measures!r}; accepted: {', '.join(SELF_PLAY)}.")
-        rows = self._rows(source, variant)
-        if not rows:
-            raise no_data(self, variant)
-        with look():
-            figure = _on_a_grid(rows, source, measures)
-            _add_legend(figure, self._heading(rows, variant))
-            lay_out(figure)
-            return figure
+def line_title(role: Role, pairing: MatchSpecs) -> str:
+    """A line by what the row player is, and against whom."""
+    row = learner_title(role)
+    return row if pairing.row == pairing.column else f"{row} v {learner_title('coebl')}"
 
-    def drawings(self, source: Source, variant: Variant) -> Iterator[tuple[str, Figure]]:
-        """The figure as published, with a twin without noise where there are measures to choose from."""
-        for measures, ending in _TWINS[: 1 + self.measured]:
-            yield self.name + ending, self(source, variant, measures)
 
-    def _rows(self, source: Source, variant: Variant) -> list[list[Panel]]:
-        """The panels that there is data for, row by row."""
-        present = source.matches()
-        return [row for group in self.panels(variant) for row in _rows_of(group, present)]
+def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> Curves:
+    """A panel of curves, in the colours that the roles have in every variant."""
+    titles = {role: line_title(role, pairing) for role, pairing in lines.items()}
+    game = next(iter(lines.values())).game
 
-    def _heading(self, rows: list[list[Panel]], variant: Variant) -> str:
-        if not self.varied:
-            return self.title
-        specs = {spec for row in rows for panel in row for pairing in panel.needs for spec in pairing[1:]}
-        learners = (parse_learner(spec) for spec in specs)
-        rates = sorted({learner.c for learner in learners if isinstance(learner, Coebl)})
-        named = f"{variant.title}, c = {' or '.join(f'{rate:g}' for rate in rates)}"
-        return f"{self.title} ({variant.title if 'c =' in variant.title else named})"
+    def finish(ax: Axes) -> None:
+        if measure is SELF_PLAY:
+            _draw_reference(ax, game)
+        if measure is HEAD_TO_HEAD:
+            ax.axhline(0, **GUIDE)
+        if zoomed:
+            ax.set_yscale("log")
+        elif measure is DISTANCE:
+            ax.set_ylim(-0.08, 2.08)  # all that is possible in these games, so that panels compare at a glance
+
+    return Curves(
+        title,
+        {str(measures): metric for measures, metric in measure.items()},
+        {titles[role]: pairing for role, pairing in lines.items()},
+        {titles[role]: learner_style(role) for role in lines},
+        finish,
+    )
+
+
+def _draw_reference(ax: Axes, game: str) -> None:
+    count = "K = 3" if game == "rps" else "$K = 2^n$"  # one entry of the legend for all panels
+    rounds = range(0, SETTING.rounds + 1, SETTING.rounds // 100)
+    plot_reference(ax, REFERENCE, actions_of(game), rounds, rf"$0.1\sqrt{{K^2 t}}$, {count}")
 
 
 def self_plays(variant: Variant, game: str) -> Lines:
@@ -129,9 +120,9 @@ def rps_self_play(variant: Variant) -> Groups:
     lines = self_plays(variant, "rps")
     return [
         [
-            Curves("regret", SELF_PLAY, lines),
-            Curves("distance to equilibrium", DIVERGENCE, lines),
-            Curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True),
+            curves("regret", SELF_PLAY, lines),
+            curves("distance to equilibrium", DIVERGENCE, lines),
+            curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True),
         ]
     ]
 
@@ -139,7 +130,7 @@ def rps_self_play(variant: Variant) -> Groups:
 def rps_head_to_head(variant: Variant) -> Groups:
     """A panel per baseline."""
     lines = duels(variant, "rps")
-    return [[Curves(line_title(role, pairing), HEAD_TO_HEAD, {role: pairing}) for role, pairing in lines.items()]]
+    return [[curves(line_title(role, pairing), HEAD_TO_HEAD, {role: pairing}) for role, pairing in lines.items()]]
 
 
 def by_size(
@@ -149,28 +140,39 @@ def by_size(
 
     def panels(variant: Variant) -> Groups:
         by_game = {f"n = {size_of(game)}": lines(variant, game) for game in family_of_games(family, sizes)}
-        return [[Curves(title, measure, lines) for title, lines in by_game.items()] for measure in measures]
+        return [[curves(title, measure, lines) for title, lines in by_game.items()] for measure in measures]
 
     return panels
 
 
 def heat_map(variant: Variant) -> Groups:
     """Every game by every baseline."""
-    return [[HeatMap({game: duels(variant, game) for game in games()})]]
+    rows = {
+        game_title(game): {learner_title(role): pairing for role, pairing in duels(variant, game).items()}
+        for game in games()
+    }
+    return [[HeatMap(HEAD_TO_HEAD["noise-free"], rows)]]
 
 
 def frontier(variant: Variant) -> Groups:
     """What a best response takes against how near self-play comes to equilibrium: a panel per game, a point per c."""
-    learners = {rate: coebl(rate) for rate in RATES}
+    learners = {f"{rate:g}": coebl(rate) for rate in RATES}
+    opponent = f"a {learner_title(BEST_RESPONSE)}"
     return [
         [
-            Frontier({c: (Pairing(game, it, it), Pairing(game, it, "best-response")) for c, it in learners.items()})
+            Frontier(
+                game_title(game),
+                CONVERGENCE,
+                HEAD_TO_HEAD["noise-free"],
+                opponent,
+                {c: (MatchSpecs(game, it, it), MatchSpecs(game, it, BEST_RESPONSE)) for c, it in learners.items()},
+            )
             for game in games(MAIN_SIZES)
         ]
     ]
 
 
-def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> list[PaperFigure]:
+def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> list[PanelFigure[Variant]]:
     """Self-play and head to head on both families; `second` has what the panels head to head show below regret."""
     return [
         figure
@@ -198,48 +200,7 @@ MAIN_TEXT = [
 ]
 APPENDIX = _by_size_figures(SIZES, "-all", DISTANCE)
 FURTHER = [
-    PaperFigure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, measured=False),
-    PaperFigure("frontier", "COEBL by c; better is left and below", frontier, measured=False, varied=False),
+    PaperFigure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, twins=_ALONE),
+    PaperFigure("frontier", "COEBL by c; better is left and below", frontier, twins=_ALONE, varied=False),
 ]
 FIGURES = {figure.name: figure for figure in (*MAIN_TEXT, *APPENDIX, *FURTHER)}
-
-
-def _rows_of(group: list[Panel], present: Matches) -> list[list[Panel]]:
-    """What is there of a group, as many in a row as the page is wide."""
-    panels = [part for panel in group if (part := panel.within(present))]
-    across = round(WIDTH / panels[0].size[0]) if panels else 1
-    return [panels[first : first + across] for first in range(0, len(panels), across)]
-
-
-def _on_a_grid(rows: list[list[Panel]], source: Source, measures: Measures) -> Figure:
-    """The panels on a grid; what a neighbour to the left or below says is not said again."""
-    columns = max(map(len, rows))
-    width, _ = rows[0][0].size
-    figure = new_figure(max(COLUMN, columns * width), 0.5 + sum(row[0].size[1] for row in rows))
-    axes = figure.subplots(len(rows), columns, squeeze=False)
-    for row, places in zip(rows, axes, strict=True):
-        for panel, place in zip(row, places, strict=False):
-            panel.draw(source, place, measures)
-        for left, right in reversed(list(pairwise(places))):
-            if left.get_ylabel() == right.get_ylabel():
-                right.set_ylabel("")
-        for place in places[len(row) :]:
-            place.remove()
-    for upper, lower in pairwise(axes):
-        for above, below in zip(upper, lower, strict=True):
-            if below.figure and above.get_xlabel() == below.get_xlabel():
-                above.set_xlabel("")
-                above.tick_params(labelbottom=above.get_xlim() != below.get_xlim())
-    return figure
-
-
-def _add_legend(figure: Figure, heading: str) -> None:
-    """Above the panels, one for all."""
-    entries: dict[str, Any] = {}
-    for ax in figure.axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    columns = len(entries) if figure.get_figwidth() > 6 else 2
-    labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
-    handles = [entries[label] for label in labels]
-    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, columns), title=heading)

@@ -5,7 +5,7 @@
   const { byId, on, element, fill, plain, show, withHalf, withInterval, unique, ascending, range } = TOOLS;
   const { ink, isDark, colourOf, referenceColour, axis } = TOOLS;
   const PAGE = JSON.parse(document.getElementById("data").textContent);
-  const REFERENCE = "reference"; // the name of the line factor sqrt(K² t) among the lines
+  const REFERENCE = "reference"; // the name of the reference line among the lines
   const FEW = 8; // lines that are shown at first where no preset says which
   const MARKS = 9; // symbols along a line
   const FIGURES = ["growth", "distance"];
@@ -34,7 +34,7 @@
 
   /** By metric, which may differ in their rounds and seeds. */
   function curvesOf(metrics) {
-    const named = ([rounds, seeds, means, halves]) => ({ rounds: PAGE.rounds[rounds], seeds, means, halves });
+    const named = ([place, seeds, means, halves]) => ({ place, rounds: PAGE.rounds[place], seeds, means, halves });
     return Object.fromEntries(Object.entries(metrics).map(([metric, numbers]) => [metric, named(numbers)]));
   }
 
@@ -42,6 +42,8 @@
   const find = (game, row, column) => matchesOf(game).find((match) => match.row === row && match.column === column);
   const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
   const titleOf = (learner) => PAGE.learners[learner].title;
+  /** A title in a table, marked if the learner sees more than a bandit does. */
+  const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? " †" : "");
   const metricTitle = (metric) => PAGE.metrics[metric].title;
 
   function gameTitle(game) {
@@ -62,13 +64,6 @@
 
   // ---- What is chosen
 
-  // Metrics for self-play and for head-to-head: what tells most differs between them.
-  const AT_FIRST = {
-    growth: ["absolute_pseudo_regret", "pseudo_regret"],
-    distance: ["tv", "tv"],
-    frontier: [null, null], // the first that it has: they come in the order of how well they suit
-  };
-
   const state = {
     game: 0,
     opponent: null, // the column learner; null is self-play
@@ -77,7 +72,7 @@
     listed: new Set(), // learners that the list of lines has, before it is asked for all
     listAll: false,
     reference: true,
-    metric: structuredClone(AT_FIRST), // the ones last chosen
+    metric: { growth: [], distance: [], frontier: [] }, // those last chosen for self-play and for head to head
     log: { growth: false, distance: false, frontier: true, across: false },
     printing: false,
   };
@@ -101,10 +96,14 @@
     return PAGE.metrics.flatMap((metric, place) => (fits(metric, place) ? [place] : []));
   }
 
-  /** The metric last chosen among those that are there, else the one it began with, else any, else null. */
+  /**
+   * The metric last chosen, if it is there; else the first that tells most: head to head one whose sign says who is
+   * ahead, in self-play one without a sign; else any, else null. A frontier's metrics come by how well they suit.
+   */
   function chosenAmong(there, figure) {
-    const called = (name) => there.find((place) => PAGE.metrics[place].name === name);
-    return called(state.metric[figure][mode(figure)]) ?? called(AT_FIRST[figure][mode(figure)]) ?? there[0] ?? null;
+    const last = there.find((place) => PAGE.metrics[place].name === state.metric[figure][mode(figure)]);
+    const tells = (place) => figure === "frontier" || PAGE.metrics[place].signed === (mode(figure) === 1);
+    return last ?? there.find(tells) ?? there[0] ?? null;
   }
 
   const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
@@ -198,18 +197,21 @@
     return outline.length ? [band, line] : [line];
   }
 
-  /** The reference line, if asked for, belongs to what adds up over the rounds, in self-play, on a square game. */
+  /** The reference line, if asked for, belongs to what adds up over the rounds, in self-play. */
   function referenceOf(metric) {
-    if (!PAGE.reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
-    const [rows, columns] = PAGE.games[state.game].actions ?? [];
-    if (!rows || rows !== columns) return null;
-    const { label, factor } = PAGE.reference;
-    return { label: `${label}, K = ${rows}`, at: (round) => factor * rows * Math.sqrt(round) };
+    const { reference } = PAGE.games[state.game];
+    if (!reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
+    const { place, rounds } = longestCurve(metric);
+    return { label: reference.label, rounds, heights: reference.heights[place] };
   }
 
-  function referenceTrace(reference, rounds) {
+  /** Of the curves of a metric that could be shown, the one with the latest round. */
+  const longestCurve = (metric) => viewMatches().filter((match) => metric in match.metrics)
+    .map((match) => match.metrics[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
+
+  function referenceTrace({ label, rounds, heights }) {
     return {
-      type: "scatter", uid: REFERENCE, mode: "lines", name: reference.label, x: rounds, y: rounds.map(reference.at),
+      type: "scatter", uid: REFERENCE, mode: "lines", name: plain(label), x: rounds, y: heights,
       line: { color: referenceColour(), dash: "2px,4px", width: 1.8 }, hovertemplate: "%{y:.4g}",
     };
   }
@@ -222,10 +224,9 @@
     const matches = shownMatches(metric);
     const traces = matches.flatMap((match) => traceOf(match, metric, log));
     traces.sort((a, b) => b.uid.startsWith("band") - a.uid.startsWith("band")); // no band covers a line
-    const longest = viewMatches().filter((match) => metric in match.metrics)
-      .map((match) => match.metrics[metric].rounds).reduce((a, b) => (b.at(-1) > a.at(-1) ? b : a));
+    const longest = longestCurve(metric).rounds;
     const reference = state.reference ? referenceOf(metric) : null;
-    if (reference) traces.push(referenceTrace(reference, unique([1, ...longest])));
+    if (reference) traces.push(referenceTrace(reference));
     const lowest = traces.flatMap((trace) => trace.y).reduce((a, b) => Math.min(a, b), 0);
     const x = {
       ...axis("round", false), rangemode: "tozero", unifiedhovertitle: { text: "round %{x}" },
@@ -271,7 +272,7 @@
     box.checked = checked;
     box.addEventListener("change", () => toggleLine(name, box.checked));
     const title = element("span", {}, label);
-    if (spec && spec !== label) title.append(" ", element("span", { class: "spec" }, spec));
+    if (spec && !label.startsWith(spec)) title.append(" ", element("span", { class: "spec" }, spec));
     const head = element("th", { scope: "row" }, element("label", { class: "check" }, box, picture, title));
     return element("tr", checked ? {} : { class: "off" }, head, ...values.map((value) => element("td", {}, value)));
   }
@@ -284,7 +285,7 @@
       return withHalf(mean, half);
     });
     const picture = TOOLS.sample(colourOf(learner), learner.dash, learner.symbol);
-    return lineRow(String(match.row), learner.title, learner.spec, picture, state.shown.has(match.row), values);
+    return lineRow(String(match.row), markedTitle(match.row), learner.spec, picture, state.shown.has(match.row), values);
   }
 
   function drawLines() {
@@ -303,11 +304,12 @@
     const rows = listed.map((match) => matchRow(match, metrics));
     const reference = referenceOf(metrics[0]);
     if (reference) {
-      const values = [show(reference.at(Math.max(...lastRounds(metrics[0])))), ""];
+      const values = [show(reference.heights.at(-1)), ""];
       const picture = TOOLS.sample(referenceColour(), "2 4", "");
       rows.push(lineRow(REFERENCE, reference.label, "", picture, state.reference, values));
     }
     byId("lines").tBodies[0].replaceChildren(...rows);
+    explainMarks("lines", listed.map((match) => match.row));
     drawMore(matches.filter(isFurther).length);
     if (focused) document.querySelector(`[data-line="${CSS.escape(focused)}"]`)?.focus();
   }
@@ -332,6 +334,14 @@
     state.preset = null;
     state.shown = new Set(rows);
     drawAll();
+  }
+
+  /** Below a table, what its marked learners see. */
+  function explainMarks(table, learners) {
+    const marked = ascending(learners).filter((learner) => PAGE.learners[learner].sees);
+    const notes = marked.map((learner) => `† ${titleOf(learner)}: ${PAGE.learners[learner].sees}`);
+    byId(`${table}-marks`).textContent = notes.join("; ");
+    byId(`${table}-marks`).hidden = !notes.length;
   }
 
   // ---- The controls
@@ -472,8 +482,8 @@
   function tableShape(matches) {
     if (!byId("every-game").checked) {
       return {
-        corner: "Row", rows: ascending(matches.map((match) => match.row)), rowTitle: titleOf,
-        columns: ascending(matches.map((match) => match.column)), columnTitle: (column) => `v ${titleOf(column)}`,
+        corner: "Row", rows: ascending(matches.map((match) => match.row)), rowTitle: markedTitle,
+        columns: ascending(matches.map((match) => match.column)), columnTitle: (column) => `v ${markedTitle(column)}`,
         at: (row, column) => matches.find((match) => match.row === row && match.column === column),
       };
     }
@@ -481,7 +491,7 @@
     const sorted = matches.slice().sort((a, b) => a.row - b.row || a.column - b.column);
     return {
       corner: "Row v column", rows: unique(sorted.map(pairOf)),
-      rowTitle: (pair) => pair.split(" ").map(titleOf).join(" v "),
+      rowTitle: (pair) => pair.split(" ").map(markedTitle).join(" v "),
       columns: ascending(matches.map((match) => match.game)), columnTitle: gameTitle,
       at: (pair, game) => matches.find((match) => pairOf(match) === pair && match.game === game),
     };
@@ -502,6 +512,7 @@
     const nobody = element("caption", {}, "No two of these learners have met here.");
     byId("matrix").replaceChildren(...(matches.length ? [head, element("tbody", {}, ...body)] : [nobody]));
     byId("matrix").classList.toggle("wide", columns.length > 6);
+    explainMarks("matrix", matches.flatMap((match) => [match.row, match.column]));
   }
 
   function connectTable() {
@@ -526,7 +537,7 @@
 
   /** What a point is called: its number, and its learner too where there are several. */
   function settingOf(learner, points) {
-    const number = `${sweepOf(learner).parameter} = ${learner.rate}`;
+    const number = `${sweepOf(learner).parameter} = ${learner.value}`;
     return sweepsOf(points).length > 1 ? `${sweepOf(learner).title}, ${number}` : number;
   }
 
@@ -538,7 +549,7 @@
     const points = found.points.filter((point) => point.self[metric]).map(({ learner, self, best }) => ({
       place: learner, learner: PAGE.learners[learner], self: endOf(self[metric]), best: endOf(best),
     }));
-    points.sort((a, b) => a.learner.sweep - b.learner.sweep || a.learner.rate - b.learner.rate);
+    points.sort((a, b) => a.learner.sweep - b.learner.sweep || a.learner.value - b.learner.value);
     return { metric, metrics: found.metrics, regret: found.regret, points };
   }
 
@@ -724,7 +735,7 @@
   /** List the checks of a claim when it is first opened. */
   function listChecks(detail) {
     for (const place of detail.querySelectorAll(".checks:empty")) {
-      place.append(...TOOLS.checkList(PAGE.verdicts[place.dataset.verdict].checks));
+      place.append(...TOOLS.checkList(PAGE.verdicts[place.dataset.verdict].checks, PAGE.verdictKinds));
     }
   }
 

@@ -142,10 +142,8 @@ const TOOLS = (() => {
 
   // ---- Claims
 
-  const KINDS = new Map(["holds", "fails", "not significant"].map((word) => [word, word.replace(" ", "-")]));
-
-  /** The checks that a verdict rests on; a list, since a table would not fit beside those of other variants. */
-  function checkList(checks) {
+  /** The checks that a verdict rests on, with the classes of verdicts by their words; a list, since a table would not fit beside those of other variants. */
+  function checkList(checks, kinds) {
     const counts = unique(checks.map(({ verdict }) => verdict)).map((verdict) => {
       const count = checks.filter((check) => check.verdict === verdict).length;
       return `${count} ${count > 1 ? String(verdict).replace(/^(hold|fail)s$/, "$1") : verdict}`;
@@ -153,7 +151,7 @@ const TOOLS = (() => {
     const title = `${checks.length === 1 ? "One check" : `All ${checks.length} checks`}: ${counts.join(", ")}`;
     const items = checks.map(({ subject, quantity, measured, low, high, wanted, verdict }) => {
       const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
-      const word = element("b", { class: KINDS.get(verdict) ?? "not-testable" }, verdict ?? "");
+      const word = element("b", { class: kinds[verdict] ?? "not-testable" }, verdict ?? "");
       const found = element("span", {}, word, ` · ${quantity ?? ""}${number}, wanted: ${wanted ?? ""}`);
       return element("li", {}, element("span", { class: "subject" }, subject ?? ""), found);
     });

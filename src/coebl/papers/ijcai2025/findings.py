@@ -1,24 +1,30 @@
-"""Write docs/findings.md from its template and the numbers in results/ijcai2025, so that no number is typed by hand."""
+"""The text of docs/findings.md, from its template and the numbers in a reproduction's summary: none is typed by hand.
+
+Run in the root of a checkout, where the summary is results/ijcai2025: python -m coebl.papers.ijcai2025.findings
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
+import numpy as np
 
+from coebl.core.files import write_whole
+from coebl.core.modules import require
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.experiments import ROLES, SETTING, VARIANTS, actions_of
+from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
 
-DOCS = Path(__file__).parent
-RESULTS = DOCS.parent / "results" / "ijcai2025"
+TEMPLATE = resources.files(__package__).joinpath("findings.md.jinja")
 
 
-def render(results: Path = RESULTS) -> str:
-    """The text of docs/findings.md."""
+def render(results: Path) -> str:
+    """The text of docs/findings.md, from the folder of a summary."""
+    jinja2 = require("jinja2")
     claims: dict[str, dict[str, Any]] = {}
     for verdict in json.loads((results / "claims.json").read_text(encoding="utf-8")):
         claims.setdefault(verdict["id"], {})[verdict["variant"]] = verdict
@@ -30,7 +36,7 @@ def render(results: Path = RESULTS) -> str:
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["number"] = number
-    environment.filters["against_best_response"] = lambda spec, game: mean(game, spec, "best-response")
+    environment.filters["against_best_response"] = lambda spec, game: mean(game, spec, BEST_RESPONSE)
 
     def mean(game: str, row: str, column: str, metric: str = "pseudo_regret") -> str:
         return interval(means[game, row, column, metric])
@@ -45,14 +51,14 @@ def render(results: Path = RESULTS) -> str:
     def reported(claim: str, metric: str, variant: str = "text") -> str:
         return next(str(other["verdict"]) for other in claims[claim][variant]["reported"] if other["metric"] == metric)
 
-    def duel(role: str, game: str, variant: str) -> str:
+    def duel(role: Role, game: str, variant: str) -> str:
         return mean(*VARIANTS[variant].against_coebl(role, game))
 
-    def own(role: str, game: str, variant: str) -> str:
+    def own(role: Role, game: str, variant: str) -> str:
         return mean(*VARIANTS[variant].self_play(role, game), "absolute_pseudo_regret")
 
-    template = environment.from_string((DOCS / "findings.md.jinja").read_text(encoding="utf-8"))
-    return template.render(
+    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    text: str = template.render(
         claims=claims,
         mean=mean,
         measured=measured,
@@ -62,12 +68,13 @@ def render(results: Path = RESULTS) -> str:
         duel=duel,
         own=own,
         bound=lambda game: number(Coebl.regret_bound(actions_of(game), actions_of(game), SETTING.rounds) or math.nan),
-        line=lambda game: 0.1 * math.sqrt(actions_of(game) ** 2 * SETTING.rounds),
+        line=lambda game: float(REFERENCE.height(actions_of(game), np.array([SETTING.rounds]))[0]),
         floor=lambda: math.sqrt(2 * SETTING.rounds / math.pi),
         titles={role: LEARNERS[role].title for role in ROLES},
         made=json.loads((results / "made.json").read_text(encoding="utf-8")),
         table=(results / "claims.md").read_text(encoding="utf-8"),
     )
+    return text
 
 
 def interval(numbers: dict[str, Any], centre: str = "mean") -> str:
@@ -83,4 +90,4 @@ def number(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    (DOCS / "findings.md").write_text(render(), encoding="utf-8")
+    write_whole(Path("docs", "findings.md"), render(Path("results", "ijcai2025")))

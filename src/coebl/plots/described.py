@@ -1,0 +1,124 @@
+"""What results say about the learners and metrics that they name, so that nothing has to be imported to name them.
+
+A cell's metadata has a table "things", with what stood on the classes when the cell was made. `describe` makes such a
+table from classes in hand, and `known_to` reads those of a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from coebl.learners import Learner
+from coebl.metrics import Metric
+from coebl.runs import Source
+
+Table = dict[str, dict[str, Any]]
+Words = TypeVar("Words", "LearnerWords", "MetricWords")
+
+
+class LearnerWords(NamedTuple):
+    """A learner in words, and its colour; parameters are not part of the title."""
+
+    title: str = ""
+    colour: int | None = None  # its place in the palette of figures
+    kind: str = ""  # how much it sees, see `coebl.learners.base.KINDS`
+
+    @classmethod
+    def of(cls, learner: type[Learner]) -> LearnerWords:
+        """What stands on the class."""
+        return cls(learner.title, learner.colour, learner.kind())
+
+
+class MetricWords(NamedTuple):
+    """A metric in words; only the title is known for an unregistered metric that no results describe."""
+
+    title: str
+    definition: str = ""
+    formula: str = ""  # the definition in mathtext
+    meaning: str = ""
+    cumulative: bool = False
+    signed: bool = False  # whether its sign says who is ahead
+    known: bool = False  # whether more than the name is known
+
+    @classmethod
+    def of(cls, metric: type[Metric]) -> MetricWords:
+        """What stands on the class."""
+        title = metric.title or plain_name(metric.name)
+        definition = getattr(metric, "definition", "")
+        return cls(title, definition, metric.formula, metric.meaning, metric.cumulative, metric.signed, known=True)
+
+    @property
+    def in_a_sentence(self) -> str:
+        """The title inside a sentence: small, unless it is an abbreviation or a bare name.
+
+        >>> MetricWords("Pseudo-regret", known=True).in_a_sentence, MetricWords("KL divergence").in_a_sentence
+        ('pseudo-regret', 'KL divergence')
+        """
+        keep = self.title[:2].isupper() or not self.known
+        return self.title if keep else self.title[:1].lower() + self.title[1:]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of learners and metrics beside what is registered here."""
+
+    learners: Mapping[str, LearnerWords] = field(default_factory=dict)  # by spec
+    metrics: Mapping[str, MetricWords] = field(default_factory=dict)  # by name
+
+
+NOTHING = Known()
+
+
+@runtime_checkable
+class Described(Protocol):
+    """A source that says more of its matches than their specs."""
+
+    def metadata(self) -> list[dict[str, Any]]:
+        """What is stored of every cell beside its numbers; its "things", if there, are those of `describe`."""
+
+
+def describe(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> dict[str, Table]:
+    """The table "things" of these learners and metrics: plain values, as they are stored."""
+    return {
+        "learners": {str(learner): LearnerWords.of(type(learner))._asdict() for learner in learners},
+        "metrics": {metric.name: MetricWords.of(metric)._asdict() for metric in metrics},
+    }
+
+
+def known_to(source: Source) -> Known:
+    """What a source says of its learners and metrics."""
+    if not isinstance(source, Described):
+        return NOTHING
+    learners: dict[str, LearnerWords] = {}
+    metrics: dict[str, MetricWords] = {}
+    for cell in source.metadata():
+        for spec, stored in _table(cell, "learners").items():
+            learners[spec] = _read(LearnerWords(), stored)
+        for name, stored in _table(cell, "metrics").items():
+            metrics[name] = _read(MetricWords(plain_name(name), known=True), stored)
+    return Known(learners, metrics)
+
+
+def plain_name(name: str) -> str:
+    """The name of a metric for people who read no code."""
+    return name.replace("_", " ")
+
+
+def _table(cell: Mapping[str, Any], kind: str) -> Table:
+    """A part of a cell's "things"; older cells have none."""
+    things = cell.get("things")
+    table = things.get(kind) if isinstance(things, dict) else None
+    return {name: stored for name, stored in table.items() if isinstance(stored, dict)} if table else {}
+
+
+def _read(words: Words, stored: Mapping[str, Any]) -> Words:
+    """The words with what is stored of them; what is empty, or not of the right type, stays as it is."""
+    types = {"colour": int, "cumulative": bool, "signed": bool}
+    kept = {
+        name: stored[name]
+        for name in words._fields
+        if type(stored.get(name)) is types.get(name, str) and stored[name] != ""
+    }
+    return words._replace(**kept)
