@@ -178,7 +178,7 @@ def test_a_binary_file_is_refused(tmp_path: Path, data: bytes, byte: int, suffix
     assert refusal(written(tmp_path, f"bad{suffix}", data)) == message
 
 
-def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_file_of_ours_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     written(tmp_path, "chicken.csv", "1,2\n")
     assert "this is a folder; accepted: a file." in refusal(tmp_path / "folder.csv")

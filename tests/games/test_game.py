@@ -198,7 +198,7 @@ def test_a_payoff_range_that_does_not_hold_the_payoffs_is_refused(payoff_range: 
 
 
 @pytest.mark.parametrize("payoff_range", [3, (1, 2, 3), ("a", "b")])
-def test_a_payoff_range_that_is_no_pair_is_refused(payoff_range: Any) -> None:
+def test_a_payoff_range_that_is_not_a_pair_is_refused(payoff_range: Any) -> None:
     with pytest.raises(InputError, match=r"payoff_range is .*; accepted: two numbers, \(low, high\)\."):
         Game(WIDE, payoff_range=payoff_range)
 

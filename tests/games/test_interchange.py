@@ -101,7 +101,7 @@ def test_openspiel_constant_sum_game_keeps_the_row_players_payoffs(pyspiel: Any)
         ("kuhn_poker(cards=4)", "OpenSpiel cannot load 'kuhn_poker(cards=4)': "),
     ],
 )
-def test_openspiel_games_that_are_no_small_two_player_constant_sum_games(pyspiel: Any, name: str, message: str) -> None:
+def test_openspiel_games_other_than_small_two_player_constant_sum_games(pyspiel: Any, name: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Game.from_openspiel(name)
     assert message in str(caught.value)

@@ -106,7 +106,7 @@ def test_no_noise_shows_the_payoff():
     np.testing.assert_array_equal(NoNoise().reward(payoff, NoNoise().draw(np.random.default_rng(0), 2), RANGE), payoff)
 
 
-def test_sigma_zero_is_no_noise():
+def test_sigma_zero_means_without_noise():
     np.testing.assert_array_equal(Gaussian(0.0).draw(np.random.default_rng(0), 5), np.zeros(5))
 
 

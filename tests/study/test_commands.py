@@ -1,7 +1,5 @@
 """The commands around a study, as a user runs them one after the other."""
 
-import csv
-import io
 import math
 import subprocess
 import sys
@@ -9,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from coebl.cli import main
 from coebl.study import EXAMPLE, parse_study, run
 from coebl.study.cell_file import CellFile
 from coebl.study.estimate import disk_use, estimate, work_of
@@ -35,11 +34,7 @@ def test_new_show_run_results(tmp_path):
     assert done.returncode == 0, done.stderr
     table = coebl("results", "results", "--metric", "pseudo_regret", cwd=tmp_path).stdout
     assert "95 % interval" in table
-    assert "from 24 finished cells" in table
-    rows = list(csv.DictReader(io.StringIO(coebl("results", "results", "--csv", cwd=tmp_path).stdout)))
-    assert {row["metric"] for row in rows} >= {"regret", "pseudo_regret"}
-    assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in rows)
-    assert coebl("results", "nowhere", cwd=tmp_path).returncode == 2
+    assert "from 24 of 24 cells" in table
 
 
 STUDY = """
@@ -98,9 +93,15 @@ def test_the_disk_use_is_about_what_is_written(tmp_path):
     assert written / 2 < disk_use(study) < 2 * written
 
 
-def test_show_lists_cells_only_when_asked(tmp_path):
+def test_show_lists_cells_only_when_asked(tmp_path, monkeypatch, capsys):
+    def shown(*options):
+        monkeypatch.setattr(sys, "argv", ["coebl", "study", "show", str(tmp_path / "study.toml"), *options])
+        with pytest.raises(SystemExit):
+            main()
+        return capsys.readouterr().out
+
     (tmp_path / "study.toml").write_text(STUDY)
-    assert "diagonal:n=5, coebl v coebl" not in coebl("study", "show", "study.toml", cwd=tmp_path).stdout
-    lines = coebl("study", "show", "study.toml", "--cells", cwd=tmp_path).stdout.splitlines()
+    assert "diagonal:n=5, coebl v coebl" not in shown()
+    lines = shown("--cells").splitlines()
     assert lines[0] == "4 matches in 4 cells, 320 rounds in all"
     assert len(lines) == 2 + 4

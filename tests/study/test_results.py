@@ -15,6 +15,7 @@ from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.statistics import mean_interval
 from coebl.study import about
+from coebl.study import results as results_module
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.results import Results
@@ -349,15 +350,13 @@ class Mine(Learner):
 
 
 def test_what_was_read_is_kept_within_bounds(results, monkeypatch):
-    import coebl.study.results as module
-
     loads = []
-    read = module.read_cell_file
-    monkeypatch.setattr(module, "read_cell_file", lambda path: loads.append(path) or read(path))
+    read = results.store.columns
+    monkeypatch.setattr(results.store, "columns", lambda digest: loads.append(digest) or read(digest))
     for _ in range(3):
         results.runs("diagonal:4", "coebl:3", "uniform", "regret")
     assert len(loads) == 1
-    monkeypatch.setattr(module, "_MOST_BYTES", 0)
+    monkeypatch.setattr(results_module, "_MOST_BYTES", 0)
     for _ in range(2):
         results.runs("diagonal:4", "coebl:3", "uniform", "regret")
         results.runs("matching-pennies", "exp3", "uniform", "regret", noise="bernoulli")

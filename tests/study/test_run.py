@@ -4,7 +4,6 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,25 +14,7 @@ import pytest
 
 from coebl.study import Results, Store, parse_study, run
 from coebl.study.cell import Cell
-from coebl.study.cluster import dask_executor
-from coebl.study.errors import ClusterError
-
-STUDY = """
-name = "small"
-rounds = 150
-seeds = 6
-seeds_per_cell = 2
-games = ["diagonal:n=[2,3]", "biased-rps"]
-learners = ["coebl:c=2", "ucb", "exp3-ix"]
-record = 50
-metrics = ["regret", "pseudo_regret", "tv"]
-
-[match-ups]
-self-play = true
-one-against-all = "coebl:c=2"
-"""
-CELLS = 3 * 5 * 3
-
+from study_runs import CELLS, STUDY, cells_in, command, rows, start, wait_for
 
 MOODY = """
 from dataclasses import dataclass
@@ -51,30 +32,6 @@ class Moody(Learner):
             raise RuntimeError("not today")
         return np.full(self.shape, 1 / self.shape[1])
 """
-
-
-def rows(folder):
-    """Everything that was measured, in a fixed order."""
-    frame = Results(folder).to_polars()
-    return frame.sort("game", "row", "column", "seed", "round").rows()
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
-    outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
-    assert (outcome.finished, outcome.found, outcome.failed) == (CELLS, 0, ())
-    return rows(folder)
-
-
-def command(folder, *options, file="study.toml"):
-    return [sys.executable, "-m", "coebl.cli", "run", file, "--out", "results", *options]
-
-
-@pytest.fixture
-def here(tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
-    return tmp_path
 
 
 @pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
@@ -100,28 +57,6 @@ def children_of(session):
             if int(fields[3]) == session and fields[0] != "Z":
                 found.append(int(entry))
     return found
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-def cells_in(folder):
-    return len(list((folder / "results" / "cells").glob("*.parquet")))
-
-
-def start(here, *options):
-    return subprocess.Popen(
-        command(here, *options),
-        cwd=here,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
 
 
 def kill_and_resume(here, times, undisturbed):
@@ -405,70 +340,6 @@ def test_dry_run_runs_nothing(here):
     done = subprocess.run(command(here, "--dry-run"), cwd=here, capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == CELLS + 1
     assert not (here / "results").exists()
-
-
-@pytest.mark.parametrize("killed", [False, True])
-def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, undisturbed, killed):
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        executor = client.get_executor()
-        if killed:
-            workers = client.run(os.getpid)
-            with ThreadPoolExecutor(1) as thread:
-                running = thread.submit(run, parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
-                wait_for(lambda: cells_in(tmp_path) >= 2)
-                os.kill(next(iter(workers.values())), signal.SIGKILL)
-                outcome = running.result(timeout=120)
-        else:
-            outcome = run(parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
-    assert outcome.failed == ()
-    assert rows(tmp_path / "results") == undisturbed
-
-
-@pytest.mark.parametrize("scheme", ["tcp", "tls"])
-def test_a_port_that_says_nothing_is_not_a_cluster(scheme, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr("coebl.study.cluster._SECONDS", 0.5)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):
-            pass
-    assert "\n" not in str(caught.value)
-
-
-CLUSTER = """
-import time
-from distributed import LocalCluster
-if __name__ == "__main__":
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
-    print(LocalCluster(**options).scheduler_address, flush=True)
-    time.sleep(600)
-"""
-
-
-def test_a_cluster_that_is_killed_is_one_line_and_keeps_what_is_finished(here):
-    pytest.importorskip("distributed")
-    (here / "cluster.py").write_text(CLUSTER)
-    cluster = subprocess.Popen(
-        [sys.executable, "cluster.py"], cwd=here, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    address = cluster.stdout.readline().strip()
-    (here / "study.toml").write_text(STUDY.replace("rounds = 150", "rounds = 1500"))
-    process = start(here, "--dask", address)
-    wait_for(lambda: cells_in(here) >= 2)
-    os.killpg(cluster.pid, signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
-    cluster.wait()
-    cluster.stdout.close()
-    assert process.returncode == 2, errors
-    assert "the workers no longer answer; what is finished is kept" in errors
-    assert "Traceback" not in errors
-    assert 2 <= cells_in(here) < CELLS
 
 
 def test_a_full_disk_stops_the_run_with_one_line_and_nothing_half_written(here):

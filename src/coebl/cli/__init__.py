@@ -29,7 +29,7 @@ def main() -> None:
         sys.exit(code if isinstance(code, int) else 0)
     except CoeblError as error:
         _stop(str(error), 2)
-    except BrokenPipeError:  # the reader, head for one, has had enough
+    except BrokenPipeError:  # the reader (such as head) closed the pipe
         sys.stderr.close()
         sys.exit(141)
     except (KeyboardInterrupt, typer.Abort):

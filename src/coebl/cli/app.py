@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +13,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def finite(value: Any) -> Any:
+    """A value for JSON, which has neither infinity nor NaN: these become null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def is_reference(kind: str) -> bool:
+    """Whether learners of a kind see more than a bandit does, so that they are there for reference."""
+    return not kind.endswith("bandit")
 
 
 def _print_version(wanted: bool) -> None:

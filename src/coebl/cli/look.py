@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app
+from coebl.cli.app import app, is_reference
 from coebl.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from coebl.core.specs import Entry
     from coebl.learners import Learner
     from coebl.metrics import Metric
-
-_REFERENCES = ("full information", "oracle")  # kinds that see more than a competitor does
 
 
 @app.command("list")
@@ -64,8 +62,14 @@ def _print_entries(entries: Iterable[Entry[Any]], lines: Callable[[Entry[Any]], 
 
 def _lines(entry: Entry[Any]) -> Iterator[str]:
     yield entry.summary
+    yield from _usage_lines(entry)
+
+
+def _usage_lines(entry: Entry[Any]) -> Iterator[str]:
     if entry.parameters:
         yield entry.usage
+    if entry.example != entry.name:
+        yield f"for example {entry.example}"
 
 
 def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
@@ -83,7 +87,7 @@ def _print_learners(entries: Iterable[Entry[Any]]) -> None:
     for kind, meaning in KINDS.items():
         chosen = [entry for entry in listed if _learner_class(entry).kind() == kind]
         if chosen:
-            reference = ", for reference" if kind in _REFERENCES else ""
+            reference = ", for reference" if is_reference(kind) else ""
             print(f"{kind}{reference}: {meaning}\n")
             _print_entries(chosen, _learner_lines)
             print()
@@ -96,8 +100,7 @@ def _learner_lines(entry: Entry[Any]) -> Iterator[str]:
         yield "needs the number of rounds in advance"
     if learner.cites:
         yield learner.cites
-    if entry.parameters:
-        yield entry.usage
+    yield from _usage_lines(entry)
 
 
 def _learner_class(entry: Entry[Any]) -> type[Learner]:
@@ -157,6 +160,8 @@ def _show_learner(spec: str) -> None:
     print(f"\nusage: {entry.usage}")
     for parameter in entry.parameters:
         print(f"  {parameter.name}: {parameter.accepts}")
+    if entry.example != entry.name:
+        print(f"  for example {entry.example}")
     print(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
     if learner.cites:
         print(learner.cites)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app
+from coebl.cli.app import app, finite
 from coebl.cli.rounds import check_savable, save_rounds
 from coebl.cli.waiting import compilation_told, progress_bar
 from coebl.core.errors import check_whole, printable
@@ -165,7 +165,7 @@ def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
         "first_seed": int(result.seeds[0]),
         "value": match.game.value,
         "metrics": {
-            name: {key: _number(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
+            name: {key: finite(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
             for name in finals
         },
     }
@@ -204,11 +204,6 @@ def _decimal(number: float) -> str:
     """
     plain = number == 0 or 1e-3 <= abs(number) < 1e9
     return f"{number:.4f}" if plain else f"{number:.4g}"
-
-
-def _number(value: float | None) -> float | None:
-    """For JSON, which has no infinity and no NaN."""
-    return value if value is not None and abs(value) < float("inf") else None
 
 
 def _reading(match: Match, regret: Interval) -> str:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import app
+from coebl.cli.app import app, finite, is_reference
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
 if TYPE_CHECKING:
-    from coebl.study import RunSummary, Study
+    from coebl.study import Results, RunSummary, Study
+    from coebl.study.summaries import SummaryRow
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core.")]
 Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")]
@@ -156,9 +158,16 @@ def study_show_command(
 def results_command(
     folder: StudyFolder,
     metric: Annotated[list[str] | None, typer.Option(help="Only this metric; may be given more than once.")] = None,
+    game: Annotated[list[str] | None, typer.Option(help="Only this game; may be given more than once.")] = None,
+    row: Annotated[list[str] | None, typer.Option(help="Only this row learner; may be given more than once.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Only this column learner; may be given more than once.")
+    ] = None,
+    at: Annotated[int | None, typer.Option("--round", help="After this round; by default the last.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Print the means after a study's last round.
+    """Print the means of a study, after the last round or any recorded one.
 
     Of every match, with 95 % intervals.
 
@@ -166,39 +175,69 @@ def results_command(
     Examples:
       coebl results results
       coebl results results --metric pseudo_regret --csv
+      coebl results results --game rps --row ucb --round 100
     """
-    import csv
-
     from coebl.study import Results
 
+    if as_csv and as_json:
+        raise InputError("--csv and --json are both given; accepted: one of them.")
     results = Results(folder)
-    rows: list[dict[str, Any]] = [dict(row) for row in results.summary(metrics=metric)]
-    columns = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
+    rows = results.summary(metric, at, game, row, column)
     if as_csv:
-        writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows({key: _as_text(value) for key, value in row.items()} for row in rows)
-        return
-    shown = ["game", "row", "column", "round", "metric", "n"]
-    if len({row["noise"] for row in rows}) > 1:
-        shown.insert(1, "noise")
-    for row in rows:
-        row.update({name: printable(str(row[name])) for name in shown})
-    widths = {name: max([len(name), *(len(row[name]) for row in rows)]) for name in shown}
-    header = "  ".join(f"{name:<{width}}" for name, width in widths.items())
-    print(f"{header}  {'mean':>12}  95 % interval (Student)")
-    for row in rows:
-        cells = "  ".join(f"{row[name]:<{width}}" for name, width in widths.items())
-        print(f"{cells}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
-    for notice in results.notices():
-        print(notice, file=sys.stderr)
-    failures = len(results.store.failures())
-    print(
-        f"from {len(results.cells())} finished cells"
-        + (f"; {failures} failed, see {folder}/failed" if failures else "")
-    )
+        _print_csv(rows)
+    elif as_json:
+        print(json.dumps([{key: finite(value) for key, value in row.items()} for row in rows], allow_nan=False))
+    else:
+        _print_means(rows)
+        _print_notes(results, rows)
+
+
+def _print_csv(rows: list[SummaryRow]) -> None:
+    import csv
+
+    columns = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
+    writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({key: _as_text(value) for key, value in row.items()} for row in rows)
 
 
 def _as_text(value: object) -> object:
     """A field of a CSV file; a text that a spreadsheet would take for a formula is marked as text."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+
+
+def _print_means(rows: list[SummaryRow]) -> None:
+    names = ["game", "row", "column", "round", "metric", "n"]
+    if len({row["noise"] for row in rows}) > 1:
+        names.insert(1, "noise")
+    table = [[printable(str(value)) for value in map(dict(row).__getitem__, names)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
+    print(f"{_padded(names, widths)}  {'mean':>12}  95 % interval (Student)")
+    for row, shown in zip(rows, table, strict=True):
+        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
+
+
+def _padded(words: list[str], widths: list[int]) -> str:
+    return "  ".join(f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
+
+
+def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
+    """What somebody who reads the means should know: who sees more than a bandit does, and how much is there."""
+    from coebl.learners import KINDS
+
+    kinds = results.kinds()
+    shown = dict.fromkeys(row[seat] for row in rows for seat in ("row", "column"))
+    for learner in shown:
+        kind = kinds.get(learner)
+        if kind and is_reference(kind):
+            print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
+    for notice in results.notices():
+        print(notice, file=sys.stderr)
+    matches = {(row["game"], row["noise"], row["row"], row["column"]) for row in rows}
+    labels = [about["labels"] for about in results.metadata()]
+    used = sum((one["game"], one["noise"], one["row"], one["column"]) in matches for one in labels)
+    failures = len(results.store.failures())
+    print(
+        f"from {used} of {_cells(max(len(labels), results.store.planned()))}"
+        + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
+    )

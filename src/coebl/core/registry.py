@@ -47,15 +47,18 @@ class Registry(Generic[T]):
         self._entries: dict[str, Entry[T]] = {}
         self._by_factory: dict[Any, Entry[T]] = {}
 
-    def add(self, name: str, title: str | None = None) -> Callable[[Factory], Factory]:
-        """Decorate a factory to register it under a name, which becomes the `name` of a class."""
+    def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
+        """Decorate a factory to register it under a name, which becomes the `name` of a class.
+
+        One that has required parameters needs an example, a spec that sets them; it is shown and tested.
+        """
 
         def register(factory: Factory) -> Factory:
             if name in self.names:
                 raise ValueError(f"two {self.plural} are called {name!r}")
             if isinstance(factory, type):
                 factory.name = name  # type: ignore[attr-defined]
-            self._enter(name, factory, title)
+            self._enter(name, factory, title, example)
             return factory
 
         return register
@@ -125,11 +128,11 @@ class Registry(Generic[T]):
             self._homes |= {name: home for name, home in others.items() if name not in self._homes}
         return self._homes
 
-    def _enter(self, name: str, factory: Any, title: str | None = None) -> Entry[T]:
+    def _enter(self, name: str, factory: Any, title: str | None = None, example: str | None = None) -> Entry[T]:
         reason = self._refusal(factory) if self._refusal else None
         if reason:
             raise InputError(f"{name}: {reason}")
-        entry: Entry[T] = Entry(name, factory, title)
+        entry: Entry[T] = Entry(name, factory, title, example)
         self._entries[name] = entry
         self._by_factory.setdefault(factory, entry)  # a path may be spelled in two ways: the first is kept
         return entry

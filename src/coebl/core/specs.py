@@ -232,10 +232,13 @@ def _number(number: float) -> str:
 class Entry(Generic[T]):
     """A named factory, with its parameters read from its signature."""
 
-    def __init__(self, name: str, factory: Callable[..., T], title: str | None = None) -> None:
+    def __init__(
+        self, name: str, factory: Callable[..., T], title: str | None = None, example: str | None = None
+    ) -> None:
         self.name = name
         self.factory = factory
         self.title = title or getattr(factory, "title", "") or name  # what people read
+        self.example = example or getattr(factory, "example", "") or name  # a spec with all that it needs
         annotated: Any = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
         hints = typing.get_type_hints(annotated, include_extras=True)
         self.parameters = [

@@ -69,7 +69,7 @@ def matching_pennies() -> Game:
     return Game([[1, -1], [-1, 1]], row_labels=sides, column_labels=sides)
 
 
-@GAMES.add("diagonal", title="Diagonal")
+@GAMES.add("diagonal", title="Diagonal", example="diagonal:n=3")
 def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
     """The bitstring with more ones wins, out of all 2^n of them.
 
@@ -80,7 +80,7 @@ def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
     return _larger_wins(ones, n)
 
 
-@GAMES.add("bigger-number", title="BiggerNumber")
+@GAMES.add("bigger-number", title="BiggerNumber", example="bigger-number:n=2")
 def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Game:
     """The larger of two numbers of n bits wins.
 

@@ -74,8 +74,8 @@ def _check_size(game: Game, payoff: Floats, value: float) -> None:
     parts = math.comb(rows + n, n) + math.comb(columns + m, m)  # Vandermonde: the sum of C(rows, k) C(n, k)
     if parts > 2 * _MOST_PARTS:
         raise InputError(
-            f"{game.name} has {m} x {n} actions, too many for all equilibria; accepted: about 10 x 10 that are of use. "
-            "Take game.solution, which is one of them, or leave out actions."
+            f"{game.name} has {m} x {n} actions, too many for all equilibria; accepted: about 10 x 10 actions that are "
+            "not dominated. Take game.solution, which is one of them, or leave out actions."
         )
 
 

@@ -214,7 +214,7 @@ class Game:
         return f"<Game {self.spec or self.name!r}, {m} x {n}, {self.noise}>"
 
     def __str__(self) -> str:
-        """The payoffs as a table, of a large game the first rows and columns."""
+        """The payoffs as a table; only the first rows and columns of a large game."""
         m, n = self.shape
         rows, columns = min(m, _SHOWN), min(n, _SHOWN)
         more = ["..."] if n > columns else []

@@ -125,7 +125,7 @@ def robust_bandit(seed: Seed = 0) -> Game:
     return Game(_generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
 
 
-@GAMES.add("permuted", title="Permuted game")
+@GAMES.add("permuted", title="Permuted game", example="permuted:game=rps")
 def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
     """Another game with its rows and its columns in random order.
 

@@ -1,7 +1,7 @@
 """The registry of games, and how a spec, a file or a function of a user's own becomes a game.
 
 To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name", title="Its name")`` above
-it: that is all.
+it: that is all. If it has parameters without defaults, add ``example="its-name:n=3"``.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ two settings of one learner are.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from coebl.core.order import natural as natural
 from coebl.core.specs import split_spec
 from coebl.plots.described import NOTHING, Known
 from coebl.plots.labels import learner_words
@@ -109,16 +109,6 @@ def _of_slot(
     for spec in members:
         shade = round(deepest * shades[spec] / max(1, len(members) - 1), 3)
         yield spec, slot_look(slot)._replace(symbol=symbols[spec], shade=shade)
-
-
-def natural(text: str) -> tuple[Any, ...]:
-    """A key that sorts n=10 after n=9.
-
-    >>> sorted(["n=10", "n=9"], key=natural)
-    ['n=9', 'n=10']
-    """
-    parts = re.split(r"(\d+(?:\.\d+)?)", text)
-    return tuple((float(part), "") if place % 2 else (-1.0, part) for place, part in enumerate(parts))
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:

@@ -24,12 +24,10 @@ class Checked:
             if isinstance(content, dict) and content.get("coebl") == coebl.__version__:  # another one checks otherwise
                 self._sums = {digest: str(total) for digest, total in dict(content["files"]).items()}
 
-    def holds(self, path: Path) -> bool:
-        """Whether the file of a cell is what it was when it was checked."""
-        total = self._sums.get(path.stem)
-        with contextlib.suppress(OSError):
-            return total is not None and path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == total
-        return False
+    def holds(self, digest: str, data: bytes) -> bool:
+        """Whether the content of a cell's file is what it was when it was checked."""
+        total = self._sums.get(digest)
+        return total is not None and hashlib.sha256(data).hexdigest() == total
 
     def add(self, digest: str, data: bytes) -> None:
         """Note that this is the sound content of a cell's file."""
@@ -37,7 +35,7 @@ class Checked:
         self._changed = True
 
     def write(self) -> None:
-        """Keep what was added."""
+        """Write the sums to the file, if any were added."""
         if self._changed:
             with contextlib.suppress(InputError):  # a folder that is read only can still be read
                 write_whole(self._path, json.dumps({"coebl": coebl.__version__, "files": self._sums}))

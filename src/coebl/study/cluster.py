@@ -39,7 +39,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 
 def _knock(address: str) -> None:
-    """Refuse an address where something listens and says nothing: the client would wait for ever.
+    """Refuse an address where something listens and says nothing: the client would wait forever.
 
     A scheduler greets whoever connects.
     """
@@ -50,4 +50,4 @@ def _knock(address: str) -> None:
     with socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS) as connection:
         connection.settimeout(_SECONDS)
         if not connection.recv(1):
-            raise OSError("it hangs up")
+            raise OSError("the connection was closed")

@@ -16,7 +16,7 @@ from coebl.study.work import play
 _ROUND = 100.0  # microseconds that a round takes by itself, whatever is played
 _CALIBRATION = 8.0  # seconds that may go into it
 _ROUNDS = 4, 24  # of the two samples of a cell
-_STARTING = 2.0  # seconds until the processes are there
+_STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
 
 

@@ -10,14 +10,14 @@ from typing import Any
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.specs import split_spec
 from coebl.engine import Record
+from coebl.engine.match import MOST_ROUNDS
+from coebl.engine.simulate import MOST_SEEDS
 from coebl.games import parse_noise
 from coebl.metrics import METRICS
 from coebl.study.cell import Cell
 from coebl.study.lines import Place, key_lines
 from coebl.study.sweep import MOST, expand
 
-MOST_ROUNDS = 10**9
-MOST_SEEDS = 10**6
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit numbers
 _SEED_KEYS = ("first", "count")
 
@@ -295,7 +295,4 @@ def _shown(value: Any) -> str:
     >>> _shown(True), _shown("a"), _shown([])
     ('true', "'a'", '[]')
     """
-    try:
-        return str(value).lower() if isinstance(value, bool) else shorten(value)
-    except ValueError:  # Python does not print whole numbers of more than some thousand digits
-        return "a number too long to show"
+    return str(value).lower() if isinstance(value, bool) else shorten(value)

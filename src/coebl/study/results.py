@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
+from coebl.core.order import natural
 from coebl.core.specs import split_spec
+from coebl.learners import LEARNERS
+from coebl.learners.base import Kind
 from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
-from coebl.study.cell_file import read_cell_file
 from coebl.study.errors import StoreError, UnsoundError
 from coebl.study.store import Store
 from coebl.study.summaries import SummaryRow, once, summarise
@@ -71,6 +73,17 @@ class Results:
             "where a learner uses these, a seed may lead to different runs on them"
         ]
 
+    def kinds(self) -> dict[str, Kind]:
+        """How much each learner sees, by its spec; learners of older cells that are not registered are left out."""
+        kinds: dict[str, Kind] = {}
+        for about in self.metadata():
+            if things := about.get("things"):
+                kinds |= {spec: learner["kind"] for spec, learner in things["learners"].items()}
+            else:
+                specs = (about["labels"][seat] for seat in ("row", "column"))
+                kinds |= {spec: _kind_of(spec) for spec in specs if split_spec(spec).name in LEARNERS}
+        return kinds
+
     @property
     def metrics(self) -> list[str]:
         """The metrics that any cell has recorded."""
@@ -98,7 +111,7 @@ class Results:
         for digest, about in cells:
             if metrics is not None and not set(wanted) & set(about["metrics"]):
                 continue
-            table, _ = self._load(digest)
+            table = self._sound(self.store.load, digest)
             columns = [*LABELS, *NUMBERS, *(metric for metric in wanted if metric in about["metrics"])]
             table = table.replace_schema_metadata(None).select(columns)
             if kept is not None:
@@ -162,19 +175,12 @@ class Results:
     def _columns(self, digest: str) -> dict[str, NDArray[Any]]:
         """A cell by columns: seeds and rounds once each, metrics as (recorded, runs). The last ones read are kept."""
         if digest not in self._read:
-            self._read[digest] = self._read_columns(digest)
+            self._read[digest], _ = self._sound(self.store.columns, digest)
             self._read_bytes += _size(self._read[digest])
             while len(self._read) > 1 and self._read_bytes > _MOST_BYTES:
                 self._read_bytes -= _size(self._read.popitem(last=False)[1])
         self._read.move_to_end(digest)
         return self._read[digest]
-
-    def _read_columns(self, digest: str) -> dict[str, NDArray[Any]]:
-        table, about = self._load(digest)
-        shape = len(about["description"]["seeds"]), -1  # run after run, which reading has checked
-        columns = {name: table.column(name).to_numpy().reshape(shape).T for name in about["metrics"]}
-        rounds = table.column("round").to_numpy().reshape(shape)[0].astype(np.int64)
-        return {"seed": np.array(about["description"]["seeds"], np.int64), "round": rounds, **columns}
 
     def lazy(self) -> polars.LazyFrame:
         """All tables as one lazy Polars frame, which reads from the files only what a query needs, unchecked."""
@@ -190,25 +196,38 @@ class Results:
         frame: polars.LazyFrame = library.concat(scans, how="diagonal")
         return frame
 
-    def summary(self, metrics: Sequence[str] | None = None, round: int | None = None) -> list[SummaryRow]:
+    def summary(
+        self,
+        metrics: Sequence[str] | None = None,
+        round: int | None = None,
+        game: Specs = None,
+        row: Specs = None,
+        column: Specs = None,
+    ) -> list[SummaryRow]:
         """Mean and interval over seeds of each match and metric, at a round or at the last one of each match.
 
-        Where a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN.
+        Filters are specs, as in `table`. Where a value is infinite so is the mean, and there is no interval: its ends
+        and the sd are NaN.
         """
+        filters = {"game": game, "row": row, "column": column}
+        chosen = [digest for digest, _ in self._matching(filters)] if any(filters.values()) else self.store.digests()
         groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        for digest in self.store.digests():
-            table, about = self._load(digest)
-            at = about["description"]["rounds"] if round is None else round  # the last round is always recorded
-            mask = table.column("round").to_numpy() == at
-            if mask.any():
-                columns = {name: table.column(name).to_numpy()[mask] for name in ("seed", *about["metrics"])}
+        recorded: set[int] = set()
+        for digest in chosen:
+            columns, about = self._sound(self.store.columns, digest, metrics, round is None)
+            self._known[digest] = about
+            recorded.update(columns["round"].tolist())
+            [at] = columns["round"] if round is None else [round]
+            [places] = np.nonzero(columns["round"] == at)
+            if len(places):
+                values = {name: values[places[0]] for name, values in columns.items() if name not in ("seed", "round")}
                 labels = [about["labels"][label] for label in ("game", "noise", "row", "column")]
-                groups.setdefault((*labels, about["description"]["rounds"], at), []).append(columns)
+                key = (*labels, about["description"]["rounds"], int(at))
+                groups.setdefault(key, []).append({"seed": columns["seed"], **values})
+        if round is not None and chosen:
+            _check_recorded([round], recorded)
         wanted = self._chosen_metrics(metrics)
-        if round is not None and not groups and self._known:
-            recorded = self.table(metrics=metrics).column("round").unique().to_pylist()
-            _check_recorded([round], set(recorded))
-        return [row for key in sorted(groups) for row in summarise(key, groups[key], wanted)]
+        return [row for key in sorted(groups, key=_by_number) for row in summarise(key, groups[key], wanted)]
 
     def _current(self) -> _Index:
         """The index of the cells that are there now."""
@@ -231,16 +250,10 @@ class Results:
             return None
         return changed if time.time_ns() - changed > _RECENT else None
 
-    def _load(self, digest: str) -> tuple[pyarrow.Table, dict[str, Any]]:
-        """The table of a cell, checked in full, and what its file says of itself."""
-        table, about = self._sound(read_cell_file, self.store.path(digest))
-        self._known[digest] = about
-        return table, about
-
-    def _sound(self, read: Callable[[Any], Any], cell: object) -> Any:
+    def _sound(self, read: Callable[..., Any], digest: str, *options: Any) -> Any:
         """What `read` makes of a cell; only a run of the study moves files, so a damaged one is an error here."""
         try:
-            return read(cell)
+            return read(digest, *options)
         except UnsoundError as error:
             raise StoreError(f"{error} Run the study again: it sets the file aside and makes the cell anew.") from None
 
@@ -297,6 +310,17 @@ def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
     labels, description = about["labels"], about["description"]
     match = (labels["game"], labels["noise"], labels["row"], labels["column"], description["rounds"])
     return (*match, description["seeds"][0], digest)
+
+
+def _kind_of(spec: str) -> Kind:
+    learner: Any = LEARNERS[split_spec(spec).name].factory
+    kind: Kind = learner.kind()
+    return kind
+
+
+def _by_number(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sorts what a summary is grouped by, sweeps by their numbers."""
+    return (*(natural(part) if isinstance(part, str) else part for part in key), key)
 
 
 def _canonical(label: str, spec: str) -> str:

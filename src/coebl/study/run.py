@@ -92,7 +92,9 @@ def run(
             if finished:
                 seconds = time.perf_counter() - started
                 processes = None if executor else workers or cores()
-                store.record_run(finished, seconds, workers=processes, command=command, interrupted=stopped)
+                store.record_run(
+                    finished, seconds, of=len(study.cells), workers=processes, command=command, interrupted=stopped
+                )
     return RunSummary(
         finished=finished,
         found=len(study.cells) - len(todo),

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError, nearest
+from coebl.engine.match import MOST_ROUNDS
 from coebl.study.cell import Cell
 from coebl.study.checks import GameChecks
 from coebl.study.lines import Place, too_deep
 from coebl.study.match_ups import MATCH_UPS, MatchUps
-from coebl.study.reading import ACCEPTED, MOST_ROUNDS, Files, Keys, Mistakes
+from coebl.study.reading import ACCEPTED, Files, Keys, Mistakes
 from coebl.study.sweep import MOST
 
 EXAMPLE = """\
@@ -29,7 +30,7 @@ EXAMPLE = """\
 name = "example"           # letters, digits, - _ .
 rounds = 500               # of every run
 seeds = 10                 # 0 .. 9; or a list such as [3, 5, 8]; or { first = 100, count = 10 }
-# seeds_per_cell = 5       # how many are run and stored together; 50 unless told: fewer cost time
+# seeds_per_cell = 5       # how many are run and stored together; default 50; smaller cells take longer
 
 games = [                  # see: coebl list games. Files are looked for next to this one
     "rps",

@@ -19,7 +19,7 @@ import os
 import platform
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,13 @@ from coebl.core.files import PARTIAL, write_whole
 from coebl.engine import Result
 from coebl.study.about import is_count, is_time, now, versions
 from coebl.study.cell import Cell, digest_of
-from coebl.study.cell_file import CellFile, make_cell_file, read_cell_file, read_metadata
+from coebl.study.cell_file import CellFile, cell_columns, make_cell_file, parse_cell, read_data, read_metadata
 from coebl.study.checked import Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, one_line, system_error
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
+    from numpy.typing import NDArray
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
@@ -158,8 +159,29 @@ class Store:
 
     def load(self, digest: str) -> pyarrow.Table:
         """The table of a cell, with every number checked: one row per seed and recorded round."""
-        table, _ = read_cell_file(self.path(digest))
+        path = self.path(digest)
+        table, _ = parse_cell(path, read_data(path))
         return table
+
+    def columns(
+        self, digest: str, metrics: Collection[str] | None = None, last: bool = False
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """A cell by columns, and what its file says of itself.
+
+        The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
+        these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
+        full.
+        """
+        path = self.path(digest)
+        return cell_columns(path, self._check(path), metrics, last)
+
+    def _check(self, path: Path) -> bytes:
+        """The content of a cell's file, every byte of which has been checked, now or before."""
+        data = read_data(path)
+        if not self._checked.holds(path.stem, data):
+            parse_cell(path, data)
+            self._checked.add(path.stem, data)
+        return data
 
     def finished(self, cells: Iterable[Cell]) -> set[str]:
         """The digests of those cells that are stored; every byte of every file is checked.
@@ -175,9 +197,7 @@ class Store:
         sound = set()
         for path in self.paths():
             try:
-                if not self._checked.holds(path):
-                    read_cell_file(path)
-                    self._checked.add(path.stem, path.read_bytes())
+                self._check(path)
                 if path.stem in descriptions:
                     sound.add(path.stem)
                 elif replaced and _without_files(read_metadata(path)["description"]) in replaced:
@@ -304,6 +324,11 @@ class Store:
                 if isinstance(record, dict) and is_count(record.get("cells")) and is_time(record.get("seconds")):
                     records.append(record)
         return records
+
+    def planned(self) -> int:
+        """How many cells the last run that made any was to make or find; 0 where that is not known."""
+        planned = [record["of"] for record in self.runs() if is_count(record.get("of"))]
+        return planned[-1] if planned else 0
 
     # The folder
 

@@ -1,0 +1,53 @@
+"""Small cells and their results, and what the tests of the store do with them."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+
+from coebl.engine import Result
+from coebl.study.cell import Cell
+from coebl.study.store import Store
+
+TEXT = 'name = "demo"\nseeds = 3\n'
+CELL = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+OTHER = dataclasses.replace(CELL, seeds=(3, 4, 5))
+
+
+@cache
+def ran(cell: Cell) -> Result:
+    return cell.run()
+
+
+def saved(store: Store, *cells: Cell) -> list[Path]:
+    return [store.save(cell, ran(cell)) for cell in cells or (CELL,)]
+
+
+def rewrite(path: Path, change) -> None:
+    """Change the metadata of a stored cell, and leave its numbers."""
+    table = parquet.read_table(path)
+    about = json.loads(table.schema.metadata[b"coebl"])
+    text = change(about)
+    table = table.replace_schema_metadata({b"coebl": text if isinstance(text, bytes) else json.dumps(about)})
+    parquet.write_table(table, path)
+
+
+def one_line(error: BaseException) -> str:
+    text = str(error)
+    assert text
+    assert "\n" not in text
+    assert len(text) < 600
+    return text
+
+
+def run_python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def partials(store: Store) -> list[Path]:
+    return [path for path in store.folder.rglob("*") if path.name.endswith(".partial")]

@@ -1,0 +1,29 @@
+"""What the tests of studies share."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cells import TEXT
+from coebl.study import parse_study, run
+from coebl.study.store import Store
+from study_runs import CELLS, STUDY, rows
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store.create(tmp_path / "study", "demo", TEXT)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    assert (outcome.finished, outcome.found, outcome.failed) == (CELLS, 0, ())
+    return rows(folder)
+
+
+@pytest.fixture
+def here(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path

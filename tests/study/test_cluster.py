@@ -1,0 +1,79 @@
+"""Running studies on a Dask cluster: the same bits, and one line when it is gone."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coebl.study import parse_study, run
+from coebl.study.cluster import dask_executor
+from coebl.study.errors import ClusterError
+from study_runs import CELLS, STUDY, cells_in, rows, start, wait_for
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, undisturbed, killed):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor()
+        if killed:
+            workers = client.run(os.getpid)
+            with ThreadPoolExecutor(1) as thread:
+                running = thread.submit(run, parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
+                wait_for(lambda: cells_in(tmp_path) >= 2)
+                os.kill(next(iter(workers.values())), signal.SIGKILL)
+                outcome = running.result(timeout=120)
+        else:
+            outcome = run(parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
+    assert outcome.failed == ()
+    assert rows(tmp_path / "results") == undisturbed
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "tls"])
+def test_a_port_that_says_nothing_is_not_a_cluster(scheme, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("coebl.study.cluster._SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):
+            pass
+    assert "\n" not in str(caught.value)
+
+
+CLUSTER = """
+import time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    print(LocalCluster(**options).scheduler_address, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_cluster_that_is_killed_is_one_line_and_keeps_what_is_finished(here):
+    pytest.importorskip("distributed")
+    (here / "cluster.py").write_text(CLUSTER)
+    cluster = subprocess.Popen(
+        [sys.executable, "cluster.py"], cwd=here, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    address = cluster.stdout.readline().strip()
+    (here / "study.toml").write_text(STUDY.replace("rounds = 150", "rounds = 1500"))
+    process = start(here, "--dask", address)
+    wait_for(lambda: cells_in(here) >= 2)
+    os.killpg(cluster.pid, signal.SIGKILL)
+    _, errors = process.communicate(timeout=60)
+    cluster.wait()
+    cluster.stdout.close()
+    assert process.returncode == 2, errors
+    assert "the workers no longer answer; what is finished is kept" in errors
+    assert "Traceback" not in errors
+    assert 2 <= cells_in(here) < CELLS

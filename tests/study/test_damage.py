@@ -1,0 +1,358 @@
+"""Damaged and foreign files among the cells: each is named, set aside, and never read as numbers."""
+
+import dataclasses
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet as parquet
+import pytest
+
+import coebl
+from cells import CELL, OTHER, one_line, ran, rewrite, saved
+from coebl.core.errors import InputError
+from coebl.study import about as about_module
+from coebl.study import store as store_module
+from coebl.study.cell import FORMAT, digest_of
+from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.store import Store
+
+
+def check_set_aside(store: Store, path: Path) -> str:
+    """The file is named, moved with its content, and its cell is unfinished; the other cell still counts."""
+    content = path.read_bytes()
+    aside = store.folder / "set-aside"
+    before = set(aside.iterdir()) if aside.exists() else set()
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert len(store.notes) == 1
+    assert path.name in store.notes[0]
+    assert "\n" not in store.notes[0]
+    assert not path.exists()
+    (moved,) = set(aside.iterdir()) - before
+    assert moved.read_bytes() == content
+    assert f"set-aside/{moved.name}" in store.notes[0]
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert store.notes == []
+    return moved.name
+
+
+def test_sound_files_are_finished(store):
+    saved(store, CELL, OTHER)
+    assert store.finished([CELL, OTHER]) == {CELL.digest(), OTHER.digest()}
+    assert store.notes == []
+    assert store.finished([OTHER]) == {OTHER.digest()}
+    assert store.finished([dataclasses.replace(CELL, rounds=21)]) == set()
+
+
+def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(store, monkeypatch):
+    path, _ = saved(store, CELL, OTHER)
+    decoded = []
+    read = store_module.parse_cell
+    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
+    both = {CELL.digest(), OTHER.digest()}
+    assert Store.open(store.folder).finished([CELL, OTHER]) == both
+    assert len(decoded) == 2  # of another process, for all that is known
+    assert Store.open(store.folder).finished([CELL, OTHER]) == both
+    assert len(decoded) == 2
+    data = bytearray(path.read_bytes())
+    data[120] ^= 1
+    stamp = path.stat().st_mtime_ns
+    path.write_bytes(data)
+    os.utime(path, ns=(stamp, stamp))
+    check_set_aside(Store.open(store.folder), path)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"coebl": "9.8.7", "files": {}}', f'{{"coebl": "{coebl.__version__}", "files": [3]}}']
+)
+def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
+    path, _ = saved(store, CELL, OTHER)
+    store.finished([CELL])
+    (store.folder / "checked.json").write_text(content)
+    path.write_bytes(path.read_bytes()[:-1])
+    check_set_aside(Store.open(store.folder), path)
+
+
+def test_truncated_files_are_set_aside(store):
+    path, _ = saved(store, CELL, OTHER)
+    whole = path.read_bytes()
+    lengths = {*np.linspace(1, len(whole) - 1, 20).astype(int).tolist(), len(whole) - 8, len(whole) - 4}
+    for length in sorted(lengths):
+        path.write_bytes(whole[:length])
+        with pytest.raises(UnsoundError) as caught:
+            store.load(CELL.digest())
+        assert path.name in one_line(caught.value)
+        check_set_aside(store, path)
+        shutil.rmtree(store.folder / "set-aside")
+    path.write_bytes(whole)
+    assert store.finished([CELL]) == {CELL.digest()}
+
+
+def test_flipped_bytes_never_change_what_is_read(store):
+    path, _ = saved(store, CELL, OTHER)
+    whole = path.read_bytes()
+    table, description = store.load(CELL.digest()), CELL.description()
+    noticed = 0
+    for place in range(4, len(whole), 23):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x41
+        path.write_bytes(damaged)
+        try:
+            same = store.load(CELL.digest())
+        except StoreError as error:
+            one_line(error)
+            noticed += 1
+        else:  # in a place that carries nothing of ours
+            assert same.equals(table)
+            assert store.metadata(CELL.digest())["description"] == description
+    assert noticed > 100
+
+
+def test_a_flipped_number_is_set_aside(store):
+    path, _ = saved(store, CELL, OTHER)
+    table = parquet.read_table(path)
+    values = table.column("regret").to_numpy().copy()
+    values[7] = np.nextafter(values[7], np.inf)
+    index = table.column_names.index("regret")
+    parquet.write_table(table.set_column(index, "regret", pyarrow.array(values)), path)
+    assert store.metadata(CELL.digest())["description"] == CELL.description()  # the end of the file is sound
+    check_set_aside(store, path)
+
+
+@pytest.mark.parametrize("column", ["seed", "round", "game", "horizon"])
+def test_every_column_is_checked(store, column):
+    (path,) = saved(store)
+    table = parquet.read_table(path)
+    index = table.column_names.index(column)
+    if column == "game":
+        changed = pyarrow.array(["diagonal"] * table.num_rows).dictionary_encode()
+    else:
+        changed = pyarrow.array(table.column(column).to_numpy() + 1)
+    parquet.write_table(table.set_column(index, column, changed), path)
+    with pytest.raises(UnsoundError, match="checksum"):
+        store.load(CELL.digest())
+
+
+def test_swapped_rows_are_noticed(store):
+    (path,) = saved(store)
+    table = parquet.read_table(path)
+    parquet.write_table(table.take(list(range(table.num_rows))[::-1]), path)
+    with pytest.raises(UnsoundError, match="checksum"):
+        store.load(CELL.digest())
+
+
+class Bomb:
+    def __reduce__(self):
+        return os.mkdir, (os.environ["COEBL_TEST_BOMB"],)
+
+
+@pytest.mark.parametrize("kind", ["foreign", "pickle", "text", "empty", "renamed", "missing column", "fewer rows"])
+def test_foreign_files_are_set_aside(store, kind, tmp_path, monkeypatch):
+    path, other = saved(store, CELL, OTHER)
+    table = parquet.read_table(path)
+    if kind == "foreign":
+        parquet.write_table(pyarrow.table({"a": [1, 2]}), path)
+    elif kind == "pickle":
+        monkeypatch.setenv("COEBL_TEST_BOMB", str(tmp_path / "bomb"))
+        path.write_bytes(pickle.dumps(Bomb()))
+    elif kind == "text":
+        path.write_text("PAR1 is how it begins, but then it is a text PAR1")
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "renamed":
+        shutil.copy(other, path)
+    elif kind == "missing column":
+        parquet.write_table(table.drop_columns(["regret"]), path)
+    else:
+        parquet.write_table(table.slice(0, 20), path)
+    check_set_aside(store, path)
+    assert not (tmp_path / "bomb").exists()
+
+
+def test_a_folder_named_like_a_cell_is_set_aside(store):
+    saved(store, OTHER)
+    (store.path(CELL.digest()) / "inside").mkdir(parents=True)
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert (store.folder / "set-aside" / f"{CELL.digest()}.parquet" / "inside").is_dir()
+
+
+def test_names_that_are_taken_get_a_suffix(store):
+    saved(store, OTHER)
+    names = []
+    for text in ("first", "second", "third"):
+        store.path(CELL.digest()).write_text(text)
+        names.append(check_set_aside(store, store.path(CELL.digest())))
+    aside = store.folder / "set-aside"
+    assert sorted(path.read_text() for path in aside.iterdir()) == ["first", "second", "third"]
+    assert (aside / f"{CELL.digest()}.parquet").read_text() == "first"
+
+
+@pytest.mark.parametrize("number", [0, FORMAT - 1, FORMAT + 1, 10**30])
+def test_another_format_is_refused_and_stays(store, number):
+    (path,) = saved(store)
+
+    def change(about):
+        about["format"] = about["description"]["format"] = number
+        about["versions"]["coebl"] = "9.8.7"
+
+    rewrite(path, change)
+    before = path.read_bytes()
+    for read in (lambda: store.finished([CELL]), lambda: store.load(CELL.digest())):
+        with pytest.raises(StoreError) as caught:
+            read()
+        assert not isinstance(caught.value, UnsoundError)
+        text = one_line(caught.value)
+        assert "another folder" in text
+        assert "9.8.7" in text
+    assert path.read_bytes() == before
+
+
+def _description(**changes):
+    def change(about):
+        about["description"] = {**about["description"], **changes}
+
+    return change
+
+
+def _about(**changes):
+    return lambda about: about.update(changes)
+
+
+def _things(**learner):
+    return _about(things={"learners": {"exp3": learner}, "metrics": {}})
+
+
+HOSTILE = {
+    "no json": lambda about: b"{",
+    "not utf-8": lambda about: b"\xff\xfe\xfa",
+    "a list": lambda about: b"[1, 2]",
+    "deep": lambda about: b"[" * 200_000,
+    "long number": lambda about: b'{"format": ' + b"9" * 100_000 + b"}",
+    "huge": lambda about: b'"' + b"x" * 5_000_000 + b'"',
+    "huge value": _about(labels="x" * 5_000_000),
+    "format text": _about(format="1"),
+    "format true": _about(format=True),
+    "one format flipped": _about(format=7),
+    "no checksum": lambda about: about.pop("checksum") and None,
+    "checksum number": _about(checksum=3),
+    "rows text": _about(rows="many"),
+    "rows negative": _about(rows=-60),
+    "rows none": _about(rows=0),
+    "metrics number": _about(metrics=4),
+    "metrics of numbers": _about(metrics=[1]),
+    "metrics other": _about(metrics=["kl"]),
+    "labels list": _about(labels=["a"]),
+    "labels of lists": _about(labels={key: [] for key in ("game", "row", "column", "noise")}),
+    "seconds text": _about(seconds={"a": "b"}),
+    "description list": _about(description=[]),
+    "seeds text": _description(seeds="012"),
+    "seeds empty": _description(seeds=[]),
+    "rounds null": _description(rounds=None),
+    "other row": _description(row="ucb"),
+    "lone surrogate": _description(row="\ud800"),
+    "versions number": _about(versions=3),
+    "versions of numbers": _about(versions={"coebl": 1}),
+    "infinite seconds": _about(seconds={"row": float("inf")}),
+    "seconds beyond floats": _about(seconds={"row": 10**400}),
+    "things null inside": _about(things={"learners": None, "metrics": {}}),
+    "things list": _about(things=[]),
+    "things half": _about(things={"learners": {}}),
+    "things of lists": _about(things={"learners": {"exp3": []}, "metrics": {}}),
+    "things without a title": _about(things={"learners": {"exp3": {"colour": 1, "kind": "bandit"}}, "metrics": {}}),
+    "things of a strange kind": _things(title="x", colour=None, kind=["bandit"]),
+    "things of an unknown kind": _things(title="x", colour=None, kind="wizard"),
+    "things with a huge colour": _things(title="x", colour=10**400, kind="bandit"),
+    "things with a true colour": _things(title="x", colour=True, kind="bandit"),
+    "things with a number as title": _things(title=1, colour=None, kind="bandit"),
+    "things with a metric's text": _about(things={"learners": {}, "metrics": {"regret": "lower"}}),
+    "other labels": _about(labels={"game": "matching-pennies", "row": "ucb", "column": "uniform", "noise": "none"}),
+}
+
+# Descriptions that a file may have under the name that they ask for.
+CRAFTED = {
+    "record list": {"record": [1]},
+    "noise number": {"noise": 3},
+    "files list": {"files": ["a"]},
+    "rounds beyond 64 bits": {"rounds": 2**64},
+    "seeds twice": {"seeds": [0, 0, 1]},
+    "seeds that do not divide the rows": {"seeds": [0, 1, 2, 3, 4, 5, 6]},
+    "other seeds": {"seeds": [0, 1, 3]},
+    "fewer seeds": {"seeds": [0, 1]},
+    "another horizon": {"rounds": 21},
+    "another row": {"row": "ucb"},
+    "another class of a file": {"row": "mine.py:Other"},
+}
+
+
+@pytest.mark.parametrize("kind", CRAFTED)
+def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
+    path, _ = saved(store, CELL, OTHER)
+    rewrite(path, _description(**CRAFTED[kind]))
+    crafted = store.path(digest_of({**CELL.description(), **CRAFTED[kind]}))
+    path.rename(crafted)
+    with pytest.raises(UnsoundError) as caught:
+        store.load(crafted.stem)
+    assert crafted.name in one_line(caught.value)
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert not crafted.exists()
+
+
+def test_a_pipe_among_the_files_does_not_hang(store):
+    saved(store, OTHER)
+    for name in (f"cells/{CELL.digest()}.parquet", "runs.jsonl", "failed/x.json"):
+        os.mkfifo(store.folder / name)
+    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert "not a file" in store.notes[0]
+    store.record_run(1, 1.0)
+    assert store.runs() == []
+    assert [record["digest"] for record in store.failures()] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"cells": 1, "seconds": 1e999}', '{"cells": 1, "seconds": 1' + "0" * 400 + "}", "[1]", "{"]
+)
+def test_damaged_lines_on_runs_are_left_out(store, line):
+    (store.folder / "runs.jsonl").write_text(f"{line}\n")
+    store.record_run(3, 1.25)
+    [record] = store.runs()
+    assert (record["cells"], record["seconds"]) == (3, 1.2)
+
+
+def test_a_result_of_another_match_is_refused(store):
+    with pytest.raises(InputError, match="its row is 'exp3' instead of 'ucb'"):
+        store.save(dataclasses.replace(CELL, row="ucb"), ran(CELL))
+
+
+def test_only_partial_files_of_the_store_are_removed(store):
+    theirs = [store.folder / "thesis.partial", store.folder / "mine" / ".x.parquet.1-0123456789ab.partial"]
+    ours = [
+        store.folder / "cells" / ".x.parquet.1-0123456789ab.partial",
+        store.folder / ".study.toml.2-0123456789ab.partial",
+    ]
+    (store.folder / "mine").mkdir()
+    for path in (*theirs, *ours):
+        path.write_text("x")
+        os.utime(path, (1e9, 1e9))
+    store.finished([])
+    assert [path.exists() for path in (*theirs, *ours)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_metadata_is_one_line(store, kind):
+    path, _ = saved(store, CELL, OTHER)
+    rewrite(path, HOSTILE[kind])
+    with pytest.raises(UnsoundError) as caught:
+        store.metadata(CELL.digest())
+    assert path.name in one_line(caught.value)
+    check_set_aside(store, path)
+
+
+def test_metadata_above_the_limit_is_not_parsed(store, monkeypatch):
+    (path,) = saved(store)
+    monkeypatch.setattr(about_module, "_MOST_BYTES", 100)
+    with pytest.raises(UnsoundError, match="bytes"):
+        store.metadata(CELL.digest())
+    assert path.exists()

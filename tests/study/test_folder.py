@@ -1,0 +1,201 @@
+"""The folder of a study: made, continued, refused; and nothing in it is ever executed."""
+
+import ast
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import coebl
+from cells import CELL, TEXT, one_line, run_python, saved
+from coebl.study.errors import StoreError
+from coebl.study.store import Store
+
+
+def test_create_continues_the_same_study(store):
+    saved(store)
+    again = Store.create(store.folder, "demo", '# a remark\nname    = "demo"\n\nseeds = 3 # three\n')
+    assert again.finished([CELL]) == {CELL.digest()}
+    assert again.text() == TEXT
+    assert Store.open(store.folder).name == "demo"
+
+
+@pytest.mark.parametrize("text", ['name = "demo"\nseeds = 4\n', 'name = "demo"\nseeds = 3.0\n', 'name = "demo"\n'])
+def test_a_changed_study_is_refused(store, text):
+    with pytest.raises(StoreError) as caught:
+        Store.create(store.folder, "demo", text)
+    line = one_line(caught.value)
+    assert "the study file has changed since; use another folder, or put the old file back" in line
+    assert store.text() == TEXT
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(StoreError, match="does not hold a study"):
+        Store.create(tmp_path, "demo", TEXT)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    (tmp_path / "study.toml").write_text(TEXT)  # the user's own folder, where the study's file lies
+    with pytest.raises(StoreError, match="does not hold a study"):
+        Store.create(tmp_path, "demo", TEXT)
+    with pytest.raises(StoreError, match="does not hold a study"):
+        Store.open(tmp_path)
+
+
+def test_an_interrupted_create_is_taken_up(tmp_path):
+    (tmp_path / "study" / "cells").mkdir(parents=True)
+    (tmp_path / "study" / ".study.toml.1-0123456789ab.partial").write_text("name")
+    assert Store.create(tmp_path / "study", "demo", TEXT).text() == TEXT
+
+
+def test_an_empty_folder_and_missing_parents_will_do(tmp_path):
+    (tmp_path / "empty").mkdir()
+    Store.create(tmp_path / "empty", "demo", TEXT)
+    Store.create(tmp_path / "a" / "b" / "c", "demo", TEXT)
+
+
+def test_a_file_is_refused(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("x")
+    for make in (lambda: Store.create(path, "demo", TEXT), lambda: Store.open(path)):
+        with pytest.raises(StoreError) as caught:
+            make()
+        assert str(path) in one_line(caught.value)
+    with pytest.raises(StoreError) as caught:
+        Store.create(path / "below", "demo", TEXT)
+    one_line(caught.value)
+    with pytest.raises(StoreError, match="is not a folder"):
+        Store.open(tmp_path / "nowhere")
+
+
+def test_a_text_that_is_not_toml_is_refused(tmp_path, store):
+    with pytest.raises(StoreError) as caught:
+        Store.create(tmp_path / "new", "demo", "name = \n")
+    assert "TOML" in one_line(caught.value)
+    assert not (tmp_path / "new").exists()
+    (store.folder / "study.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(StoreError) as caught:
+        Store.create(store.folder, "demo", TEXT)
+    one_line(caught.value)
+
+
+READ_ONLY = """
+import os, sys, tempfile
+from coebl.study.cell import Cell
+from coebl.core.errors import CoeblError
+from coebl.study.store import Store
+cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+result = cell.run()
+with tempfile.TemporaryDirectory() as other:  # imports all that is needed, while it can be read
+    Store.create(other + "/study", "demo", "").save(cell, result)
+if os.getuid() == 0:
+    os.setuid(65534)  # nobody: the rights of files mean nothing to root
+folder, text = sys.argv[1:]
+for attempt in (
+    lambda: Store.create(folder + "/study", "demo", text),
+    lambda: Store.create(folder + "/new", "demo", text),
+    lambda: Store.open(folder + "/study").save(cell, result),
+    lambda: Store.open(folder + "/study").record_failure(cell, "oh"),
+):
+    try:
+        attempt()
+    except CoeblError as error:
+        print(error)
+print(Store.open(folder + "/study").finished([cell]) == {cell.digest()})
+"""
+
+
+def test_a_read_only_folder_is_one_line_and_can_be_read():
+    folder = Path(tempfile.mkdtemp())  # not tmp_path, whose parents are closed to other users
+    saved(Store.create(folder / "study", "demo", TEXT))
+    folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+    try:
+        for path in folders:
+            path.chmod(0o555)
+        done = run_python(READ_ONLY, folder, TEXT)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert len(lines) == 5
+        assert "read-only" in lines[0]
+        assert all("Permission denied" in line for line in lines[1:4])
+        assert lines[4] == "True"
+    finally:
+        for path in folders:
+            path.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc, a folder where nobody can write")
+def test_a_file_system_without_writing_is_one_line():
+    with pytest.raises(StoreError) as caught:
+        Store.create("/proc/coebl-study", "demo", TEXT)
+    assert "/proc/coebl-study" in one_line(caught.value)
+
+
+def test_removed_cells_are_made_anew(store):
+    saved(store)
+    shutil.rmtree(store.folder / "cells")
+    assert Store.open(store.folder).digests() == []
+    again = Store.create(store.folder, "demo", TEXT)
+    assert again.finished([CELL]) == set()
+    saved(again)
+    assert again.finished([CELL]) == {CELL.digest()}
+
+
+def test_a_title_may_be_changed(store):
+    text = 'title = "Better"\ndescription = "At length."\n' + TEXT
+    Store.create(store.folder, "demo", text)
+    again = Store.open(store.folder)
+    assert (again.text(), again.title, again.description) == (text, "Better", "At length.")
+
+
+# No code in data
+
+
+ROOT = Path(coebl.__file__).parent
+MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
+NUMPY_FILES = {"load", "save"}
+
+
+def dangers(path: Path) -> list[str]:
+    """The imports of pickle and its like, calls of eval and exec, and calls of numpy.load that allow pickle."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.partition(".")[0] in MODULES]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES:
+            found.append(node.module or "")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
+            found.append(node.func.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NUMPY_FILES:
+            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "numpy"):
+                given = {keyword.arg: keyword.value for keyword in node.keywords}
+                allowed = given.get("allow_pickle")
+                if not (isinstance(allowed, ast.Constant) and allowed.value is False):
+                    found.append(f"np.{node.func.attr} without allow_pickle=False")
+    return found
+
+
+def test_nothing_unpickles_or_evaluates():
+    found = {str(path.relative_to(ROOT)): dangers(path) for path in ROOT.rglob("*.py")}
+    assert found.pop("testing/learners.py") == ["pickle"]  # of a learner that it has just made
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "from marshal import loads",
+        "import shelve as s",
+        "eval('1')",
+        "exec(x)",
+        "np.load(f)",
+        "np.load(f, allow_pickle=True)",
+        "def f():\n    from pickle import loads",
+    ],
+)
+def test_the_search_finds_each(tmp_path, code):
+    path = tmp_path / "code.py"
+    path.write_text(code)
+    assert len(dangers(path)) == 1

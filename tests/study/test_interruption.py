@@ -1,0 +1,155 @@
+"""The store under interruption, with rivals, and without room: whole files or none."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cells import CELL, TEXT, partials, ran, run_python, saved
+from coebl.core.errors import InputError
+from coebl.study.store import Store
+
+KILLED_IN_THE_MIDDLE = """
+import os, signal, sys
+from coebl.study.cell import Cell
+from coebl.study.store import Store
+store = Store.open(sys.argv[1])
+cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+result = cell.run()
+os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+store.save(cell, result)
+"""
+
+
+def test_killed_before_the_rename_leaves_no_cell(store):
+    assert run_python(KILLED_IN_THE_MIDDLE, store.folder).returncode == -9
+    (left,) = partials(store)
+    assert store.paths() == []
+    assert store.finished([CELL]) == set()
+    assert store.notes == []
+    assert left.exists()  # it might be another process's, still at work
+    os.utime(left, (1e9, 1e9))
+    store.finished([CELL])
+    assert not left.exists()
+
+
+KILLED_AT_RANDOM = """
+import os, random, signal, sys, time
+from dataclasses import replace
+import numpy
+from coebl.study.cell import Cell
+from coebl.study.store import Store
+store, kills = Store.open(sys.argv[1]), int(sys.argv[2])
+cell = Cell("matching-pennies", "exp3", "uniform", 3000, tuple(range(20)), record="all", metrics=("regret",))
+result = cell.run()
+store.save(cell, result)  # the first is slow: it imports
+sync, os.fsync = os.fsync, lambda descriptor: (time.sleep(0.005), sync(descriptor))  # a third of the kills hit here
+started = time.monotonic()
+store.save(cell, result)
+a_save = time.monotonic() - started
+random.seed(1)
+while kills > 0 or not list(store.folder.glob("cells/.*.partial")):  # until some were killed while they wrote
+    kills -= 1
+    ready, go = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(go, b"x")
+        for first in range(10**6):
+            seeds = tuple(range(first, first + 20))
+            store.save(replace(cell, seeds=seeds), replace(result, seeds=numpy.array(seeds)))
+    os.read(ready, 1)
+    time.sleep(random.uniform(0, 3 * a_save))
+    os.kill(child, signal.SIGKILL)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    os.close(ready), os.close(go)
+    for path in store.paths():
+        store.load(path.stem)
+print(len(store.paths()))
+"""
+
+
+def test_killed_at_any_time_only_whole_files_remain(store):
+    done = run_python(KILLED_AT_RANDOM, store.folder, 40)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 1
+    assert partials(store)
+    assert all(path.name.endswith((".parquet", ".partial")) for path in (store.folder / "cells").iterdir())
+    store.finished([])
+    assert store.notes == []
+
+
+RIVAL = """
+import sys
+from coebl.study.cell import Cell
+from coebl.study.store import Store
+store = Store.create(sys.argv[1], "demo", sys.argv[2])
+cells = [Cell("matching-pennies", "exp3", "uniform", 20, (seed,), metrics=("regret",)) for seed in range(8)]
+results = [cell.run() for cell in cells]
+for _ in range(6):
+    for cell, result in zip(cells, results):
+        store.save(cell, result)
+        store.load(cell.digest())
+    assert len(store.finished(cells)) == 8 and not store.notes, store.notes
+"""
+
+
+def test_two_processes_do_no_harm(tmp_path):
+    folder = tmp_path / "study"
+    command = [sys.executable, "-c", RIVAL, str(folder), TEXT]
+    rivals = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for rival in rivals:
+        _, errors = rival.communicate(timeout=120)
+        assert rival.returncode == 0, errors
+    store = Store.open(folder)
+    cells = [dataclasses.replace(CELL, seeds=(seed,)) for seed in range(8)]
+    assert store.finished(cells) == {cell.digest() for cell in cells}
+    assert store.notes == partials(store) == []
+    for cell in cells:
+        assert (
+            store.load(cell.digest()).column("regret").to_numpy().tobytes() == ran(cell).columns()["regret"].tobytes()
+        )
+
+
+FULL = """
+import resource, signal, sys
+from coebl.study.cell import Cell
+import pyarrow.parquet
+from coebl.core.errors import InputError
+from coebl.study.store import Store
+store = Store.open(sys.argv[1])
+cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+result = cell.run()
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
+try:
+    store.save(cell, result)
+except InputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(store):
+    done = run_python(FULL, store.folder)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert f"{CELL.digest()}.parquet cannot be written" in line
+    assert "File too large" in line
+    assert list((store.folder / "cells").iterdir()) == []
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failing_rename_keeps_the_old_file(store, monkeypatch, failure):
+    (path,) = saved(store)
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else InputError):
+        saved(store)
+    assert path.read_bytes() == before
+    assert partials(store) == []

@@ -1,0 +1,111 @@
+"""coebl results: which means it prints, in which order and form, and what it says below them."""
+
+import csv
+import io
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coebl.cli import main
+from coebl.study import Results, Store, parse_study, run
+
+STUDY = """
+name = "small"
+rounds = 20
+seeds = 3
+games = ["diagonal:n=[10,2]"]
+learners = ["exp3", "best-response"]
+record = 10
+metrics = ["regret", "pseudo_regret"]
+[match-ups]
+one-against-all = "best-response"
+self-play = ["exp3"]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    return folder
+
+
+@pytest.fixture
+def results(folder, monkeypatch, capsys):
+    def words(*arguments):
+        monkeypatch.setattr(sys, "argv", ["coebl", "results", str(folder), *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        assert stopped.value.code == (2 if captured.err else 0), captured.err
+        return captured.err or captured.out
+
+    return words
+
+
+def test_games_of_a_sweep_are_in_the_order_of_their_numbers(results):
+    lines = results("--metric", "regret").splitlines()
+    assert [line.split()[:3] for line in lines[1:5]] == [
+        ["diagonal:n=2", "exp3", "best-response"],
+        ["diagonal:n=2", "exp3", "exp3"],
+        ["diagonal:n=10", "exp3", "best-response"],
+        ["diagonal:n=10", "exp3", "exp3"],
+    ]
+
+
+def test_below_the_table_stands_who_sees_more_than_a_bandit_and_how_many_cells_there_are(results):
+    lines = results().splitlines()
+    assert lines[-2] == "best-response: oracle, sees the true payoffs or the opponent's policy"
+    assert lines[-1] == "from 4 of 4 cells"
+    assert "oracle" not in results("--column", "exp3")
+
+
+def test_filters_take_specs_in_any_spelling(results):
+    chosen = json.loads(results("--json", "--game", "diagonal:2", "--row", "exp3", "--column", "best-response"))
+    assert {(row["game"], row["column"]) for row in chosen} == {("diagonal:n=2", "best-response")}
+    assert [row["metric"] for row in chosen] == ["regret", "pseudo_regret"]
+    assert results("--game", "diagonal:2").splitlines()[-1] == "from 2 of 4 cells"
+    assert "no finished cell has the game 'rps'" in results("--game", "rps")
+
+
+def test_any_recorded_round(results, folder):
+    rows = json.loads(results("--json", "--round", "10"))
+    assert {row["round"] for row in rows} == {10}
+    expected = Results(folder).runs("diagonal:n=10", "exp3", "exp3", "regret").values[0].mean()
+    [found] = [r["mean"] for r in rows if (r["game"], r["column"], r["metric"]) == ("diagonal:n=10", "exp3", "regret")]
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert "round 11 was not recorded in any of these cells. The nearest is 10." in results("--round", "11")
+
+
+def test_csv_and_json_hold_the_same(results):
+    table, rows = list(csv.DictReader(io.StringIO(results("--csv")))), json.loads(results("--json"))
+    assert [float(row["mean"]) for row in table] == [row["mean"] for row in rows]
+    assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in table)
+    assert "--csv and --json are both given" in results("--csv", "--json")
+
+
+def test_cells_that_are_missing_are_counted(results, folder, tmp_path):
+    store = Store.open(folder)
+    moved = store.paths()[0]
+    moved.rename(tmp_path / moved.name)
+    try:
+        assert results().splitlines()[-1] == "from 3 of 4 cells"
+    finally:
+        (tmp_path / moved.name).rename(moved)
+
+
+def test_files_that_were_found_sound_are_not_checked_again_unless_they_change(folder, monkeypatch):
+    from coebl.study import store as store_module
+
+    assert len(Results(folder).summary()) == 8
+    checked = []
+    parse = store_module.parse_cell
+    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: checked.append(path) or parse(path, data))
+    before = Results(folder).summary()
+    assert checked == []
+    (folder / "checked.json").rename(folder / "moved.json")
+    assert Results(folder).summary() == before
+    assert len(checked) == 4
+    (folder / "moved.json").rename(folder / "checked.json")

@@ -1,0 +1,36 @@
+"""A small study file, and what the tests of study files do with it."""
+
+import pytest
+
+from coebl.study.schema import StudyError, parse_study
+
+BASE = """\
+name = "small"
+rounds = 20
+seeds = 4
+games = ["rps", "diagonal:n=2"]
+learners = ["ucb", "exp3"]
+noise = "none"
+record = "last"
+metrics = ["regret"]
+[match-ups]
+self-play = true
+"""
+
+
+def with_lines(changes, text=BASE):
+    """The text with some of its lines, which count from 1, replaced; None takes a line out."""
+    lines = text.splitlines()
+    for number, line in changes.items():
+        lines[number - 1] = line
+    return "".join(f"{line}\n" for line in lines if line is not None)
+
+
+def mistakes_of(text, where="study.toml"):
+    with pytest.raises(StudyError) as caught:
+        parse_study(text, where)
+    return caught.value.mistakes
+
+
+def pairs_of(text):
+    return list(dict.fromkeys((cell.row, cell.column) for cell in parse_study(text).cells))
