@@ -18,6 +18,7 @@ _EXTRAS = {
     "pyarrow": "study",
     "pandas": "study",
     "polars": "study",
+    "threadpoolctl": "study",
     "matplotlib": "report",
     "plotly": "report",
     "jinja2": "report",

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import ParamSpec, TypeVar
 
+from coebl.core.modules import require
+
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def cores() -> int:
@@ -24,10 +24,14 @@ def cores() -> int:
 
 
 @contextmanager
-def local_processes(workers: int | None) -> Iterator[Executor]:
-    """A pool of fresh processes with one BLAS thread each, none of which outlives the block."""
+def local_processes(workers: int | None, prepare: Callable[[], object] | None = None) -> Iterator[Executor]:
+    """A pool of fresh processes with one BLAS thread each, none of which outlives the block.
+
+    Each of them calls `prepare` first, which has to be picklable.
+    """
     others = set(multiprocessing.active_children())
-    pool = _Pool(workers or cores(), mp_context=multiprocessing.get_context("spawn"), initializer=_depend_on_the_parent)
+    context = multiprocessing.get_context("spawn")
+    pool = _Pool(workers or cores(), mp_context=context, initializer=_begin, initargs=(prepare,))
     try:
         yield pool
         pool.shutdown()
@@ -52,29 +56,25 @@ class _Pool(ProcessPoolExecutor):
 
 @contextmanager
 def _inherited() -> Iterator[None]:
-    """What processes that are started in the block inherit: one thread for BLAS, and interrupts left to the parent.
+    """Start processes in the block with interrupts left to the parent.
 
     An interrupt that comes meanwhile is delivered to the parent at the end.
     """
     resource_tracker.ensure_running()  # it would lift the block of signals as it starts
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
         if mask is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _depend_on_the_parent() -> None:
-    """Leave interrupts to the parent, and end when it ends, however that comes."""
+def _begin(prepare: Callable[[], object] | None) -> None:
+    """Leave interrupts to the parent, end when it ends, however that comes, and leave the other cores to others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    require("threadpoolctl").threadpool_limits(1)
+    if prepare is not None:
+        prepare()
     parent = multiprocessing.parent_process()
 
     def follow() -> None:

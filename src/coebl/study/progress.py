@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
@@ -16,7 +17,10 @@ _EVERY = 10.0  # seconds between the lines in a log
 class Progress:
     """Counts cells and rounds, and tells how long it will take."""
 
-    def __init__(self, cells: int, found: int, work: float, quiet: bool = False) -> None:
+    def __init__(self, cells: int, found: int, work: float, quiet: bool = False, counter: Any = None) -> None:
+        """Begin to count; a `counter` shared with the workers holds the work done, parts of cells included."""
+        self._counter = counter
+        self._stopped = threading.Event()
         self._cells, self._found, self._work = cells, found, work
         self._finished = self._failed = self._rounds_done = 0
         self._work_done = 0.0
@@ -34,10 +38,28 @@ class Progress:
             self._bar = Bar(BarColumn(bar_width=20), text, console=Console(stderr=True))
             self._task = self._bar.add_task("", total=self._work)
             self._bar.start()
+            threading.Thread(target=self._follow, daemon=True).start()
         return self
 
+    def _follow(self) -> None:
+        """Move the bar while cells are running."""
+        while not self._stopped.wait(0.5):
+            self._show()
+
+    def _show(self) -> None:
+        assert self._bar is not None
+        self._bar.update(self._task, completed=self.work_done, description=str(self))
+
+    @property
+    def work_done(self) -> float:
+        """The work of all finished cells, and of the running ones as far as they have come."""
+        running = 0.0 if self._counter is None else float(self._counter.value)
+        return min(self._work, max(self._work_done, running))
+
     def __exit__(self, *_: object) -> None:
+        self._stopped.set()
         if self._bar is not None:
+            self._show()
             self._bar.stop()
         elif self._finished and not self._quiet:
             print(self, file=sys.stderr)
@@ -50,7 +72,7 @@ class Progress:
         self._work_done += work
         now = time.monotonic()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._work_done, description=str(self))
+            self._show()
         elif not self._quiet and now - self._said >= _EVERY:
             self._said = now
             print(self, file=sys.stderr, flush=True)
@@ -58,12 +80,16 @@ class Progress:
     def __str__(self) -> str:
         elapsed = max(time.monotonic() - self._started, 1e-9)
         speed = self._rounds_done / elapsed
-        left = max(0.0, self._work - self._work_done) * elapsed / self._work_done if self._work_done else float("inf")
+        done = self.work_done
+        if self._found + self._finished == self._cells:
+            time_left = f"took {duration(elapsed)}"
+        else:
+            time_left = f"{duration((self._work - done) * elapsed / done)} left" if done else ""
         parts = [
             f"{self._found + self._finished} of {self._cells} cells",
             f"{self._failed} failed" if self._failed else "",
-            f"{speed:,.0f} rounds a second",
-            f"{duration(left)} left" if self._found + self._finished < self._cells else f"took {duration(elapsed)}",
+            f"{speed:,.0f} rounds a second" if self._finished else "",
+            time_left,
         ]
         return ", ".join(part for part in parts if part)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 import time
@@ -10,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
@@ -22,7 +25,7 @@ from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
 from coebl.study.schema import Study
 from coebl.study.store import Store
-from coebl.study.work import Failure, play
+from coebl.study.work import Failure, count_into, play
 
 _POOLS = 3  # how many pools of processes may break before cells are run one by one
 
@@ -77,8 +80,10 @@ def run(
             warm_up(todo)
         finished, stopped = 0, True
         try:
-            with Progress(len(study.cells), len(study.cells) - len(todo), sum(works.values()), quiet) as progress:
-                for cell, outcome in _outcomes(todo, executor, workers, cell_timeout):
+            counter = _shared_counter() if todo and executor is None else None
+            found, work = len(study.cells) - len(todo), sum(works.values())
+            with Progress(len(study.cells), found, work, quiet, counter) as progress:
+                for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
                     outcome = _same_files(outcome, digests[cell])
                     if isinstance(outcome, CellFile):
                         store.keep(outcome)
@@ -105,6 +110,14 @@ def run(
     )
 
 
+def _shared_counter() -> Any:
+    """A number that local processes share, in which they add up their work; None where the system has no room for it."""
+    try:
+        return multiprocessing.get_context("spawn").Value("d", 0.0)
+    except OSError:
+        return None
+
+
 def _same_files(outcome: CellFile | Failure, digest: str) -> CellFile | Failure:
     """The outcome, unless the worker had other contents of files than those that the cell was read with."""
     if isinstance(outcome, CellFile) and outcome.digest != digest:
@@ -114,33 +127,39 @@ def _same_files(outcome: CellFile | Failure, digest: str) -> CellFile | Failure:
 
 
 def _outcomes(
-    cells: list[Cell], executor: Executor | None, workers: int | None, seconds: float | None
+    works: dict[Cell, float],
+    cells: list[Cell],
+    executor: Executor | None,
+    workers: int | None,
+    seconds: float | None,
+    counter: Any,
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
     """The cells with what became of them, as they are done."""
     if executor is not None:
-        yield from _submitted(executor, cells, seconds)
+        yield from _submitted(executor, works, cells, seconds)
         return
+    prepare = partial(count_into, counter) if counter is not None else None
     left = dict.fromkeys(cells)
     for _ in range(_POOLS):  # when a process dies, all cells of its pool are lost, and go to a new one
         if not left:
             return
-        with local_processes(workers) as pool, suppress(BrokenExecutor):
-            for cell, outcome in _submitted(pool, list(left), seconds):
+        with local_processes(workers, prepare) as pool, suppress(BrokenExecutor):
+            for cell, outcome in _submitted(pool, works, list(left), seconds):
                 del left[cell]
                 yield cell, outcome
     for cell in left:  # some cell kills its process: one by one, so that it alone is blamed
         try:
-            with local_processes(1) as pool:
-                yield from _submitted(pool, [cell], seconds)
+            with local_processes(1, prepare) as pool:
+                yield from _submitted(pool, works, [cell], seconds)
         except BrokenExecutor as error:
             cause = "its process was killed, ran out of memory, or crashed in compiled code."
             yield cell, Failure(cause, f"{cause}\n{type(error).__name__}: {error}\n")
 
 
 def _submitted(
-    executor: Executor, cells: list[Cell], seconds: float | None
+    executor: Executor, works: dict[Cell, float], cells: list[Cell], seconds: float | None
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    futures = {executor.submit(play, cell, seconds): cell for cell in cells}
+    futures = {executor.submit(play, cell, seconds, works[cell]): cell for cell in cells}
     try:
         for future in as_completed(list(futures)):
             cell = futures.pop(future)

@@ -9,8 +9,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from coebl.core.errors import UserCodeError
 from coebl.core.specs import split_spec
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
@@ -28,11 +29,36 @@ class LateError(BaseException):
     """A cell has taken longer than it may; not an Exception, so that no learner catches it by accident."""
 
 
-def play(cell: Cell, seconds: float | None = None) -> CellFile | Failure:
-    """Run a cell, within so many seconds if they are given."""
+_counter: Any = None  # of the work that all workers have done, shared with the parent
+
+
+def count_into(counter: Any) -> None:
+    """Add the work that this process does from now on to a number that it shares with its parent."""
+    global _counter
+    _counter = counter
+
+
+def play(cell: Cell, seconds: float | None = None, work: float = 0.0) -> CellFile | Failure:
+    """Run a cell.
+
+    Args:
+        cell: which one.
+        seconds: how long it may take.
+        work: how much is added to the shared counter of work, little by little.
+    """
+    done = 0
+
+    def count(rounds: int) -> None:
+        nonlocal done
+        still_in_time(rounds)
+        if _counter is not None:
+            with _counter.get_lock():
+                _counter.value += work * (rounds - done) / cell.rounds
+            done = rounds
+
     try:
         with _within(seconds) as still_in_time:
-            return make_cell_file(cell, cell.run(still_in_time))
+            return make_cell_file(cell, cell.run(count))
     except LateError:
         cause = f"it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
         return Failure(cause, traceback.format_exc())
@@ -42,6 +68,8 @@ def play(cell: Cell, seconds: float | None = None) -> CellFile | Failure:
 
 def _cause(cell: Cell, error: BaseException) -> str:
     """The error on one line, with the last line of a user's own file that led to it."""
+    if isinstance(error, UserCodeError) and error.__cause__ is not None:
+        error = error.__cause__  # the same for all rounds and seats, so that alike causes are counted as one
     cause = f"{type(error).__name__}: {one_line(error)}"
     names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, *cell.metrics))
     own = {Path(name).resolve(): name for name in names if name}
@@ -52,10 +80,10 @@ def _cause(cell: Cell, error: BaseException) -> str:
 
 
 @contextmanager
-def _within(seconds: float | None) -> Iterator[Callable[[int], None] | None]:
-    """Interrupt the block after so many seconds: by a signal where that is possible, otherwise between its rounds."""
+def _within(seconds: float | None) -> Iterator[Callable[[int], None]]:
+    """Interrupt the block when its time is over: by a signal where that is possible, otherwise between its rounds."""
     if seconds is None:
-        yield None
+        yield lambda _: None
         return
     ends = time.monotonic() + seconds
 
