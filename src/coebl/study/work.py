@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from coebl.core.errors import UserCodeError
 from coebl.core.specs import split_spec
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
@@ -42,6 +43,8 @@ def play(cell: Cell, seconds: float | None = None) -> CellFile | Failure:
 
 def _cause(cell: Cell, error: BaseException) -> str:
     """The error on one line, with the last line of a user's own file that led to it."""
+    if isinstance(error, UserCodeError) and error.__cause__:
+        error = error.__cause__  # its line is found below, with the file's name as the study has it
     cause = f"{type(error).__name__}: {one_line(error)}"
     names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, *cell.metrics))
     own = {Path(name).resolve(): name for name in names if name}
