@@ -131,7 +131,7 @@ class Band:
         mean, half = np.full((2, rows), math.nan)
         finite = np.isfinite(values).all(axis=1)
         kept = values[finite]
-        constant = np.ptp(kept, axis=1) == 0  # of equal numbers exactly these and 0, where a sum is off by rounding
+        constant = np.ptp(kept, axis=1) == 0  # gives exactly that number and 0, where a sum is off by rounding
         mean[finite] = np.where(constant, kept[:, 0], kept.mean(axis=1))
         if seeds > 1:
             deviation = np.where(constant, 0, kept.std(axis=1, ddof=1))
@@ -267,7 +267,7 @@ def _bootstrap(numbers: Floats, level: float, random: np.random.Generator, resam
 
 
 def _moments(numbers: Floats) -> tuple[float, float]:
-    """Mean and sd; of equal samples exactly that number and 0, where a sum would be off by rounding."""
+    """Mean and sd; for equal samples, exactly that number and 0, where a sum would be off by rounding."""
     if len(numbers) == 1:
         return float(numbers[0]), math.nan
     if numbers.min() == numbers.max():

@@ -44,6 +44,14 @@ def test_a_figure_alone_is_drawn_for_every_variant(folder):
 ENDINGS = ("pdf", "svg", "png")
 
 
+def test_figures_in_one_format(folder, tmp_path):
+    options = ["--figure", "rps-head-to-head", "--variant", "text", "--format", "png", "--workers", 1]
+    done = coebl("figures", folder, *options, "--out", tmp_path, cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*"))
+    assert written == ["text/rps-head-to-head-noise-free.png", "text/rps-head-to-head.png"]
+
+
 def test_claims_as_json(folder):
     done = coebl("claims", folder, "--json", cwd=folder.parent)
     assert done.returncode == 0, done.stderr
@@ -92,14 +100,16 @@ def test_report_opens_the_browser_that_is_there(folder, tmp_path):
 
 def test_report_of_any_study(tmp_path):
     (tmp_path / "study.toml").write_text(
-        'name = "mine"\nrounds = 20\nseeds = 3\ngames = ["rps"]\nlearners = ["ucb", "exp3"]\n'
+        'name = "mine"\ntitle = "My study"\ndescription = "Who is ahead?"\n'
+        'rounds = 20\nseeds = 3\ngames = ["rps"]\nlearners = ["ucb", "exp3"]\n'
         "[match-ups]\nself-play = true\nall-pairs = true\n"
     )
     assert coebl("run", "study.toml", "--out", "results", cwd=tmp_path).returncode == 0
     done = coebl("report", "results", "--out", "page.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
-    assert "<title>mine" in page
+    assert "<title>My study</title>" in page
+    assert "Who is ahead?</p>" in page
     assert "C16" not in page
     assert "coebl run study.toml --out results" in page
     figures = coebl("figures", "results", cwd=tmp_path)

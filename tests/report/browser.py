@@ -1,5 +1,7 @@
 """What the tests of the page share: made-up studies, and a browser that is driven like a reader would."""
 
+import json
+import math
 import shutil
 import zlib
 
@@ -7,6 +9,8 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.plots import Reference
+from coebl.report.page import Preset
 from coebl.study import Runs
 
 NAMES = ["regret", "pseudo_regret", "absolute_pseudo_regret", "exploitability", "tv"]
@@ -19,6 +23,35 @@ BROWSER_OPTIONS = (
     "--disable-component-update",
     "--disable-sync",
 )
+RATED = ["coebl:c=0", "coebl:c=0.5", "coebl:c=2", "coebl"]
+PLAYED = ["rps", "diagonal:n=2", "diagonal:n=3"]
+MATCHES = [
+    (game, row, column)
+    for game in PLAYED
+    for row, column in [
+        *((spec, spec) for spec in (*RATED, "ucb", "exp3")),
+        *((spec, "best-response") for spec in RATED),
+        ("ucb", "coebl"),
+        ("exp3", "coebl"),
+        ("ucb", "coebl:c=2"),
+    ]
+]
+PRESETS = [
+    Preset("plain", {"rps": ["coebl:c=2", "ucb", "exp3"], "*": ["coebl", "ucb", "exp3"]}, id="text"),
+    Preset("c = 2", {"*": ["coebl:c=2", "ucb"]}, id="c=2", note="every COEBL has c = 2"),
+]
+CHECK = {"quantity": "the mean", "measured": 2, "wanted": "above 1"}
+CHECKS = [
+    *({"subject": f"match {place}", **CHECK, "low": 1.5, "high": 2.5, "verdict": "holds"} for place in range(39)),
+    {"subject": "match 39", **CHECK, "low": None, "high": None, "verdict": "fails"},
+]
+VERDICTS = [
+    {"id": claim, "variant": variant, "verdict": verdict, "measured": 3.25, "low": 3.0, "high": 3.5, "note": "why"}
+    for claim in ("C1", "C2")
+    for variant, verdict in (("text", "holds"), ("c=2", "not significant"))
+]
+VERDICTS[0]["checks"] = CHECKS
+REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 
 
 class MadeUp:
@@ -64,3 +97,135 @@ def start_browser(folder):
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=driver))
+
+
+class Page:
+    """A page that is open in the browser."""
+
+    def __init__(self, driver, path, width=1280, height=900, dark=False):
+        self.driver = driver
+        self.emulate(dark=dark)
+        self.resize(width, height)
+        driver.get("about:blank")
+        driver.get_log("browser")
+        driver.get(path.as_uri())
+        self.wait("return document.documentElement.dataset.drawn")
+        if self.script("return localStorage.length"):  # shared by all files: start from nothing
+            self.script("localStorage.clear()")
+            driver.get(path.as_uri())
+            self.wait("return document.documentElement.dataset.drawn")
+
+    def emulate(self, media="", dark=False):
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce"},  # smooth scrolling moves what is clicked on
+        ]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+
+    def resize(self, width, height):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def script(self, text, *arguments):
+        return self.driver.execute_script(text, *arguments)
+
+    def wait(self, condition, *arguments):
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        return WebDriverWait(self.driver, 20, 0.05).until(lambda driver: driver.execute_script(condition, *arguments))
+
+    def find(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def click(self, selector):
+        found = self.find(selector)
+        self.script("arguments[0].scrollIntoView({block: 'center'})", found)
+        found.click()
+
+    def choose(self, selector, text):
+        """Choose an option by its text, in which spaces may be of either kind."""
+        from selenium.webdriver.support.ui import Select
+
+        select = Select(self.find(selector))
+        [value] = [
+            one.get_attribute("value") for one in select.options if one.text.replace("\u00a0", " ").strip() == text
+        ]
+        select.select_by_value(value)
+
+    def preset(self, place):
+        self.click(f"#presets button:nth-of-type({place + 1})")
+
+    def traces(self, figure="growth", kind="line"):
+        """What Plotly was given: name to rounds and means."""
+        traces = self.script(
+            f"return document.getElementById('{figure}-chart').data.filter(trace => trace.uid.startsWith('{kind}'))"
+            ".map(trace => [trace.name, Array.from(trace.x), Array.from(trace.y)])"
+        )
+        return {name: (x, y) for name, x, y in traces}
+
+    def box(self, learner):
+        """The check box of a line."""
+        return self.find(f"#lines input[data-line='{self.place(learner)}']")
+
+    def place(self, spec):
+        data = json.loads(self.find("#data").get_attribute("textContent"))
+        return [learner["spec"] for learner in data["learners"]].index(spec)
+
+    def keep_downloads(self):
+        """Catch what is saved, instead of letting the browser ask where to."""
+        self.script(
+            "window.kept = []; URL.createObjectURL = (blob) => { window.kept.push(blob); return 'blob:kept'; };"
+            "HTMLAnchorElement.prototype.click = function () { window.keptName = this.download; };"
+        )
+
+    def download(self):
+        text = self.driver.execute_async_script("kept.at(-1).text().then(arguments[0])")
+        return self.script("return keptName"), text
+
+
+def name_of(spec):
+    titles = {"coebl": "COEBL, c = 8", "coebl:c=2": "COEBL, c = 2", "ucb": "UCB", "exp3": "Exp3"}
+    return titles[spec].replace(" = ", "\u00a0=\u00a0")
+
+
+def check_lines(page, source, figure, game, pairs, metric):
+    """The figure shows these matches, with these numbers at every round."""
+    found = page.traces(figure)
+    assert set(found) == {name_of(row) for row, _ in pairs}
+    for row, column in pairs:
+        runs = source.runs(game, row, column, metric)
+        rounds, means = found[name_of(row)]
+        assert rounds == runs.rounds.tolist()
+        assert means == pytest.approx(runs.values.mean(axis=1).tolist(), rel=1e-4)
+
+
+def selves(*specs):
+    return [(spec, spec) for spec in specs]
+
+
+def plot_area(page, figure):
+    """The middle of the plot in the window, and its width and height."""
+    page.script(f"document.getElementById('{figure}-chart').scrollIntoView({{block: 'center'}})")
+    return page.script(
+        f"const r = document.querySelector('#{figure}-chart .nsewdrag').getBoundingClientRect();"
+        "return [r.left + r.width / 2, r.top + r.height / 2, r.width, r.height].map(Math.round)"
+    )
+
+
+def mouse(page):
+    from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
+    return ActionBuilder(page.driver, duration=50)
+
+
+class Gaps(MadeUp):
+    """A source whose means are not finite in some of 30 rounds, and whose metrics have different seeds and rounds."""
+
+    def runs(self, game, row, column, metric):
+        runs = super().runs(game, row, column, metric)
+        values = runs.values.copy()
+        values[10:15, 0] = math.inf
+        values[20, 0] = math.inf
+        if metric == "tv":
+            return Runs(runs.rounds, runs.seeds, values)
+        return Runs(runs.rounds[:25], runs.seeds[:3], runs.values[:25, :3])

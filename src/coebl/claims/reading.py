@@ -101,7 +101,7 @@ class Reader:
         if key not in self._runs:
             try:
                 self._runs[key] = self._source.runs(*pairing, metric)
-            except InputError as error:  # of a match that is there, the error says what is wrong with it
+            except InputError as error:  # if the match is there, the error says what is wrong with it
                 reason = str(error).rstrip(".") if pairing in self._present else ""
                 self._runs[key] = Missing(pairing, reason)
         return self._runs[key]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Groups = list[list[Panel]]  # each begins a new row
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a figure equals itself alone, so it can be a key
 class PanelFigure(Generic[V]):
     """A figure of panels on a grid, with one legend. Call it to draw it."""
 

@@ -97,7 +97,7 @@ def read_content(
     frontier: Frontier | None,
     reference: Reference | None,
 ) -> Content:
-    """Read all of a source; of results with several noises, each game once per noise."""
+    """Read all of a source; results with several noises have each game once per noise."""
     known = known_to(source)
     words = {name: metric_words(name, known) for name in metrics}
     source = _with_noises_apart(source)

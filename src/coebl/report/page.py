@@ -123,12 +123,18 @@ def render_page(
             frontier_sweeps=content.frontier_sweeps,
             frontier_opponent=content.frontier_opponent,
             css=markupsafe.Markup(_asset("page.css")),
-            script=markupsafe.Markup(_asset("tools.js") + _asset("page.js")),
+            script=markupsafe.Markup(_script()),
             plotly_script=markupsafe.Markup(plotly_script.replace("</script", "<\\/script")),
             data=markupsafe.Markup(embed(finite(data))),
             blocks=[markupsafe.Markup(embed(block)) for block in content.curves.blocks],
         )
     )
+
+
+def _script() -> str:
+    """The page's program: its tools, then its parts in one scope."""
+    parts = "\n".join(_asset(name) for name in ("state.js", "figures.js", "sections.js", "page.js"))
+    return f"{_asset('tools.js')}\n(() => {{\n{parts}}})();\n"
 
 
 def _asset(name: str) -> str:

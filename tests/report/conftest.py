@@ -1,0 +1,63 @@
+"""A browser with a small page, and a large one, for all tests of the page in a browser."""
+
+import pytest
+
+from coebl.report.page import Frontier, Preset, write_page
+from report.browser import MATCHES, NAMES, PRESETS, REFERENCE, VERDICTS, MadeUp, Page, start_browser
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory):
+    browser = start_browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="session")
+def source():
+    return MadeUp(MATCHES, [*NAMES, "kl"], only={"kl": ["rps"]})
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory, source):
+    folder = tmp_path_factory.mktemp("small")
+    about = {"name": "demo", "metrics": [*NAMES, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
+    return write_page(
+        source,
+        folder / "page.html",
+        title="A demonstration",
+        question="Does it work?",
+        verdicts=VERDICTS,
+        presets=PRESETS,
+        command="coebl run demo.toml",
+        about=about,
+        first=["absolute_pseudo_regret", "pseudo_regret", "tv"],
+        frontier=Frontier("best-response", ["exploitability", "tv"]),
+        reference=REFERENCE,
+    )
+
+
+@pytest.fixture(scope="session")
+def full(tmp_path_factory):
+    """A large study: 15 games, 495 matches, 300 recorded rounds, 50 seeds, seven metrics."""
+    rates = [*(f"coebl:c={c}" for c in (0, 0.5, 1, 2, 4, 6, 12, 16)), "coebl"]
+    others = ["ucb", "exp3", "exp3-ix", "exp3-as-released", "exp3-ix-as-released"]
+    pairs = [
+        *((spec, spec) for spec in (*rates, *others)),
+        *((spec, "best-response") for spec in rates),
+        *((spec, column) for spec in others for column in ("coebl", "coebl:c=2")),
+    ]
+    games = ["rps", *(f"{family}:n={n}" for family in ("diagonal", "bigger-number") for n in range(2, 9))]
+    metrics = [*NAMES, "absolute_regret", "regret_magnitude"]
+    source = MadeUp([(game, *pair) for game in games for pair in pairs], metrics, recorded=300, seeds=50)
+    presets = [Preset("four", {"*": ["coebl", *others[:3]]}), Preset("by c", {"*": rates})]
+    path = tmp_path_factory.mktemp("full") / "page.html"
+    return write_page(source, path, title="Full", presets=presets)
+
+
+@pytest.fixture
+def page(driver, small):
+    """The small page, freshly opened at the size of a desktop; in the end nothing may have been complained about."""
+    yield Page(driver, small)
+    assert driver.get_log("browser") == []
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

@@ -1,0 +1,62 @@
+"""What the tests of the page as a text share: how to write one, and how to read what it holds."""
+
+import html.parser
+import json
+import re
+
+from coebl.report.page import write_page
+from report.browser import NAMES, MadeUp
+
+MATCHES = [
+    ("rps", "ucb", "ucb"),
+    ("rps", "ucb", "coebl"),
+    ("diagonal:n=10", "ucb", "ucb"),
+    ("diagonal:n=2", "ucb", "ucb"),
+    ("diagonal:n=2", "exp3", "coebl"),
+]
+
+
+def page_text(folder, source=None, **options) -> str:
+    source = source or MadeUp(MATCHES)
+    options = {"title": "A title", "about": {"name": "demo", "metrics": NAMES}} | options
+    return write_page(source, folder / "page.html", **options).read_text(encoding="utf-8")
+
+
+def embedded(text: str, name: str):
+    [found] = re.findall(rf'<script type="application/json" id="{name}">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found)
+
+
+def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
+    """Every curve of a page by game, row, column and metric: rounds, means, half widths, seeds."""
+    data = embedded(text, "data")
+    found = {}
+    for place, game in enumerate(data["games"]):
+        for row, column, metrics in embedded(text, f"game-{place}"):
+            for metric, (rounds, seeds, means, halves) in metrics.items():
+                row_spec, column_spec = data["learners"][row]["spec"], data["learners"][column]["spec"]
+                key = (game["name"], row_spec, column_spec, data["metrics"][int(metric)]["name"])
+                found[key] = (data["rounds"][rounds], means, halves, seeds)
+    return found
+
+
+class Elements(html.parser.HTMLParser):
+    """The elements of a page with their attributes, and the texts outside of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self._open = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._open = tag
+
+    def handle_endtag(self, tag):
+        self._open = ""
+
+    def handle_data(self, data):
+        if self._open not in ("script", "style"):
+            self.texts.append(data)

@@ -1,0 +1,134 @@
+"""The frontiers of the page, and which sections it has."""
+
+import math
+
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.plots.frontier import LAST
+from coebl.report.page import Frontier
+from coebl.statistics import mean_interval
+from report.browser import NAMES, MadeUp
+from report.pages import Elements, embedded, page_text
+
+RATES = ["coebl:c=0", "coebl:c=1", "coebl:c=2"]
+FRONTIER = [("rps", rate, column) for rate in RATES for column in (rate, "best-response")]
+
+
+class Without(MadeUp):
+    """A source that lacks a metric in some matches."""
+
+    def __init__(self, lacks, **options):
+        super().__init__(FRONTIER, **options)
+        self._lacks = lacks  # of a match and a metric
+
+    def runs(self, game, row, column, metric):
+        if self._lacks(row, column, metric):
+            raise InputError("no")
+        return super().runs(game, row, column, metric)
+
+
+@pytest.mark.parametrize(
+    ("lacks", "sections"),
+    [
+        (lambda row, column, metric: False, ["figures", "table", "frontier"]),
+        (lambda row, column, metric: row != column, ["figures"]),
+        (lambda row, column, metric: row != column and "regret" in metric, ["figures"]),
+        (lambda row, column, metric: row == column, ["figures", "table"]),
+        (lambda row, column, metric: row == RATES[1], ["figures", "table"]),
+        (lambda row, column, metric: row != column and metric == "pseudo_regret", ["figures", "table", "frontier"]),
+        (lambda row, column, metric: True, []),
+    ],
+    ids=["all", "no other", "no regret of others", "no self-play", "two rates", "the second choice", "nothing"],
+)
+def test_sections_are_there_if_they_have_something_to_draw(tmp_path, lacks, sections):
+    text = page_text(tmp_path, Without(lacks))
+    assert [one for one in ("figures", "table", "frontier") if f'<section id="{one}"' in text] == sections
+    assert [one for one in ("figures", "table", "frontier") if f'href="#{one}"' in text] == sections
+
+
+def test_the_frontier_is_the_mean_over_the_last_rounds_of_whole_runs(tmp_path):
+    source = MadeUp(FRONTIER, recorded=1500, every=2)
+    data = embedded(page_text(tmp_path, source, first=["pseudo_regret"]), "data")
+    places = {metric["name"]: str(place) for place, metric in enumerate(data["metrics"])}
+    [frontier] = data["frontiers"]
+    offered = [data["metrics"][place]["name"] for place in frontier["metrics"]]
+    assert offered == ["exploitability", "tv", "absolute_pseudo_regret", "pseudo_regret", "regret"]
+    assert data["metrics"][frontier["regret"]]["name"] == "pseudo_regret"
+    assert len(frontier["points"]) == len(RATES)
+    for point in frontier["points"]:
+        spec = data["learners"][point["learner"]]["spec"]
+        for metric, last in (("exploitability", LAST), ("tv", LAST), ("absolute_pseudo_regret", 1)):
+            runs = source.runs("rps", spec, spec, metric)
+            within = runs.rounds > 3000 - last
+            interval = mean_interval(runs.values[within].mean(axis=0))
+            half = interval.high - interval.mean
+            first = runs.rounds[within][0]
+            expected = [*(pytest.approx(number, rel=1e-4) for number in (interval.mean, half)), 5, first, 3000]
+            assert point["self"][places[metric]] == expected
+        end = source.runs("rps", spec, "best-response", "pseudo_regret").values[-1]
+        assert point["best"][0] == pytest.approx(end.mean(), rel=1e-4)
+
+
+def test_the_frontier_leaves_out_what_is_not_finite(tmp_path):
+    class Infinite(MadeUp):
+        def runs(self, game, row, column, metric):
+            runs = super().runs(game, row, column, metric)
+            if metric == "exploitability" or (metric == "tv" and row == RATES[0]):
+                runs.values[-1, 0] = math.inf
+            return runs
+
+    matches = [*FRONTIER, ("rps", "coebl:c=4", "coebl:c=4"), ("rps", "coebl:c=4", "best-response")]
+    data = embedded(page_text(tmp_path, Infinite(matches)), "data")
+    [frontier] = data["frontiers"]
+    names = [data["metrics"][place]["name"] for place in frontier["metrics"]]
+    assert names[0] == "tv"
+    assert "exploitability" not in names
+    tv = [point["self"][str(NAMES.index("tv"))] for point in frontier["points"]]
+    assert [end is None for end in tv] == [True, False, False, False]
+
+
+def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
+    rates = [f"mine.py:Mine:rate={rate}" for rate in (0.5, 10, 9)]
+    matches = [("rps", rate, column) for rate in rates for column in (rate, "best-response")]
+    text = page_text(tmp_path, MadeUp(matches))
+    data = embedded(text, "data")
+    points = [data["learners"][point["learner"]] for point in data["frontiers"][0]["points"]]
+    assert sorted((point["value"], point["spec"]) for point in points) == [
+        (0.5, rates[0]),
+        (9, rates[2]),
+        (10, rates[1]),
+    ]
+    seen = " ".join(Elements(text).texts)
+    assert "Frontier over rate" in seen
+    assert "mine.py:Mine with every rate: how it does against itself, and what a best response takes from it." in seen
+
+
+def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
+    def frontier(*counts):
+        specs = [f"{name}:{key}={n}" for name, key, count in counts for n in range(count)]
+        text = page_text(
+            tmp_path, MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
+        )
+        data = embedded(text, "data")
+        if not data["frontiers"][0]:
+            return None, text
+        return [data["learners"][point["learner"]]["sweep"] for point in data["frontiers"][0]["points"]], text
+
+    sweeps, text = frontier(("coebl", "c", 3), ("mine", "rate", 4))
+    assert sorted(sweeps) == [0] * 3 + [1] * 4
+    assert "Frontier over c and rate" in text
+    assert "COEBL with every c, and mine with every rate: how" in text
+    assert frontier(("coebl", "c", 2), ("mine", "rate", 2))[0] is None
+
+
+def test_the_frontier_is_against_whom_the_caller_says(tmp_path):
+    rates = ["coebl:c=1", "coebl:c=2", "coebl"]
+    source = MadeUp([("rps", rate, other) for rate in rates for other in (rate, "nash", "best-response")])
+    data = embedded(page_text(tmp_path, source, frontier=Frontier("nash", ["tv"])), "data")
+    [frontier] = data["frontiers"]
+    assert data["frontierOpponent"] == "nash"
+    assert data["metrics"][frontier["metrics"][0]]["name"] == "tv"
+    for point in frontier["points"]:
+        end = source.runs("rps", data["learners"][point["learner"]]["spec"], "nash", "regret").values[-1]
+        assert point["best"][0] == pytest.approx(end.mean(), rel=1e-4)

@@ -1,0 +1,139 @@
+"""The page as a file: nothing from a study taken for markup, nothing fetched, whole or not at all."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.report.page import Preset, write_page
+from report.browser import MadeUp
+from report.pages import MATCHES, Elements, curves, embedded, page_text
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "\"quoted\" and 'quoted' & <b>bold</b>",
+    "line\u2028and\u2029paragraph",
+    "<!--<script>",
+    "{{ 7 * 7 }}{% raw %}",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_stay_texts(tmp_path, text):
+    clean = page_text(tmp_path)
+    verdict = dict.fromkeys(("id", "variant", "verdict", "text", "note", "metric", "threshold"), text)
+    verdict["reported"] = [{"metric": text, "verdict": text}]
+    verdict["checks"] = [dict.fromkeys(("subject", "quantity", "wanted", "verdict"), text)]
+    matches = [(text, text, text), (text, "ucb", text), ("rps", "ucb", "ucb")]
+    about = {"name": text, "text": text, "metrics": [text, "tv"], "notices": [text], "versions": {text: [text]}}
+    about["runs"] = [{"seconds": 1.0, "workers": text, "command": text + "!"}]
+    hostile = page_text(
+        tmp_path,
+        MadeUp(matches, [text, "tv"]),
+        title=text,
+        question=text,
+        command=text,
+        verdicts=[verdict],
+        presets=[Preset(text, {"*": [text]}, id=text, note=text)],
+        about=about,
+    )
+    assert text in embedded(hostile, "data")["name"]
+    assert (text, text, text, text) in curves(hostile)
+    found = Elements(hostile)
+    kinds = {tag for tag, _ in Elements(clean).elements}
+    verdict_kinds = {"details", "summary", "h4", "table", "tr", "td", "th", "svg", "path", "b", "thead", "tbody"}
+    assert {tag for tag, _ in found.elements} <= kinds | verdict_kinds | {"pre", "code", "h3"}
+    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
+    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    assert len(scripts) == 3 + 1 + len(embedded(hostile, "data")["games"])  # theme, plotly, ours; data, games
+    joined = "".join(found.texts)
+    assert joined.count(text) >= 10, "it is shown as it is"
+    for name in ("data", "game-0", "game-1"):
+        start = hostile.index(f'<script type="application/json" id="{name}">')
+        block = hostile[hostile.index(">", start) + 1 : hostile.index("</script>", start)]
+        assert json.loads(block)
+        assert not re.search("[<>&\u2028\u2029]", block)
+
+
+def test_nothing_is_fetched(tmp_path):
+    verdicts = [{"id": "C1", "variant": "text", "verdict": "holds"}]
+    text = page_text(tmp_path, verdicts=verdicts, question="Why?", command="coebl run")
+    addresses = [
+        value
+        for tag, attributes in Elements(text).elements
+        for name, value in attributes.items()
+        if name in ("src", "href", "srcset", "action", "data", "poster", "formaction", "xlink:href", "background")
+    ]
+    assert "#main" in addresses
+    assert all(address == "data:," or address.startswith("#") for address in addresses)
+    assets = Path(sys.modules["coebl.report.page"].__file__).parent / "assets"
+    own = {path.name: path.read_text() for path in assets.iterdir()}
+    assert all(part in text for name, part in own.items() if name != "page.html")
+    for part in own.values():
+        without_namespace = part.replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|@import|url\(|\bfetch\(|XMLHttpRequest|innerHTML|\beval\(", without_namespace)
+    [policy] = [attributes["content"] for tag, attributes in Elements(text).elements if "http-equiv" in attributes]
+    assert policy.startswith("default-src 'none';")
+    assert "http" not in policy
+    assert "connect-src" not in policy
+
+
+def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
+    page_text(tmp_path)
+    assert os.listdir(tmp_path) == ["page.html"]
+    (tmp_path / "page.html").write_text("as before")
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(InputError, match=r"page\.html cannot be written \(No space left on device\)"):
+        page_text(tmp_path)
+    assert os.listdir(tmp_path) == ["page.html"]
+    assert (tmp_path / "page.html").read_text() == "as before"
+
+
+@pytest.mark.parametrize("place", [".", "there", "nowhere/page.html"])
+def test_a_place_that_is_not_a_file_is_refused_in_one_line(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    Path("there").mkdir()
+    reason = "the folder nowhere does not exist" if "/" in place else "is a folder; accepted: the name of a file"
+    with pytest.raises(InputError, match=rf"^{re.escape(place)}.*{reason}.*\.$"):
+        write_page(MadeUp(MATCHES), place, title="Nowhere")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["there"]
+
+
+def test_the_target_of_a_link_is_written_and_the_link_stays(tmp_path):
+    (tmp_path / "target").mkdir()
+    link = tmp_path / "page.html"
+    link.symlink_to(tmp_path / "target" / "real.html")
+    assert "A title" in page_text(tmp_path)
+    assert link.is_symlink()
+    assert "A title" in (tmp_path / "target" / "real.html").read_text()
+    assert os.listdir(tmp_path / "target") == ["real.html"]
+
+
+@pytest.mark.parametrize("module", ["jinja2", "markupsafe", "plotly"])
+def test_missing_packages_are_named(tmp_path, monkeypatch, module):
+    for loaded in [name for name in sys.modules if name == module or name.startswith(f"{module}.")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError) as caught:
+        page_text(tmp_path)
+    assert str(caught.value) == f"this needs {module}; run: pip install 'coebl[report]'"
+
+
+def test_half_a_character_does_not_stop_the_page(tmp_path):
+    assert "half ? of" in page_text(tmp_path, title="half \ud800 of")
+
+
+def test_a_file_of_a_game_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("raise SystemExit('run')")
+    [game] = embedded(page_text(tmp_path, MadeUp([("mine.py:Game", "ucb", "ucb")])), "data")["games"]
+    assert (game["actions"], game["familyTitle"]) == (None, "mine.py:Game")

@@ -1,0 +1,166 @@
+"""What the page tells of a study beside its curves: verdicts, settings, noises, what is missing."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from coebl.report.page import Preset, about_results, write_page
+from coebl.study import Cell, Results, Store
+from report.browser import NAMES, MadeUp
+from report.pages import MATCHES, Elements, curves, embedded, page_text
+
+
+def test_the_verdicts_are_all_there(tmp_path):
+    verdicts = [
+        {"id": "C1", "variant": "text", "verdict": "holds", "measured": 12.3456, "low": 11.9, "high": 12.8, "n": 20},
+        {"id": "C1", "variant": "c=2", "verdict": "not testable", "note": "too few rounds"},
+        {"id": "C2", "variant": "text", "verdict": "fails", "measured": np.float64(-3), "text": "the sentence"},
+        {"id": "C2", "variant": "text", "verdict": "holds", "measured": math.nan, "metric": "regret"},
+    ]
+    text = page_text(tmp_path, verdicts=verdicts, presets=[Preset("as written", {}, id="text")])
+    seen = " ".join(" ".join(Elements(text).texts).split())
+    for part in ("12.35 [11.90, 12.80]", "too few rounds", "the sentence", "−3", "as written", "c=2"):
+        assert part in seen, part
+    assert re.search(r"as written 1 holds 1 fails 0 not significant 0 not testable", seen), "the first one counts"
+    data = embedded(text, "data")["verdicts"]
+    assert [verdict["verdict"] for verdict in data] == ["holds", "not testable", "fails", "holds"]
+    assert data[3]["measured"] is None
+
+
+def test_a_match_that_cannot_be_read_is_named(tmp_path):
+    source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in NAMES})
+    text = page_text(tmp_path, source)
+    seen = " ".join(Elements(text).texts)
+    assert "not shown: ucb v coebl on diagonal:n=3: metric 'tv' was not recorded" in seen
+    assert [game["spec"] for game in embedded(text, "data")["games"]] == ["rps"]
+
+
+def test_a_study_without_results_has_a_page(tmp_path):
+    text = page_text(tmp_path, MadeUp([]))
+    assert 'id="figures"' not in text
+    assert 'id="settings"' in text
+
+
+def test_a_folder_tells_what_it_knows(tmp_path):
+    store = Store.create(tmp_path / "study", "<demo>", 'name = "<demo>"  # & so on\n')
+    cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+    store.save(cell, cell.run())
+    store.record_failure(Cell("rps", "exp3", "uniform", 20, (0,)), "Traceback\nValueError: <no>")
+    results = Results(tmp_path / "study")
+    about = about_results(results)
+    assert (about["name"], about["rounds"], about["seeds"], about["cells"]) == ("<demo>", [20], 3, 1)
+    assert about["metrics"] == ["regret"]
+    assert about["seconds"] > 0
+    text = write_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
+    seen = " ".join(Elements(text).texts)
+    for part in ('name = "<demo>"  # & so on', "ValueError: <no>", "coebl run", "numpy"):
+        assert part in seen, part
+    rounds, means, _, seeds = curves(text)["matching-pennies", "exp3", "uniform", "regret"]
+    assert (rounds[-1], seeds) == (20, 3)
+    expected = results.runs("matching-pennies", "exp3", "uniform", "regret").values[-1].mean()
+    assert means[-1] == pytest.approx(expected, rel=1e-4)
+
+
+def store_of(folder, cells):
+    """A folder with these cells run."""
+    store = Store.create(folder, "demo", 'name = "demo"\n')
+    for cell in cells:
+        store.save(cell, cell.run())
+    return Results(folder)
+
+
+def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
+    noises = ["gaussian:sigma=1", "bernoulli"]
+    results = store_of(
+        tmp_path / "study",
+        [
+            Cell(game, row, "uniform", 20, (0, 1, 2), noise, metrics=("regret",))
+            for game in ("rps", "diagonal:n=2")
+            for row in ("exp3", "uniform")
+            for noise in noises
+        ],
+    )
+    presets = [Preset("one", {"rps": ["exp3"], "*": ["uniform"]})]
+    text = write_page(results, tmp_path / "page.html", title="Noises", presets=presets).read_text()
+    data = embedded(text, "data")
+    named = ["rps, bernoulli", "rps, gaussian", "diagonal:n=2, bernoulli", "diagonal:n=2, gaussian"]
+    assert [game["name"] for game in data["games"]] == named
+    assert [game["spec"] for game in data["games"]] == ["rps"] * 2 + ["diagonal:n=2"] * 2
+    assert [game["familyTitle"] for game in data["games"]] == ["Rock-paper-scissors"] * 2 + ["Diagonal"] * 2
+    assert [game["noiseTitle"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
+    assert [game["actions"] for game in data["games"]] == [[3, 3]] * 2 + [[4, 4]] * 2
+    assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by the game alone"
+    assert "not shown" not in " ".join(Elements(text).texts)
+    found = curves(text)
+    assert len(found) == 8
+    for game in ("rps", "diagonal:n=2"):
+        ends = {}
+        for noise in noises:
+            runs = results.runs(game, "exp3", "uniform", "regret", noise=noise)
+            ends[noise] = found[f"{game}, {noise.partition(':')[0]}", "exp3", "uniform", "regret"][1][-1]
+            assert ends[noise] == pytest.approx(runs.values[-1].mean(), rel=1e-4)
+        assert len(set(ends.values())) == 2
+
+
+def test_a_study_with_one_noise_does_not_name_it(tmp_path):
+    results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1), "bernoulli")])
+    [game] = embedded(write_page(results, tmp_path / "page.html", title="One").read_text(), "data")["games"]
+    assert (game["name"], game["noise"]) == ("rps", "")
+
+
+def test_a_study_is_read_once(tmp_path, monkeypatch):
+    cells = [Cell("rps", "exp3", "uniform", 20, (seed,), noise) for seed in range(3) for noise in ("bernoulli", "none")]
+    results = store_of(tmp_path / "study", cells)
+    read = []
+    metadata = Store.metadata
+    monkeypatch.setattr(Store, "metadata", lambda store, digest: read.append(digest) or metadata(store, digest))
+    write_page(results, tmp_path / "page.html", title="Once")
+    assert len(read) == len(set(read)) == len(cells)
+
+
+def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
+    check = {"subject": "ucb on rps", "quantity": "the mean", "wanted": "above 5", "verdict": "fails"}
+    numbers = {"measured": 1.23456789, "low": 1.0, "high": 1.5, "n": 50, "shown": 0.123456789, "missing": []}
+    verdict = {
+        "id": "C1",
+        "variant": "text",
+        "verdict": "fails",
+        "metric": "pseudo_regret",
+        "checks": [check | numbers],
+        "reported": [
+            {"metric": "regret", "verdict": "not significant", "measured": -13.91, "low": -30.93, "high": 3.02},
+            {"metric": "tv", "verdict": "not testable", "measured": None, "low": math.nan, "high": None},
+        ],
+    }
+    text = page_text(tmp_path, verdicts=[verdict])
+    seen = " ".join("".join(Elements(text).texts).split())
+    assert "Decided onpseudo-regret" in seen
+    assert "on regret: not significant, −14 [−31, 3]" in seen
+    assert "on TV distance: not testable " in seen
+    assert "ucb on rps" not in seen, "the checks are listed when they are asked for"
+    [found] = embedded(text, "data")["verdicts"]
+    assert found["checks"] == [check | {"measured": 1.2346, "low": 1, "high": 1.5}]
+    assert found["reported"][1] == {
+        "metric": "tv",
+        "verdict": "not testable",
+        "measured": None,
+        "low": None,
+        "high": None,
+    }
+
+
+def test_the_runs_of_a_study_are_told(tmp_path):
+    results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1))])
+    for number in (1, 2):
+        results.store.record_run(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
+    results.store.record_run(1, 3400.0)
+    text = write_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
+    seen = " ".join("".join(Elements(text).texts).split())
+    assert "Wall time1 h 0 min in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
+    assert seen.count("coebl run <my>.toml") == 1
+    assert "Commandcoebl run study.toml" in seen
+    without = page_text(tmp_path)
+    assert "Wall time" not in without
+    assert "Run by" not in without

@@ -1,0 +1,252 @@
+"""The other sections of the page in a browser: claims, tables, frontiers, downloads."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from coebl.report.page import write_page
+from coebl.statistics import mean_interval
+from coebl.study import Cell, Results, Store
+from report.browser import (
+    MATCHES,
+    NAMES,
+    RATED,
+    VERDICTS,
+    Gaps,
+    MadeUp,
+    Page,
+    name_of,
+)
+
+
+def test_the_claims_open(page):
+    detail = page.find("#claim-2")
+    assert not detail.is_displayed()
+    page.click(".claim-button[aria-controls='claim-2']")
+    assert detail.is_displayed()
+    assert "why" in detail.text
+    assert page.find(".claim-button[aria-controls='claim-2']").get_attribute("aria-expanded") == "true"
+    cells = page.driver.find_elements("css selector", ".claim")[0].find_elements("css selector", "td")
+    assert [cell.text.replace("\n", " ") for cell in cells] == [
+        "holds 3.25 [3.00, 3.50]",
+        "not significant 3.25 [3.00, 3.50]",
+    ]
+    assert len(page.driver.find_elements("css selector", ".claim td svg.icon path")) == 4, "never colour alone"
+
+
+def test_the_checks_of_a_claim(page):
+    assert page.driver.find_elements("css selector", ".checks-scroll") == [], "only when they are asked for"
+    for _ in range(3):
+        page.click(".claim-button[aria-controls='claim-1']")
+    [title] = [one.text for one in page.driver.find_elements("css selector", "#claim-1 .checks h5")]
+    assert title == "All 40 checks: 39 hold, 1 fails"
+    items = page.driver.find_elements("css selector", "#claim-1 .checks li")
+    assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], wanted: above 1"
+    assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
+    assert len(items) == 40
+    box = "const box = document.querySelector('.checks-scroll'); return [box.clientHeight, box.scrollHeight]"
+    shown, whole = page.script(box)
+    assert shown < 300 < whole, "it scrolls"
+    page.emulate(media="print")
+    assert not page.find("#claim-1 .checks").is_displayed()
+    page.emulate()
+
+
+def test_the_head_to_head_table(page, source):
+    page.choose("#family", "Diagonal")
+
+    def cell(row, column):
+        [head] = [h for h in page.driver.find_elements("css selector", "#matrix tbody th") if h.text == row]
+        columns = [h.text.replace("\u00a0", " ") for h in page.driver.find_elements("css selector", "#matrix thead th")]
+        return head.find_element("xpath", "..").find_elements("css selector", "td")[columns.index(column) - 1]
+
+    for row in ("ucb", "exp3"):
+        interval = mean_interval(source.runs("diagonal:n=2", row, "coebl", "pseudo_regret").values[-1])
+        words = "n.s." if interval.low <= 0 <= interval.high else "column wins" if interval.mean > 0 else "row wins"
+        number, found_words = cell(name_of(row), "v COEBL, c = 8").text.split("\n")
+        assert found_words == words
+        mean, half = map(float, number.replace("−", "-").split(" ± "))
+        assert mean == pytest.approx(interval.mean, abs=0.06 * interval.sd)
+        assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
+    assert "Positive: the column player wins" in page.find("#table-lead").text
+    assert cell("Exp3", "v best response †").text == "·"
+    assert page.find("#matrix-marks").text.startswith("† best response: oracle, sees the true payoffs or")
+    page.click("#every-game")
+    heads = [h.text.replace("\u00a0", " ") for h in page.driver.find_elements("css selector", "#matrix thead th")]
+    assert heads == ["Row v column", "Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
+    before = len(page.driver.find_elements("css selector", "#matrix tbody tr"))
+    page.click("#every-learner")
+    assert len(page.driver.find_elements("css selector", "#matrix tbody tr")) == 7 > before
+
+
+def test_the_frontier(page, source):
+    page.choose("#family", "Diagonal")
+    trace = page.script(
+        "const [t] = document.getElementById('frontier-chart').data;"
+        "return [t.text, Array.from(t.x), Array.from(t.y), Array.from(t.error_y.array)]"
+    )
+    assert trace[0] == ["c = 0", "c = 0.5", "c = 2", "c = 8"]
+    for place, spec in enumerate(RATED):
+        across = source.runs("diagonal:n=2", spec, spec, "exploitability").values[-10:]  # 100 rounds
+        up = mean_interval(source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1])
+        assert trace[1][place] == pytest.approx(across.mean(), rel=1e-4)
+        assert trace[2][place] == pytest.approx(up.mean, rel=1e-4)
+        assert trace[3][place] == pytest.approx(up.high - up.mean, rel=1e-4)
+    title = "return document.getElementById('frontier-chart').layout.xaxis.title.text"
+    assert page.script(title) == "Exploitability in self-play<br>mean over the last 100 rounds"
+    assert "mean of the recorded rounds from 210 to 300. Up: at round 300." in page.find("#frontier-caption").text
+    page.choose("#frontier-metric", "TV distance")
+    page.choose("#opponent", "against COEBL, c = 8")
+    assert page.script(title) == "TV distance in self-play<br>mean over the last 100 rounds", "it stays"
+    page.choose("#frontier-metric", "Absolute pseudo-regret")
+    assert page.script(title) == "Absolute pseudo-regret in self-play"
+    types = "const l = document.getElementById('frontier-chart').layout; return [l.xaxis.type, l.yaxis.type]"
+    assert page.script(types) == ["linear", "log"]
+    page.click("#across-log")
+    page.click("#frontier-log")
+    assert page.script(types) == ["log", "linear"]
+
+
+def test_downloads(page, source):
+    page.keep_downloads()
+    page.choose("#family", "Diagonal")
+    page.choose("#opponent", "against COEBL, c = 8")
+    page.click("#growth-csv")
+    name, text = page.download()
+    assert re.fullmatch(r"demo-[A-Za-z0-9-]+-pseudo-regret\.csv", name)
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert list(rows[0]) == ["game", "row", "column", "metric", "round", "mean", "low", "high", "seeds"]
+    assert len(rows) == 2 * 30
+    for row in rows:
+        runs = source.runs(row["game"], row["row"], row["column"], row["metric"])
+        interval = mean_interval(runs.values[runs.rounds.tolist().index(int(row["round"]))])
+        found = [float(row[key]) for key in ("mean", "low", "high")]
+        assert found == pytest.approx([interval.mean, interval.low, interval.high], rel=1e-3, abs=1e-3)
+    page.click("#table-csv")
+    _, text = page.download()
+    assert {(row["row"], row["column"]) for row in csv.DictReader(io.StringIO(text, newline=""))} == {
+        ("ucb", "coebl"),
+        ("exp3", "coebl"),
+        ("coebl", "best-response"),
+    }
+    page.click("#frontier-csv")
+    rows = list(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+    assert len(rows) == 2 * len(RATED)
+    assert [rows[0][key] for key in ("metric", "column", "round")] == ["exploitability", rows[0]["row"], "210 to 300"]
+    assert [rows[1][key] for key in ("metric", "column", "round")] == ["pseudo_regret", "best-response", "300"]
+    page.click("#save-verdicts")
+    name, text = page.download()
+    assert name == "demo-verdicts.json"
+    assert json.loads(text) == VERDICTS
+
+
+def test_the_noises_of_a_study(driver, tmp_path):
+    store = Store.create(tmp_path / "study", "noisy", 'name = "noisy"\n')
+    for game in ("rps", "diagonal:n=2", "diagonal:n=3"):
+        for noise in ("gaussian:sigma=0.5", "bernoulli"):
+            cell = Cell(game, "exp3", "uniform", 20, (0, 1, 2), noise, metrics=("regret",))
+            store.save(cell, cell.run())
+    results = Results(tmp_path / "study")
+    page = Page(driver, write_page(results, tmp_path / "page.html", title="Noises"))
+
+    def check(title, game, noise):
+        assert page.find("#view-title").text.replace("\u00a0", " ") == f"{title}, against uniform"
+        values = results.runs(game, "exp3", "uniform", "regret", noise=noise).values
+        [(_, means)] = page.traces().values()
+        assert means == pytest.approx(values.mean(axis=1).tolist(), rel=1e-4)
+
+    assert [page.find(f"#{part}").is_enabled() for part in ("family", "size", "noise")] == [True, False, True]
+    check("Rock-paper-scissors, bernoulli", "rps", "bernoulli")
+    page.choose("#noise", "gaussian, sigma = 0.5")
+    check("Rock-paper-scissors, gaussian, sigma = 0.5", "rps", "gaussian:sigma=0.5")
+    page.choose("#family", "Diagonal")
+    check("Diagonal, n = 2, gaussian, sigma = 0.5", "diagonal:n=2", "gaussian:sigma=0.5")
+    page.choose("#size", "n = 3")
+    check("Diagonal, n = 3, gaussian, sigma = 0.5", "diagonal:n=3", "gaussian:sigma=0.5")
+    page.choose("#noise", "bernoulli")
+    check("Diagonal, n = 3, bernoulli", "diagonal:n=3", "bernoulli")
+    page.keep_downloads()
+    page.click("#growth-csv")
+    row = next(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+    assert (row["game"], row["noise"]) == ("diagonal:n=3", "bernoulli")
+    assert driver.get_log("browser") == []
+
+
+def test_one_noise_has_no_selector(page):
+    assert not page.find("#noise").is_displayed()
+
+
+def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_path):
+    source = Gaps([("rps", "ucb", "ucb"), ("rps", "ucb", "exp3")], ["regret", "tv"])
+    path = write_page(source, tmp_path / "page.html", title="Uneven", about={"metrics": ["regret", "tv"]})
+    page = Page(driver, path)
+    page.keep_downloads()
+    for figure, seeds, last in (("growth", 3, 250), ("distance", 5, 300)):
+        assert f"over {seeds} seeds" in page.find(f"#{figure}-caption").text
+        assert page.find(f"#{figure}-head").text.endswith(f"at round {last}")
+        page.click(f"#{figure}-csv")
+        rows = list(csv.DictReader(io.StringIO(page.download()[1], newline="")))
+        assert {row["seeds"] for row in rows} == {str(seeds)}
+        assert rows[-1]["round"] == str(last)
+    page.click("#table-csv")
+    [row] = csv.DictReader(io.StringIO(page.download()[1], newline=""))
+    assert (row["seeds"], row["round"]) == ("3", "250")
+    assert page.find("#matrix td").get_attribute("title").endswith("3 seeds")
+
+
+def test_a_game_without_a_frontier_says_so(driver, tmp_path):
+    source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
+    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
+    page = Page(driver, path)
+    assert page.find("#frontier-caption").text.startswith("No frontier was run on Rock-paper-scissors.")
+    assert not page.find("#frontier-controls").is_displayed()
+    assert not page.find("#frontier-chart").is_displayed()
+    page.choose("#family", "Diagonal")
+    assert page.find("#frontier-controls").is_displayed()
+    assert len(page.script("return document.getElementById('frontier-chart').data[0].x")) == len(RATED)
+    assert driver.get_log("browser") == []
+
+
+def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
+    specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
+    source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
+    assert page.find("#frontier-title").text == "Frontier over c and rate"
+    traces = page.script(
+        "return document.getElementById('frontier-chart').data.map(t => [t.line.color, t.text, Array.from(t.y)])"
+    )
+    texts = [
+        [f"COEBL, c = {c}" for c in ("0", "0.5", "2")],
+        [f"mine, rate = {rate}" for rate in ("0.5", "1", "9", "10")],
+    ]
+    assert [text for _, text, _ in traces] == texts
+    assert len({colour for colour, _, _ in traces}) == 2
+    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "regret") for rate in (0.5, 1, 9, 10)]
+    assert traces[1][2] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
+    page.click("#frontier-log")
+    page.keep_downloads()
+    page.click("#frontier-csv")
+    name, text = page.download()
+    assert name == "Two-frontier-over-c-and-rate-Rock-paper-scissors.csv"
+    assert len(list(csv.DictReader(io.StringIO(text, newline="")))) == 2 * len(specs)
+    assert driver.get_log("browser") == []
+
+
+def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
+    text = small.read_text(encoding="utf-8")
+    start = text.index('<section id="figures"')
+    end = text.index("</section>", start) + len("</section>")
+    path = tmp_path / "page.html"
+    path.write_text(text[:start] + text[end:], encoding="utf-8")
+    page = Page(driver, path)
+    assert len(page.driver.find_elements("css selector", "#matrix tbody tr")) > 1
+    page.click("#every-game")
+    assert "on every game" in page.find("#table-lead").text
+    page.choose("#frontier-metric", "TV distance")
+    assert "TV distance" in page.script("return document.getElementById('frontier-chart').layout.xaxis.title.text")
+    page.click("#theme")
+    page.script("localStorage.clear()")
+    assert driver.get_log("browser") == []

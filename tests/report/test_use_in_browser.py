@@ -1,0 +1,246 @@
+"""The page in a browser by hand, eye and keyboard, on paper, with hostile names and with a large study."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from coebl.report.page import Preset, write_page
+from report.browser import (
+    MadeUp,
+    Page,
+    mouse,
+    name_of,
+    plot_area,
+)
+
+HOSTILE = "</script><img src=x onerror=alert(1)><b>%{x}</b> \"'&amp; \u2028$x$"
+
+
+def test_the_theme(page, driver, small):
+    look = (
+        "const chart = document.getElementById('growth-chart');"
+        "return [getComputedStyle(document.body).backgroundColor, chart.layout.font.color,"
+        "chart.data.find(t => t.uid === 'reference').line.color,"
+        "document.getElementById('theme').getAttribute('aria-checked')]"
+    )
+    light = page.script(look)
+    assert light[2:] == ["#000000", "false"]
+    page.click("#theme")
+    dark = page.script(look)
+    assert dark[2:] == ["#ffffff", "true"]
+    assert dark[0] != light[0]
+    assert dark[1] != light[1]
+    driver.refresh()
+    page.wait("return document.documentElement.dataset.drawn")
+    assert page.script(look) == dark, "it is remembered"
+    page.click("#theme")
+    assert page.script(look) == light
+    page.script("localStorage.clear()")
+    followed = Page(driver, small, dark=True)
+    assert followed.script(look) == dark, "it follows the system"
+
+
+def press(page, *keys):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(page.driver).send_keys(*keys).perform()
+
+
+def tab_to(page, selector):
+    """Go on with the Tab key alone, until an element has the focus, and that can be seen."""
+    from selenium.webdriver.common.keys import Keys
+
+    for _ in range(80):
+        press(page, Keys.TAB)
+        if page.script("return document.activeElement.matches(arguments[0])", selector):
+            style = page.script(
+                "const s = getComputedStyle(document.activeElement);return [s.outlineStyle, parseFloat(s.outlineWidth)]"
+            )
+            assert style[0] == "solid"
+            assert style[1] >= 2
+            return
+    pytest.fail(f"the Tab key does not reach {selector}")
+
+
+def test_by_keyboard_alone(page):
+    from selenium.webdriver.common.keys import Keys
+
+    press(page, Keys.TAB)
+    assert page.script("return document.activeElement.className") == "skip"
+    tab_to(page, "#theme")
+    press(page, Keys.SPACE)
+    assert page.script("return document.documentElement.dataset.theme") == "dark"
+    tab_to(page, ".claim-button")
+    press(page, Keys.ENTER)
+    assert page.find("#claim-1").is_displayed()
+    press(page, Keys.SPACE)
+    assert not page.find("#claim-1").is_displayed()
+    tab_to(page, "#family")
+    press(page, "d")
+    assert page.find("#view-title").text.startswith("Diagonal")
+    tab_to(page, "#size")
+    press(page, Keys.DOWN)
+    assert page.find("#view-title").text.replace("\u00a0", " ").startswith("Diagonal, n = 3")
+    tab_to(page, "#presets button[aria-pressed='false']")
+    press(page, Keys.ENTER)
+    assert set(page.traces()) == {name_of("coebl:c=2"), "UCB"}
+    tab_to(page, "#growth-log")
+    press(page, Keys.SPACE)
+    assert page.script("return document.getElementById('growth-chart').layout.yaxis.type") == "log"
+    tab_to(page, f"#lines input[data-line='{page.place('ucb')}']")
+    press(page, Keys.SPACE)
+    assert set(page.traces()) == {name_of("coebl:c=2")}
+    page.script("localStorage.clear()")
+
+
+def test_the_skip_link(page):
+    from selenium.webdriver.common.keys import Keys
+
+    press(page, Keys.TAB, Keys.ENTER)
+    assert page.script("return document.activeElement.id") == "main"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_sticks_out(driver, small, page, width):
+    opened = Page(driver, small, width, 800)
+    opened.click("#open-claims")
+    opened.click("#every-game")
+    opened.click("#every-learner")
+    opened.wait("return document.querySelector('#growth-chart .main-svg').getBoundingClientRect().width <= innerWidth")
+    assert opened.script("return [document.documentElement.scrollWidth, document.body.scrollWidth]") <= [width, width]
+    assert opened.script("scrollTo(1000, 0); return scrollX") == 0
+
+
+REFERENCE_COLOUR = (
+    "return document.getElementById('growth-chart').data.find(trace => trace.uid === 'reference').line.color"
+)
+
+
+def test_on_paper(page):
+    page.click("#theme")
+    page.emulate(media="print")
+    page.wait("return document.getElementById('growth-chart').layout.width === 640")
+    for selector in ("nav", "#family", "#growth-log", "#growth-csv", "#theme", "#lines input", "#open-claims"):
+        assert not page.find(selector).is_displayed(), selector
+    assert page.find("#claim-1").is_displayed(), "what was closed is open"
+    assert page.script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    font = page.script("return document.getElementById('growth-chart').layout.font.color")
+    assert font == page.script("return getComputedStyle(document.documentElement).getPropertyValue('--soft')").strip()
+    assert font == "#444", "the charts are light too"
+    assert page.script(REFERENCE_COLOUR) == "#000000"
+    page.emulate()
+    page.wait("return document.getElementById('growth-chart').layout.width !== 640")
+    page.script("dispatchEvent(new Event('beforeprint'))")  # comes before the style sheet for paper is in force
+    assert page.script("return document.getElementById('growth-chart').layout.font.color") == "#5a5f66"
+    page.script("dispatchEvent(new Event('afterprint'))")
+    assert page.script(REFERENCE_COLOUR) == "#ffffff"
+    assert page.script("return document.documentElement.dataset.theme") == "dark", "the screen is as it was"
+    page.script("localStorage.clear()")
+
+
+CONTRASTS = """
+const parts = (text) => {
+  const numbers = text.match(/[\\d.]+/g).map(Number);
+  const scale = text.startsWith("color(srgb") ? 255 : 1;
+  return [...numbers.slice(0, 3).map((part) => part * scale), numbers[3] ?? 1];
+};
+const behind = (node) => {
+  for (let at = node; at; at = at.parentElement) {
+    const colour = parts(getComputedStyle(at).backgroundColor);
+    if (colour[3] > 0) return colour;
+  }
+  return [255, 255, 255, 1];
+};
+const light = (colour) => colour.slice(0, 3).map((part) => part / 255)
+  .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+  .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+const found = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const node = walker.currentNode.parentElement;
+  const text = walker.currentNode.data.trim();
+  if (!text || node.closest("script, svg, option, :disabled") || !node.checkVisibility()) continue;
+  const pair = [light(parts(getComputedStyle(node).color)), light(behind(node))].sort((a, b) => b - a);
+  found.push([(pair[0] + 0.05) / (pair[1] + 0.05), text.slice(0, 40)]);
+}
+return found;
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_text_stands_out(driver, small, page, dark):
+    opened = Page(driver, small, dark=dark)
+    opened.click("#open-claims")
+    opened.click("#every-learner")
+    found = opened.script(CONTRASTS)
+    assert len(found) > 100
+    assert [pair for pair in found if pair[0] < 4.5] == []
+
+
+def test_every_control_has_a_name(page):
+    unnamed = page.script(
+        "const own = (node) => [...node.childNodes].filter(child => child.nodeName !== 'SELECT')"
+        ".map(child => child.textContent).join('').trim();"
+        "return [...document.querySelectorAll('button, select, input, [role=img], [role=region]')].filter(node =>"
+        "!node.hidden && !(node.labels?.[0] ? own(node.labels[0]) : node.nodeName === 'BUTTON' && own(node) ||"
+        "node.getAttribute('aria-label') || node.getAttribute('aria-labelledby'))).map(node => node.id)"
+    )
+    assert unnamed == []
+    ids = page.script("return [...document.querySelectorAll('[id]')].map(node => node.id)")
+    own = [one for one in ids if not re.match("(clip|legend|topdefs|defs)", one)]
+    assert len(own) == len(set(own))
+
+
+def test_hostile_names_stay_names(driver, tmp_path):
+    learners = [HOSTILE, "ucb"]
+    source = MadeUp([(HOSTILE, row, column) for row in learners for column in learners], [HOSTILE, "tv"])
+    path = write_page(
+        source,
+        tmp_path / "hostile.html",
+        title=HOSTILE,
+        question=HOSTILE,
+        verdicts=[
+            dict.fromkeys(("id", "variant", "verdict", "text", "note"), HOSTILE)
+            | {"checks": [dict.fromkeys(("subject", "quantity", "wanted", "verdict"), HOSTILE)]}
+        ],
+        presets=[Preset(HOSTILE, {"*": learners}, note=HOSTILE)],
+        about={"name": HOSTILE, "metrics": [HOSTILE, "tv"], "text": HOSTILE, "notices": [HOSTILE]},
+    )
+    page = Page(driver, path)
+    page.keep_downloads()
+    page.click("#growth-csv")
+    name, text = page.download()
+    assert re.fullmatch(r"[A-Za-z0-9-]+\.csv", name)
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert {row["game"] for row in rows} == {HOSTILE}
+    page.choose("#opponent", "against UCB")
+    page.click(".claim-button")
+    assert page.find(".checks .subject").get_attribute("textContent") == HOSTILE
+    x, y, _, _ = plot_area(page, "growth")
+    action = mouse(page)
+    action.pointer_action.move_to_location(x - 20, y).move_to_location(x, y)
+    action.perform()
+    page.wait("return document.querySelector('#growth-chart .hoverlayer text')")
+    hovered = page.script("return document.querySelector('#growth-chart .hoverlayer').textContent")
+    assert HOSTILE.replace("\u2028", "")[:20] in hovered.replace("\u00a0", " ")
+    assert "%{x}" in hovered, "a name is no template"
+    assert page.driver.find_elements("css selector", "img, .chart b, .chart a, #lines b, #matrix b, .subject b") == []
+    assert len(page.driver.find_elements("css selector", "script:not([type])")) == 3
+    assert page.find("h1").get_attribute("textContent") == HOSTILE
+    assert HOSTILE in page.find("#lines").get_attribute("textContent")
+    assert driver.get_log("browser") == []
+
+
+def test_a_large_study(driver, full):
+    size = full.stat().st_size
+    assert size < 12_000_000
+    page = Page(driver, full)
+    milliseconds = int(page.script("return document.documentElement.dataset.drawn"))
+    print(f"{size / 1e6:.1f} MB, drawn after {milliseconds} ms")
+    assert milliseconds < 5000  # under two seconds on a machine that has nothing else to do
+    assert len(page.traces()) == 4
+    page.preset(1)
+    assert len(page.traces()) == 9
+    assert driver.get_log("browser") == []
