@@ -111,7 +111,7 @@ def run(
 
 
 def _shared_counter() -> Any:
-    """A number that local processes share, in which they add up their work; None where the system has no room for it."""
+    """A number that local processes share, to add up their work in; None where the system has no room for it."""
     try:
         return multiprocessing.get_context("spawn").Value("d", 0.0)
     except OSError:
