@@ -201,11 +201,11 @@ def test_summary_over_all_blocks_of_seeds(results):
 
 
 def test_summary_at_a_round(results):
-    (row,) = results.summary(metrics=["pseudo_regret"], round=7)
+    (row,) = results.summary(metrics=["pseudo_regret"], rounds=7)
     assert row["round"] == 7
     assert row["mean"] == mean_interval(ran(CELLS[2]).metrics["pseudo_regret"][6]).mean
     with pytest.raises(InputError, match="nearest is 20"):
-        results.summary(round=500)
+        results.summary(rounds=500)
     with pytest.raises(InputError, match="'regret'"):
         results.summary(metrics=["regre"])
 
@@ -256,7 +256,7 @@ def test_infinite_values_have_no_interval(tmp_path, numbers, mean):
 
 def test_nothing_finished_is_an_empty_table(tmp_path):
     results = study(tmp_path / "study")
-    assert results.cells() == results.summary() == results.summary(round=3) == []
+    assert results.cells() == results.summary() == results.summary(rounds=3) == []
     assert isinstance(results.table(), pyarrow.Table)
     assert results.table().num_rows == 0
     assert results.table().column_names == COLUMNS

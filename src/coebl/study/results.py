@@ -199,12 +199,12 @@ class Results:
     def summary(
         self,
         metrics: Sequence[str] | None = None,
-        round: int | None = None,
+        rounds: int | None = None,
         game: Specs = None,
         row: Specs = None,
         column: Specs = None,
     ) -> list[SummaryRow]:
-        """Mean and interval over seeds of each match and metric, at a round or at the last one of each match.
+        """Mean and interval over seeds of each match and metric, at one round, by default the last of each match.
 
         Filters are specs, as in `table`. Where a value is infinite so is the mean, and there is no interval: its ends
         and the sd are NaN.
@@ -214,18 +214,18 @@ class Results:
         groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         recorded: set[int] = set()
         for digest in chosen:
-            columns, about = self._sound(self.store.columns, digest, metrics, round is None)
+            columns, about = self._sound(self.store.columns, digest, metrics, rounds is None)
             self._known[digest] = about
             recorded.update(columns["round"].tolist())
-            [at] = columns["round"] if round is None else [round]
+            [at] = columns["round"] if rounds is None else [rounds]
             [places] = np.nonzero(columns["round"] == at)
             if len(places):
                 values = {name: values[places[0]] for name, values in columns.items() if name not in ("seed", "round")}
                 labels = [about["labels"][label] for label in ("game", "noise", "row", "column")]
                 key = (*labels, about["description"]["rounds"], int(at))
                 groups.setdefault(key, []).append({"seed": columns["seed"], **values})
-        if round is not None and chosen:
-            _check_recorded([round], recorded)
+        if rounds is not None and chosen:
+            _check_recorded([rounds], recorded)
         wanted = self._chosen_metrics(metrics)
         return [row for key in sorted(groups, key=_by_number) for row in summarise(key, groups[key], wanted)]
 
