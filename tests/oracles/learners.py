@@ -127,3 +127,47 @@ def project_by_bisection(weights, floor):
         else:
             high = middle
     return [max(floor, high * w) for w in weights]
+
+
+class TsallisInfTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rate=0.5):
+        self.m, self.rate = m, rate
+        self.low, self.high = payoff_range
+        self.S = [0.0] * m  # estimated total reward
+
+    def policy(self, t):
+        eta = self.rate / sqrt(t)
+        a = [eta * (max(self.S) - s) for s in self.S]
+        low, high = 1.0, sqrt(self.m)
+        for _ in range(200):
+            u = (low + high) / 2
+            if fsum((x + u) ** -2 for x in a) > 1:
+                low = u
+            else:
+                high = u
+        self.p = [(x + high) ** -2 for x in a]
+        return self.p
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        r = 2 * (reward - self.low) / (self.high - self.low) - 1
+        for i in range(self.m):
+            self.S[i] += 1 - (1 if i == action else 0) * (1 - r) / self.p[i]
+
+
+class ThompsonTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k, self.normal = m, k, normal
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        z = self.normal(self.m, self.k)
+        B = [[0.0] * self.k for _ in range(self.m)]
+        for i in range(self.m):
+            for j in range(self.k):
+                n = self.pairs.count(i, j)
+                B[i][j] = fsum(self.pairs.rewards[i][j]) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
+        return [float(x) for x in solve_exactly(B, [0] * self.m).row]
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)

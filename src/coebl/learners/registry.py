@@ -24,6 +24,8 @@ LEARNERS: Registry[Learner] = Registry(
         "ucb": "coebl.learners.ucb:Ucb",
         "exp3": "coebl.learners.exp3:Exp3",
         "exp3-ix": "coebl.learners.exp3_ix:Exp3Ix",
+        "tsallis-inf": "coebl.learners.tsallis_inf:TsallisInf",
+        "thompson": "coebl.learners.thompson:Thompson",
         "exp3-as-released": "coebl.learners.as_released:Exp3AsReleased",
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
         "uniform": "coebl.learners.opponents:Uniform",
