@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from coebl.engine import Match, simulate
+from coebl.games import Game
+from coebl.learners.hedge import Hedge
+from coebl.learners.regret_matching import RegretMatching, RegretMatchingPlus
 
 
 def mean_and_error(sample):
@@ -49,3 +52,33 @@ def test_thompson_sampling_loses_in_every_round_of_the_trap_and_ucb_does_not():
     assert abs(mean - expected) < 4 * error + 0.005
     mean, error = loss["ucb"]
     assert mean + 4 * error < expected / 10
+
+
+# Matching pennies on [-3, 5]: a learner that forgets to map payoffs to [0, 1] learns eight times too fast.
+WIDE_PENNIES = Game([[5, -3], [-3, 5]])
+
+
+@pytest.mark.parametrize("opponent", ["uniform", "fixed:0.6/0.4", "best-response", "exp3"])
+@pytest.mark.parametrize("make", [Hedge, RegretMatching, RegretMatchingPlus])
+def test_regret_in_hindsight_with_full_information_is_within_its_bound_in_every_run(make, opponent):
+    """Against the very actions of the opponent, whatever they are; so there is no tolerance. The range is 8 wide."""
+    rounds = 1000
+    match = Match.of(WIDE_PENNIES, make(), opponent, rounds)
+    kept = simulate(match, 20, record="last", metrics=["regret"], keep=["policies", "actions"]).kept
+    payoffs = WIDE_PENNIES.payoff.T[kept["actions"][1]]  # (rounds, runs, actions), of every own action
+    regret = payoffs.sum(axis=0).max(axis=-1) - (kept["policies"][0] * payoffs).sum(axis=(0, 2))
+    assert (regret <= 8 * make.regret_bound(2, 2, rounds)).all()
+
+
+@pytest.mark.parametrize("spec", ["regret-matching", "regret-matching-plus"])
+def test_the_average_strategies_of_regret_matching_near_the_equilibrium_as_one_over_sqrt_t(spec):
+    """Four times the rounds halve the exploitability of the averages, and it is below the bound; 50 runs.
+
+    The two regrets add up to the exploitability, so that 2 width sqrt(m / t) bounds it, up to what the draws of
+    actions add, which is of the same order. The halves agree within 4 standard errors.
+    """
+    match = Match.of("biased-rps", spec, spec, 4000)
+    averages = simulate(match, 50, record=1000, metrics=["average_exploitability"]).metrics["average_exploitability"]
+    mean, error = mean_and_error(averages[-1] - averages[0] / 2)
+    assert abs(mean) < 4 * error
+    assert averages[-1].mean() < 2 * 2 * math.sqrt(3 / 4000)

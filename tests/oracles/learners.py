@@ -1,6 +1,7 @@
 """The learners' slow twins: one run, one round at a time, loops and scalars, after the pseudo-code line by line.
 
-A twin has policy(t) and observe(t, action, opponent, reward). Random numbers are handed in: `normal` and `uniform`
+A twin has policy(t) and observe(t, action, opponent, reward), with the payoffs of every own action as a fifth argument
+if it has full information. Random numbers are handed in: `normal` and `uniform`
 return nested lists of the shape they are asked for. Nothing here imports coebl.
 """
 
@@ -171,3 +172,39 @@ class ThompsonTwin:
 
     def observe(self, t, action, opponent, reward):
         self.pairs.rewards[action][opponent].append(reward)
+
+
+class HedgeTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.T = m, horizon
+        self.low, self.high = payoff_range
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        return [exp(eta * s) / total for s in self.S]
+
+    def observe(self, t, action, opponent, reward, payoffs):
+        assert opponent is None
+        for i in range(self.m):
+            self.S[i] += (payoffs[i] - self.low) / (self.high - self.low)
+
+
+class RegretMatchingTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, plus=False):
+        self.m, self.plus = m, plus
+        self.R = [0.0] * m
+
+    def policy(self, t):
+        total = fsum(max(0.0, r) for r in self.R)
+        self.x = [max(0.0, r) / total if total > 0 else 1 / self.m for r in self.R]
+        return self.x
+
+    def observe(self, t, action, opponent, reward, payoffs):
+        assert opponent is None
+        earned = fsum(self.x[i] * payoffs[i] for i in range(self.m))
+        for i in range(self.m):
+            self.R[i] += payoffs[i] - earned
+            if self.plus:
+                self.R[i] = max(0.0, self.R[i])

@@ -77,4 +77,5 @@ def tsallis_weights(loss: Floats) -> Floats:
         step = total * (np.sqrt(total) - 1) / (inverse**3).sum(axis=-1, keepdims=True)
         u = np.minimum(u + step, sqrt(a.shape[-1]))
     weights = (a + u) ** -2
-    return weights / weights.sum(axis=-1, keepdims=True)
+    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return policy
