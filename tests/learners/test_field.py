@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from coebl.engine import Match, simulate
+from coebl.engine.seated import build_seat
 from coebl.games import Game
+from coebl.learners import Seen
+from coebl.learners.exp3_ix_neu import Exp3IxNeu
 from coebl.learners.hedge import Hedge
 from coebl.learners.regret_matching import RegretMatching, RegretMatchingPlus
 
@@ -82,3 +85,19 @@ def test_the_average_strategies_of_regret_matching_near_the_equilibrium_as_one_o
     mean, error = mean_and_error(averages[-1] - averages[0] / 2)
     assert abs(mean) < 4 * error
     assert averages[-1].mean() < 2 * 2 * math.sqrt(3 / 4000)
+
+
+@pytest.mark.parametrize("horizon", [None, 100])
+def test_the_losses_of_exp3_ix_are_clipped_and_without_a_horizon_its_rates_fall(horizon):
+    """One run per reward, below, at the ends of and above the range -3 .. 1: the losses are 1, 1, 1/2, 0 and 0."""
+    rewards = np.array([-5.0, -3.0, -1.0, 1.0, 4.0])
+    learner = Exp3IxNeu()
+    learner = learner.seated(build_seat(learner, range(5), (2, 3), horizon, (-3.0, 1.0)))
+    for t in (1, 2):
+        learner.policy(t)
+        learner.observe(t, Seen(np.full(5, t - 1), rewards))
+    first, second = (math.sqrt(math.log(2) / (horizon or t)) for t in (1, 2))  # eta = sqrt(2 log 2 / (2 T))
+    loss = np.array([1, 1, 0.5, 0, 0])
+    one = loss / (0.5 + first / 2)
+    two = loss / (1 / (1 + np.exp(-second * one)) + second / 2)
+    np.testing.assert_allclose(learner.loss, np.stack([one, two], axis=1))

@@ -8,6 +8,7 @@ from coebl.engine.streams import BatchRandom
 from coebl.learners import Seen, parse_learner
 from oracles.learners import (
     CoeblTwin,
+    Exp3IxNeuTwin,
     Exp3IxTwin,
     Exp3Twin,
     HedgeTwin,
@@ -39,6 +40,7 @@ TWINS = {
     "hedge": (HedgeTwin, {}, 1e-9),
     "regret-matching": (RegretMatchingTwin, {}, 1e-9),
     "regret-matching-plus": (RegretMatchingTwin, {"plus": True}, 1e-9),
+    "exp3-ix-neu": (Exp3IxNeuTwin, {}, 1e-9),
 }
 
 

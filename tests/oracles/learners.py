@@ -208,3 +208,22 @@ class RegretMatchingTwin:
             self.R[i] += payoffs[i] - earned
             if self.plus:
                 self.R[i] = max(0.0, self.R[i])
+
+
+class Exp3IxNeuTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.T = m, horizon
+        self.low, self.high = payoff_range
+        self.L = [0.0] * m
+
+    def policy(self, t):
+        self.eta = sqrt(2 * log(self.m) / (self.m * self.T))
+        total = fsum(exp(-self.eta * x) for x in self.L)
+        self.p = [exp(-self.eta * x) / total for x in self.L]
+        return self.p
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        loss = (self.high - reward) / (self.high - self.low)
+        loss = 0.0 if loss < 0 else 1.0 if loss > 1 else loss
+        self.L[action] += loss / (self.p[action] + self.eta / 2)

@@ -29,6 +29,7 @@ LEARNERS: Registry[Learner] = Registry(
         "hedge": "coebl.learners.hedge:Hedge",
         "regret-matching": "coebl.learners.regret_matching:RegretMatching",
         "regret-matching-plus": "coebl.learners.regret_matching:RegretMatchingPlus",
+        "exp3-ix-neu": "coebl.learners.exp3_ix_neu:Exp3IxNeu",
         "exp3-as-released": "coebl.learners.as_released:Exp3AsReleased",
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
         "uniform": "coebl.learners.opponents:Uniform",
