@@ -101,3 +101,17 @@ def test_the_losses_of_exp3_ix_are_clipped_and_without_a_horizon_its_rates_fall(
     one = loss / (0.5 + first / 2)
     two = loss / (1 / (1 + np.exp(-second * one)) + second / 2)
     np.testing.assert_allclose(learner.loss, np.stack([one, two], axis=1))
+
+
+def test_maximin_ucb_is_good_where_a_pure_strategy_is_optimal_and_exploited_elsewhere():
+    """Against a best response, 3,000 rounds, 20 runs.
+
+    On Diagonal the last third of the rounds costs less than 0.02 a round, with 4 standard errors. In
+    rock-paper-scissors every pure action loses 1 for certain.
+    """
+    match = Match.of("diagonal:2", "maximin-ucb", "best-response", 3000)
+    regret = simulate(match, 20, record=1000, metrics=["pseudo_regret"]).metrics["pseudo_regret"]
+    mean, error = mean_and_error((regret[-1] - regret[1]) / 1000)
+    assert mean + 4 * error < 0.02
+    match = Match.of("rps", "maximin-ucb", "best-response", 300)
+    np.testing.assert_allclose(simulate(match, 5, record="last", metrics=["pseudo_regret"]).final("pseudo_regret"), 300)

@@ -12,6 +12,7 @@ from oracles.learners import (
     Exp3IxTwin,
     Exp3Twin,
     HedgeTwin,
+    MaximinUcbTwin,
     RegretMatchingTwin,
     ThompsonTwin,
     TsallisInfTwin,
@@ -41,6 +42,7 @@ TWINS = {
     "regret-matching": (RegretMatchingTwin, {}, 1e-9),
     "regret-matching-plus": (RegretMatchingTwin, {"plus": True}, 1e-9),
     "exp3-ix-neu": (Exp3IxNeuTwin, {}, 1e-9),
+    "maximin-ucb": (MaximinUcbTwin, {}, 0),
 }
 
 

@@ -227,3 +227,24 @@ class Exp3IxNeuTwin:
         loss = (self.high - reward) / (self.high - self.low)
         loss = 0.0 if loss < 0 else 1.0 if loss > 1 else loss
         self.L[action] += loss / (self.p[action] + self.eta / 2)
+
+
+class MaximinUcbTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k, self.T = m, k, horizon
+        self.high = payoff_range[1]
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        worst = [min(self.bound(i, j) for j in range(self.k)) for i in range(self.m)]
+        best = worst.index(max(worst))
+        return [1.0 if i == best else 0.0 for i in range(self.m)]
+
+    def bound(self, i, j):
+        n, delta = self.pairs.count(i, j), 1 / self.T
+        if n == 0:
+            return self.high
+        return self.pairs.mean(i, j) + sqrt((4 * log(1 / delta) + 2 * log(1 + n)) / n)
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)

@@ -30,6 +30,7 @@ LEARNERS: Registry[Learner] = Registry(
         "regret-matching": "coebl.learners.regret_matching:RegretMatching",
         "regret-matching-plus": "coebl.learners.regret_matching:RegretMatchingPlus",
         "exp3-ix-neu": "coebl.learners.exp3_ix_neu:Exp3IxNeu",
+        "maximin-ucb": "coebl.learners.maximin_ucb:MaximinUcb",
         "exp3-as-released": "coebl.learners.as_released:Exp3AsReleased",
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
         "uniform": "coebl.learners.opponents:Uniform",
