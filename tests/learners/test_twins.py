@@ -11,6 +11,7 @@ from oracles.learners import (
     Exp3IxNeuTwin,
     Exp3IxTwin,
     Exp3Twin,
+    ExploreThenCommitTwin,
     HedgeTwin,
     MaximinUcbTwin,
     RegretMatchingTwin,
@@ -43,6 +44,8 @@ TWINS = {
     "regret-matching-plus": (RegretMatchingTwin, {"plus": True}, 1e-9),
     "exp3-ix-neu": (Exp3IxNeuTwin, {}, 1e-9),
     "maximin-ucb": (MaximinUcbTwin, {}, 0),
+    "explore-then-commit": (ExploreThenCommitTwin, {}, 1e-7),
+    "explore-then-commit:visits=1": (ExploreThenCommitTwin, {"visits": 1}, 1e-7),
 }
 
 

@@ -248,3 +248,25 @@ class MaximinUcbTwin:
 
     def observe(self, t, action, opponent, reward):
         self.pairs.rewards[action][opponent].append(reward)
+
+
+class ExploreThenCommitTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, visits=5):
+        self.m, self.k, self.uniform = m, k, uniform
+        self.pairs = Pairs(m, k)
+        self.exploration = visits * m * k
+        self.turn = []  # what is left of it
+
+    def policy(self, t):
+        if t <= self.exploration:
+            if not self.turn:
+                draws = self.uniform(self.m)
+                self.turn = sorted(range(self.m), key=lambda i: draws[i])
+            best = self.turn.pop(0)
+            return [1.0 if i == best else 0.0 for i in range(self.m)]
+        means = [[self.pairs.mean(i, j) for j in range(self.k)] for i in range(self.m)]
+        return [float(x) for x in solve_exactly(means, [sqrt(i / self.m) for i in range(self.m)]).row]
+
+    def observe(self, t, action, opponent, reward):
+        if t <= self.exploration:
+            self.pairs.rewards[action][opponent].append(reward)

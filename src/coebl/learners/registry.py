@@ -31,6 +31,7 @@ LEARNERS: Registry[Learner] = Registry(
         "regret-matching-plus": "coebl.learners.regret_matching:RegretMatchingPlus",
         "exp3-ix-neu": "coebl.learners.exp3_ix_neu:Exp3IxNeu",
         "maximin-ucb": "coebl.learners.maximin_ucb:MaximinUcb",
+        "explore-then-commit": "coebl.learners.explore_then_commit:ExploreThenCommit",
         "exp3-as-released": "coebl.learners.as_released:Exp3AsReleased",
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
         "uniform": "coebl.learners.opponents:Uniform",
