@@ -14,6 +14,7 @@ from oracles.learners import (
     ExploreThenCommitTwin,
     HedgeTwin,
     MaximinUcbTwin,
+    MmdTwin,
     RegretMatchingTwin,
     ThompsonTwin,
     TsallisInfTwin,
@@ -44,6 +45,8 @@ TWINS = {
     "regret-matching-plus": (RegretMatchingTwin, {"plus": True}, 1e-9),
     "exp3-ix-neu": (Exp3IxNeuTwin, {}, 1e-9),
     "maximin-ucb": (MaximinUcbTwin, {}, 0),
+    "mmd": (MmdTwin, {}, 1e-9),
+    "mmd:rate=0.1,temperature=2": (MmdTwin, {"rate": 0.1, "temperature": 2.0}, 1e-9),
     "explore-then-commit": (ExploreThenCommitTwin, {}, 1e-7),
     "explore-then-commit:visits=1": (ExploreThenCommitTwin, {"visits": 1}, 1e-7),
 }

@@ -270,3 +270,23 @@ class ExploreThenCommitTwin:
     def observe(self, t, action, opponent, reward):
         if t <= self.exploration:
             self.pairs.rewards[action][opponent].append(reward)
+
+
+class MmdTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rate=0.3, temperature=0.3):
+        self.m, self.rate, self.temperature = m, rate, temperature
+        self.low, self.high = payoff_range
+        self.x = [1 / m] * m
+
+    def policy(self, t):
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        eta, tau = self.rate * t ** (-1 / 2), self.temperature * t ** (-1 / 4)
+        r = (reward - self.low) / (self.high - self.low)
+        weights = []
+        for i in range(self.m):
+            q = 1 - (1 if i == action else 0) * (1 - r) / self.x[i]
+            weights.append((self.x[i] * (1 / self.m) ** (eta * tau) * exp(eta * q)) ** (1 / (1 + eta * tau)))
+        self.x = [w / fsum(weights) for w in weights]

@@ -40,7 +40,7 @@ class MaximinUcb(Learner):
     def policy(self, t: int) -> Floats:
         """All on argmax_i min_j U_ij."""
         worst = self.optimistic.min(axis=-1)  # (runs, m)
-        policy = np.zeros_like(worst)
+        policy: Floats = np.zeros_like(worst)
         policy[self.seat.at(worst.argmax(axis=-1))] = 1
         return policy
 

@@ -32,6 +32,7 @@ LEARNERS: Registry[Learner] = Registry(
         "exp3-ix-neu": "coebl.learners.exp3_ix_neu:Exp3IxNeu",
         "maximin-ucb": "coebl.learners.maximin_ucb:MaximinUcb",
         "explore-then-commit": "coebl.learners.explore_then_commit:ExploreThenCommit",
+        "mmd": "coebl.learners.mmd:Mmd",
         "exp3-as-released": "coebl.learners.as_released:Exp3AsReleased",
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
         "uniform": "coebl.learners.opponents:Uniform",
