@@ -287,6 +287,6 @@ class MmdTwin:
         r = (reward - self.low) / (self.high - self.low)
         weights = []
         for i in range(self.m):
-            q = 1 - (1 if i == action else 0) * (1 - r) / self.x[i]
+            q = 1 - (1 if i == action else 0) * (1 - r) / (self.x[i] + eta / 2)
             weights.append((self.x[i] * (1 / self.m) ** (eta * tau) * exp(eta * q)) ** (1 / (1 + eta * tau)))
         self.x = [w / fsum(weights) for w in weights]

@@ -18,8 +18,9 @@ class Mmd(Learner):
 
     x_{t+1} is in proportion to (x_t rho^(eta tau) exp(eta q))^(1 / (1 + eta tau)), with rho uniform. The magnet keeps
     policies from cycling, and its pull, tau, falls slowly enough for the noise of the estimates to average out. The
-    source has full feedback; the estimates, q_i = 1 - 1{i drawn} (1 - r) / x_i with r mapped to [0, 1] and not clipped,
-    and both schedules are ours, so that nothing is proven of them.
+    source has full feedback. The estimates, q_i = 1 - 1{i drawn} (1 - r) / (x_i + eta / 2) with r mapped to [0, 1] and
+    not clipped, and both schedules are ours, so that nothing is proven of them. The eta / 2 is Neu's implicit
+    exploration: without it one draw of a rare action could all but end its play.
 
     Args:
         rate: the step of round t is eta = rate / t^(1/2).
@@ -50,5 +51,5 @@ class Mmd(Learner):
         """Step to x_{t+1}. What is the same for every action, rho and the 1 of q, cancels out and is left out."""
         eta, tau = self.rate / sqrt(t), self.temperature / pow(t, 0.25)
         drawn = self.seat.at(seen.action)
-        self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / self.current[drawn]
+        self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / (self.current[drawn] + eta / 2)
         self.log_policy /= 1 + eta * tau
