@@ -113,6 +113,51 @@ class Exp3IxTwin:
         self.x = project_by_bisection(weights, 1 / (self.m * t**2))
 
 
+class OtsHedgeTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, draws=10):
+        self.m, self.T, self.normal, self.draws = m, horizon, normal, draws
+        self.low, self.high = payoff_range
+        self.pairs = Pairs(m, k)
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        self.x = [exp(eta * s) / total for s in self.S]
+        return self.x
+
+    def imagine(self, opponent):
+        z = self.normal(self.draws, self.m)
+        payoffs = []
+        for i in range(self.m):
+            rewards = self.pairs.rewards[i][opponent]
+            mean, deviation = fsum(rewards) / (len(rewards) + 1), sqrt(1 / (len(rewards) + 1))
+            largest = max(mean + deviation * z[draw][i] for draw in range(self.draws))
+            payoffs.append(min(self.high, max(self.low, largest)))
+        return payoffs
+
+    def observe(self, t, action, opponent, reward):
+        u = self.imagine(opponent)
+        for i in range(self.m):
+            self.S[i] += (u[i] - self.low) / (self.high - self.low)
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class OtsRmTwin(OtsHedgeTwin):
+    def policy(self, t):
+        positive = [max(0.0, regret) for regret in self.S]
+        total = fsum(positive)
+        self.x = [p / total for p in positive] if total > 0 else [1 / self.m] * self.m
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        u = self.imagine(opponent)
+        earned = fsum(self.x[i] * u[i] for i in range(self.m))
+        for i in range(self.m):
+            self.S[i] += u[i] - earned
+        self.pairs.rewards[action][opponent].append(reward)
+
+
 def project_by_bisection(weights, floor):
     """argmin of KL(x, weights) over strategies with x_a >= floor: x_a = max(floor, s w_a), by bisection on s."""
     low, high = 0.0, 1 / max(weights)

@@ -26,6 +26,8 @@ LEARNERS: Registry[Learner] = Registry(
         "exp3-ix": "coebl.learners.exp3_ix:Exp3Ix",
         "exp3-as-released": "coebl.learners.as_released:Exp3AsReleased",
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
+        "ots-hedge": "coebl.learners.ots:OtsHedge",
+        "ots-rm": "coebl.learners.ots:OtsRm",
         "uniform": "coebl.learners.opponents:Uniform",
         "fixed": "coebl.learners.opponents:Fixed",
         "nash": "coebl.learners.opponents:Nash",
