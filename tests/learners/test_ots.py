@@ -26,7 +26,7 @@ def moments_of_the_largest(draws):
 @pytest.mark.parametrize("make", [OtsHedge, OtsRm])
 @pytest.mark.parametrize(("draws", "visits"), [(1, 0), (10, 0), (10, 1), (10, 8), (3, 3)])
 def test_moments_of_the_draw(make, draws, visits):
-    """40,000 draws of the pair (1, 2) after some visits of reward 2; 4 standard errors of the mean and of the deviation.
+    """40,000 draws of the pair (1, 2) after some visits of reward 2; 4 standard errors of mean and deviation.
 
     The standard error of the deviation is that of normal numbers times 1.3, since the largest of several has heavier
     tails than a normal number (its fourth standardised moment stays below 3.6).

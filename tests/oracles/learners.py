@@ -6,6 +6,8 @@ return nested lists of the shape they are asked for. Nothing here imports coebl.
 
 from math import exp, fsum, log, sqrt
 
+import numpy as np
+
 from oracles.simplex import solve_exactly
 
 
@@ -156,6 +158,43 @@ class OtsRmTwin(OtsHedgeTwin):
         for i in range(self.m):
             self.S[i] += u[i] - earned
         self.pairs.rewards[action][opponent].append(reward)
+
+
+class GpMwTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, beta=2.0, kernel="independent"):
+        self.m, self.T, self.beta = m, horizon, beta
+        self.kernel = rbf(m, k) if kernel == "rbf" else lambda a, b: 1.0 if a == b else 0.0
+        self.low, self.high = payoff_range
+        self.visits = []
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        return [exp(eta * s) / total for s in self.S]
+
+    def observe(self, t, action, opponent, reward):
+        for i in range(self.m):
+            mean, deviation = dense_gaussian_process(self.visits, (i, opponent), self.kernel)
+            u = min(self.high, max(self.low, mean + self.beta * deviation))
+            self.S[i] += (u - self.low) / (self.high - self.low)
+        self.visits.append((action, opponent, reward))
+
+
+def rbf(m, k):
+    """The RBF kernel of variance 1 on pairs of indices, with lengths m/5 and k/5."""
+    return lambda a, b: exp(-(((a[0] - b[0]) / (m / 5)) ** 2) / 2 - (((a[1] - b[1]) / (k / 5)) ** 2) / 2)
+
+
+def dense_gaussian_process(visits, pair, kernel):
+    """The posterior mean and deviation of a pair's payoff, after visits (own, opponent, reward) with unit noise."""
+    if not visits:
+        return 0.0, sqrt(kernel(pair, pair))
+    pairs = [(own, other) for own, other, _ in visits]
+    K = np.array([[kernel(a, b) for b in pairs] for a in pairs]) + np.eye(len(pairs))
+    with_pair = np.array([kernel(a, pair) for a in pairs])
+    solved = np.linalg.solve(K, with_pair)
+    return float(solved @ [reward for _, _, reward in visits]), sqrt(kernel(pair, pair) - float(solved @ with_pair))
 
 
 def project_by_bisection(weights, floor):

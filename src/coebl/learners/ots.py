@@ -39,12 +39,13 @@ class _Ots(Learner):
         mean, deviation = self.posterior.against(opponent)
         largest = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)  # (runs, m)
         low, high = self.seat.payoff_range
-        return np.clip(mean + deviation * largest, low, high)
+        payoffs: Floats = np.clip(mean + deviation * largest, low, high)
+        return payoffs
 
     @classmethod
     def cost(cls, actions: int, opponent_actions: int) -> float:
         """Ten normal numbers per action and round."""
-        return super().cost(actions, opponent_actions) + 0.2 * actions
+        return super().cost(actions, opponent_actions) + 0.3 * actions
 
 
 @dataclass

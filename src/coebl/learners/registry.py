@@ -28,6 +28,7 @@ LEARNERS: Registry[Learner] = Registry(
         "exp3-ix-as-released": "coebl.learners.as_released:Exp3IxAsReleased",
         "ots-hedge": "coebl.learners.ots:OtsHedge",
         "ots-rm": "coebl.learners.ots:OtsRm",
+        "gp-mw": "coebl.learners.gp_mw:GpMw",
         "uniform": "coebl.learners.opponents:Uniform",
         "fixed": "coebl.learners.opponents:Fixed",
         "nash": "coebl.learners.opponents:Nash",

@@ -30,7 +30,7 @@ def hedge_policy(score: Floats, rate: float) -> Floats:
 
 
 def regret_matching_policy(regret: Floats) -> Floats:
-    """x_i proportional to the positive part of the regret R_i, uniform where none is positive: (runs, m) from (runs, m).
+    """x_i proportional to the positive part of the regret R_i, uniform where none is positive: (runs, m) both.
 
     >>> regret_matching_policy(np.array([[3.0, 1.0], [-1.0, 0.0]]))
     array([[0.75, 0.25],

@@ -9,7 +9,7 @@ from coebl.learners.base import Seat
 
 
 class Posterior:
-    """The posterior of independent payoffs ~ N(0, 1), each seen with N(0, 1) noise: N(sum of r / (n + 1), 1/(n + 1))."""
+    """The posterior of independent payoffs ~ N(0, 1) seen with N(0, 1) noise: N(sum of r / (n + 1), 1 / (n + 1))."""
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
