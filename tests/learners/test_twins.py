@@ -6,7 +6,7 @@ import pytest
 from coebl.engine.seated import build_seat
 from coebl.engine.streams import BatchRandom
 from coebl.learners import Seen, parse_learner
-from oracles.learners import CoeblTwin, Exp3IxTwin, Exp3Twin, GpMwTwin, OtsHedgeTwin, OtsRmTwin, UcbTwin
+from oracles.learners import CoeblTwin, Exp3IxTwin, Exp3Twin, GpMwTwin, KLearningTwin, OtsHedgeTwin, OtsRmTwin, UcbTwin
 
 WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 PAYOFFS = {"wide": WIDE, "tall": np.ascontiguousarray(-WIDE.T)}
@@ -29,6 +29,7 @@ TWINS = {
     "ots-rm": (OtsRmTwin, {}, 1e-9),
     "gp-mw": (GpMwTwin, {}, 1e-9),
     "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
+    "k-learning": (KLearningTwin, {}, 1e-5),  # SciPy's general optimiser is no better than that
 }
 
 

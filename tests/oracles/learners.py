@@ -7,6 +7,7 @@ return nested lists of the shape they are asked for. Nothing here imports coebl.
 from math import exp, fsum, log, sqrt
 
 import numpy as np
+from scipy.optimize import minimize
 
 from oracles.simplex import solve_exactly
 
@@ -179,6 +180,62 @@ class GpMwTwin:
             u = min(self.high, max(self.low, mean + self.beta * deviation))
             self.S[i] += (u - self.low) / (self.high - self.low)
         self.visits.append((action, opponent, reward))
+
+
+class KLearningTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k = m, k
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        rewards = self.pairs.rewards
+        mean = np.array(
+            [[fsum(rewards[i][j]) / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)]
+        )
+        variance = np.array([[1 / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)])
+        return minimise_entropic(mean, variance)[1].tolist()
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+def minimise_entropic(mean, variance):
+    """K-learning's minimum over (y, tau) by a general optimiser, and the strategy x at it."""
+    k = mean.shape[1]
+
+    def brackets(y, tau):
+        return mean @ y / tau + variance @ y**2 / (2 * tau**2)
+
+    def objective(point):
+        y, tau = point[:k], point[k]
+        b = brackets(y, tau)
+        top = b.max()
+        log_sum = top + np.log(np.exp(b - top).sum())
+        x = np.exp(b - log_sum)
+        by_y = x @ (mean + variance * y / tau)
+        by_tau = log_sum - x @ (mean @ y / tau + variance @ y**2 / tau**2)
+        return tau * log_sum, np.append(by_y, by_tau)
+
+    sums_to_one = {
+        "type": "eq",
+        "fun": lambda point: point[:k].sum() - 1,
+        "jac": lambda point: np.append(np.ones(k), 0),
+    }
+    point = np.append(np.full(k, 1 / k), 1.0)
+    for _ in range(3):  # from its own answer again: a single call stops early now and then
+        found = minimize(
+            objective,
+            point,
+            jac=True,
+            method="SLSQP",
+            bounds=[(0, 1)] * k + [(1e-3, None)],
+            constraints=[sums_to_one],
+            options={"ftol": 1e-16, "maxiter": 500},
+        )
+        point = np.append(found.x[:k] / found.x[:k].sum(), found.x[k])
+    b = brackets(point[:k], point[k])
+    weights = np.exp(b - b.max())
+    return objective(point)[0], weights / weights.sum()
 
 
 def rbf(m, k):

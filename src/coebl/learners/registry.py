@@ -29,6 +29,7 @@ LEARNERS: Registry[Learner] = Registry(
         "ots-hedge": "coebl.learners.ots:OtsHedge",
         "ots-rm": "coebl.learners.ots:OtsRm",
         "gp-mw": "coebl.learners.gp_mw:GpMw",
+        "k-learning": "coebl.learners.k_learning:KLearning",
         "uniform": "coebl.learners.opponents:Uniform",
         "fixed": "coebl.learners.opponents:Fixed",
         "nash": "coebl.learners.opponents:Nash",
