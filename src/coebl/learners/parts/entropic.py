@@ -87,8 +87,8 @@ class EntropicSolver:
             gap = np.where(moved, gap, 0.0)  # rounding leaves nothing to gain; the gap in the result says how much
         if (result.gap > _REFUSED * scale).any():
             raise SolveError(
-                f"k-learning: a solve stopped {float(result.gap.max()):.1e} from its minimum. Its prior expects payoffs "
-                "of about 1; divide the payoffs by a constant."
+                f"k-learning: a solve stopped {float(result.gap.max()):.1e} from its minimum. Its prior expects "
+                "payoffs of about 1; divide the payoffs by a constant."
             )
         return result
 
@@ -152,8 +152,8 @@ def _newton(point: _Point, variance: Floats, gradient: Floats, free: _Booleans) 
     hessian = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
     diagonal = list(range(hessian.shape[-1]))
     hessian[:, diagonal, diagonal] += curvature
-    direction: Floats = -np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-    return direction
+    step = np.linalg.solve(hessian, -gradient[:, :, None])[:, :, 0]
+    return step.astype(np.float64, copy=False)
 
 
 def _choose(good: _Booleans, new: _Point, old: _Point) -> _Point:
