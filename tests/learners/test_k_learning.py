@@ -51,7 +51,7 @@ def test_against_a_general_optimiser(shape):
         np.testing.assert_allclose(solved.strategy[run], strategy, atol=1e-5)
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 10.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_no_feasible_point_is_below_the_certified_bound(scale):
     """value - gap is a lower bound of the objective wherever it is evaluated, also after a solve from far off."""
     random = np.random.default_rng(5)

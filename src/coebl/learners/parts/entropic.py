@@ -16,6 +16,7 @@ TOLERANCE = 1e-9  # of the certified gap, as a share of 1 + the largest absolute
 _REFUSED = 1e-6  # a gap that is still above this share at the end is an error
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
+_LEVELS = 20  # of variances, on the way from easy problems to hard ones
 _Booleans = NDArray[np.bool_]
 _ACTIVE = 1e-3  # an opponent's action lighter than this share of the heaviest may be held at 0
 
@@ -65,32 +66,50 @@ class EntropicSolver:
 
     def __call__(self, mean: Floats, variance: Floats) -> Entropic:
         """Solve for payoffs of these means and variances, each (runs, m, k)."""
-        runs = self._seat.arange(self._seat.runs)
+        if self._seat.actions == 1:  # nothing to choose: the best tau is infinite, the least mean the infimum
+            return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
-        point = _evaluate(self._z, mean, variance)
-        gap = _certificate(point, mean)
-        result = Entropic(point.x.copy(), point.log_sum / point.z.sum(axis=-1), gap.copy())
-        if self._seat.actions == 1:  # nothing to choose, and the best tau is infinite
-            return Entropic(point.x, result.value, 0 * gap)
-        for _ in range(_MOST_STEPS):
-            kept = gap > TOLERANCE * scale[runs]
-            if not kept.any():
-                break
-            if not kept.all():  # go on with the runs that are not solved
-                runs, point, mean, variance = runs[kept], point.take(kept), mean[kept], variance[kept]
-            point, moved = _step(point, mean, variance)
-            gap = _certificate(point, mean)
-            self._z[runs] = point.z
-            result.strategy[runs] = point.x
-            result.value[runs] = point.log_sum / point.z.sum(axis=-1)
-            result.gap[runs] = gap
-            gap = np.where(moved, gap, 0.0)  # rounding leaves nothing to gain; the gap in the result says how much
-        if (result.gap > _REFUSED * scale).any():
+        self._z, solved = _descend(self._z, mean, variance, scale)
+        failed = solved.gap > TOLERANCE * scale
+        if failed.any():
+            self._z[failed], again = _follow(mean[failed], variance[failed], scale[failed])
+            solved.strategy[failed], solved.value[failed], solved.gap[failed] = again.strategy, again.value, again.gap
+        if (solved.gap > _REFUSED * scale).any():
             raise SolveError(
-                f"k-learning: a solve stopped {float(result.gap.max()):.1e} from its minimum. Its prior expects "
+                f"k-learning: a solve stopped {float(solved.gap.max()):.1e} from its minimum. Its prior expects "
                 "payoffs of about 1; divide the payoffs by a constant."
             )
-        return result
+        return solved
+
+
+def _descend(z: Floats, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
+    """Newton steps from z until every run is certified, or cannot be improved: the last z, and what is found there."""
+    point = _evaluate(z, mean, variance)
+    gap = _certificate(point, mean)
+    last = z.copy()
+    solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
+    runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # 0, 1, 2, ..., those that are not solved
+    for _ in range(_MOST_STEPS):
+        kept = gap > TOLERANCE * scale[runs]
+        if not kept.any():
+            break
+        if not kept.all():
+            runs, point, mean, variance = runs[kept], point.take(kept), mean[kept], variance[kept]
+        point, moved = _step(point, mean, variance)
+        gap = _certificate(point, mean)
+        last[runs], solved.strategy[runs], solved.gap[runs] = point.z, point.x, gap
+        solved.value[runs] = point.log_sum / point.z.sum(axis=-1)
+        gap = np.where(moved, gap, 0.0)  # a run that cannot be improved is left as it is
+    return last, solved
+
+
+def _follow(mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
+    """The slow way, from scratch: variances as large as the means make the problem easy, and shrink step by step."""
+    z = 0 * mean[:, 0] + 1 / (mean.shape[-1] * scale[:, None])
+    for level in range(_LEVELS + 1):
+        factor = scale ** (2 - 2 * level / _LEVELS)
+        z, solved = _descend(z, mean, variance * factor[:, None, None], scale)
+    return z, solved
 
 
 def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
@@ -114,7 +133,7 @@ def _certificate(point: _Point, mean: Floats) -> Floats:
     in_tau = point.log_sum - (gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
     actions = point.x.shape[-1]
     # The objective is at least tau log m + the mean of the brackets, which bounds the best tau.
-    largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / max(log(actions), 1e-300)
+    largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / log(actions)
     gap: Floats = value - gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
     return gap
 
