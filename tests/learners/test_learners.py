@@ -25,6 +25,7 @@ EVERY_KIND = [
     "coebl:c=2.5,mutation=gaussian-prose,selection=none",
     "ucb:ties=random",
     "exp3:rewards=raw",
+    "gp-mw:kernel=rbf",
 ]
 WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 
@@ -103,7 +104,9 @@ class TestEveryLearner:
         together, _ = play(payoff, spec, "uniform", [3, 7, 1], 12)
         np.testing.assert_array_equal(alone[:, 0], together[:, 1])
 
-    @pytest.mark.parametrize("spec", [name for name in LEARNERS.names if LEARNERS[name].factory.improves])
+    @pytest.mark.parametrize(
+        "spec", [*(name for name in LEARNERS.names if LEARNERS[name].factory.improves), "gp-mw:kernel=rbf"]
+    )
     @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1)])
     def test_single_actions_and_constant_games(self, spec, shape):
         learner = seated(parse_learner(spec), np.zeros(shape), [0, 1], 10, payoff_range=(0.0, 0.0))

@@ -12,9 +12,13 @@ from oracles.learners import (
     Exp3IxTwin,
     Exp3Twin,
     ExploreThenCommitTwin,
+    GpMwTwin,
     HedgeTwin,
+    KLearningTwin,
     MaximinUcbTwin,
     MmdTwin,
+    OtsHedgeTwin,
+    OtsRmTwin,
     RegretMatchingTwin,
     ThompsonTwin,
     TsallisInfTwin,
@@ -49,6 +53,12 @@ TWINS = {
     "mmd:rate=0.1,temperature=2": (MmdTwin, {"rate": 0.1, "temperature": 2.0}, 1e-9),
     "explore-then-commit": (ExploreThenCommitTwin, {}, 1e-7),
     "explore-then-commit:visits=1": (ExploreThenCommitTwin, {"visits": 1}, 1e-7),
+    "ots-hedge": (OtsHedgeTwin, {}, 1e-9),
+    "ots-hedge:draws=3": (OtsHedgeTwin, {"draws": 3}, 1e-9),
+    "ots-rm": (OtsRmTwin, {}, 1e-9),
+    "gp-mw": (GpMwTwin, {}, 1e-9),
+    "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
+    "k-learning": (KLearningTwin, {}, 1e-5),  # SciPy's general optimiser is no better than that
 }
 
 

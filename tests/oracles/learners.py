@@ -7,6 +7,9 @@ return nested lists of the shape they are asked for. Nothing here imports coebl.
 
 from math import exp, fsum, log, sqrt
 
+import numpy as np
+from scipy.optimize import minimize
+
 from oracles.simplex import solve_exactly
 
 
@@ -112,6 +115,144 @@ class Exp3IxTwin:
             g = (1 if a == action else 0) * sigma / (self.x[a] + beta) + epsilon * log(self.x[a])
             weights.append(self.x[a] * exp(-eta * g))
         self.x = project_by_bisection(weights, 1 / (self.m * t**2))
+
+
+class OtsHedgeTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, draws=10):
+        self.m, self.T, self.normal, self.draws = m, horizon, normal, draws
+        self.low, self.high = payoff_range
+        self.pairs = Pairs(m, k)
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        self.x = [exp(eta * s) / total for s in self.S]
+        return self.x
+
+    def imagine(self, opponent):
+        z = self.normal(self.draws, self.m)
+        payoffs = []
+        for i in range(self.m):
+            rewards = self.pairs.rewards[i][opponent]
+            mean, deviation = fsum(rewards) / (len(rewards) + 1), sqrt(1 / (len(rewards) + 1))
+            largest = max(mean + deviation * z[draw][i] for draw in range(self.draws))
+            payoffs.append(min(self.high, max(self.low, largest)))
+        return payoffs
+
+    def observe(self, t, action, opponent, reward):
+        u = self.imagine(opponent)
+        for i in range(self.m):
+            self.S[i] += (u[i] - self.low) / (self.high - self.low)
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class OtsRmTwin(OtsHedgeTwin):
+    def policy(self, t):
+        positive = [max(0.0, regret) for regret in self.S]
+        total = fsum(positive)
+        self.x = [p / total for p in positive] if total > 0 else [1 / self.m] * self.m
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        u = self.imagine(opponent)
+        earned = fsum(self.x[i] * u[i] for i in range(self.m))
+        for i in range(self.m):
+            self.S[i] += u[i] - earned
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class GpMwTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, beta=2.0, kernel="independent"):
+        self.m, self.T, self.beta = m, horizon, beta
+        self.kernel = rbf(m, k) if kernel == "rbf" else lambda a, b: 1.0 if a == b else 0.0
+        self.low, self.high = payoff_range
+        self.visits = []
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        return [exp(eta * s) / total for s in self.S]
+
+    def observe(self, t, action, opponent, reward):
+        for i in range(self.m):
+            mean, deviation = dense_gaussian_process(self.visits, (i, opponent), self.kernel)
+            u = min(self.high, max(self.low, mean + self.beta * deviation))
+            self.S[i] += (u - self.low) / (self.high - self.low)
+        self.visits.append((action, opponent, reward))
+
+
+class KLearningTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k = m, k
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        rewards = self.pairs.rewards
+        mean = np.array(
+            [[fsum(rewards[i][j]) / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)]
+        )
+        variance = np.array([[1 / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)])
+        return minimise_entropic(mean, variance)[1].tolist()
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+def minimise_entropic(mean, variance):
+    """K-learning's minimum over (y, tau) by a general optimiser, and the strategy x at it."""
+    k = mean.shape[1]
+
+    def brackets(y, tau):
+        return mean @ y / tau + variance @ y**2 / (2 * tau**2)
+
+    def objective(point):
+        y, tau = point[:k], point[k]
+        b = brackets(y, tau)
+        top = b.max()
+        log_sum = top + np.log(np.exp(b - top).sum())
+        x = np.exp(b - log_sum)
+        by_y = x @ (mean + variance * y / tau)
+        by_tau = log_sum - x @ (mean @ y / tau + variance @ y**2 / tau**2)
+        return tau * log_sum, np.append(by_y, by_tau)
+
+    sums_to_one = {
+        "type": "eq",
+        "fun": lambda point: point[:k].sum() - 1,
+        "jac": lambda point: np.append(np.ones(k), 0),
+    }
+    point = np.append(np.full(k, 1 / k), 1.0)
+    for _ in range(3):  # from its own answer again: a single call stops early now and then
+        found = minimize(
+            objective,
+            point,
+            jac=True,
+            method="SLSQP",
+            bounds=[(0, 1)] * k + [(1e-3, None)],
+            constraints=[sums_to_one],
+            options={"ftol": 1e-16, "maxiter": 500},
+        )
+        point = np.append(found.x[:k] / found.x[:k].sum(), found.x[k])
+    b = brackets(point[:k], point[k])
+    weights = np.exp(b - b.max())
+    return objective(point)[0], weights / weights.sum()
+
+
+def rbf(m, k):
+    """The RBF kernel of variance 1 on pairs of indices, with lengths m/5 and k/5."""
+    return lambda a, b: exp(-(((a[0] - b[0]) / (m / 5)) ** 2) / 2 - (((a[1] - b[1]) / (k / 5)) ** 2) / 2)
+
+
+def dense_gaussian_process(visits, pair, kernel):
+    """The posterior mean and deviation of a pair's payoff, after visits (own, opponent, reward) with unit noise."""
+    if not visits:
+        return 0.0, sqrt(kernel(pair, pair))
+    pairs = [(own, other) for own, other, _ in visits]
+    K = np.array([[kernel(a, b) for b in pairs] for a in pairs]) + np.eye(len(pairs))
+    with_pair = np.array([kernel(a, pair) for a in pairs])
+    solved = np.linalg.solve(K, with_pair)
+    return float(solved @ [reward for _, _, reward in visits]), sqrt(kernel(pair, pair) - float(solved @ with_pair))
 
 
 def project_by_bisection(weights, floor):

@@ -7,7 +7,7 @@ from math import log, sqrt
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.responses import softmax
+from coebl.learners.parts.responses import hedge_rate, softmax
 
 
 @dataclass
@@ -29,10 +29,9 @@ class Hedge(Learner):
 
     def start(self, seat: Seat) -> None:
         """All scores are 0."""
-        assert seat.horizon is not None
         self.seat = seat
         self.score = seat.zeros(seat.actions)  # (runs, m), what each action would have earned so far
-        self.rate = sqrt(8 * log(seat.actions) / seat.horizon)
+        self.rate = hedge_rate(seat)
 
     def policy(self, t: int) -> Floats:
         """The softmax of the scores."""

@@ -7,7 +7,7 @@ from math import pow
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.beliefs import GaussianPosterior
+from coebl.learners.parts.beliefs import Posterior
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Thompson(Learner):
     def start(self, seat: Seat) -> None:
         """The posterior is the prior."""
         self.seat = seat
-        self.posterior = GaussianPosterior(seat)
+        self.posterior = Posterior(seat)
         self.solve = seat.maximin()
 
     def policy(self, t: int) -> Floats:

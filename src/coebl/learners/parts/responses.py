@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import log, sqrt
+
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.learners.base import Seat
 
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
@@ -31,3 +34,15 @@ def regret_matching(regret: Floats) -> Floats:
     weights = np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0)
     policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return policy
+
+
+def hedge_rate(seat: Seat) -> float:
+    """sqrt(8 log m / T), the rate of Hedge for payoffs in [0, 1] (Cesa-Bianchi and Lugosi 2006, Theorem 2.2)."""
+    assert seat.horizon is not None  # a learner that uses this declares needs_horizon
+    return sqrt(8 * log(seat.actions) / seat.horizon)
+
+
+def regret_of(payoffs: Floats, policy: Floats) -> Floats:
+    """u_i - x'u, what each action would have earned more than the policy did: (runs, m) from two (runs, m)."""
+    earned: Floats = (policy * payoffs).sum(axis=-1, keepdims=True)
+    return payoffs - earned
