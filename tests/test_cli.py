@@ -215,7 +215,7 @@ def test_kuhn_poker():
             "learners",
             [
                 "bandit: sees its own reward alone\n\n  exp3 ",
-                "informed bandit: sees its own reward and the opponent's action\n\n  coebl  COEBL",
+                "informed bandit: sees its own reward and the opponent's action\n\n  coebl ",
                 "         needs the number of rounds in advance",
                 "oracle, for reference: sees the true payoffs or the opponent's policy\n\n  nash ",
                 "Lin (2025)",

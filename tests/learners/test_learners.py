@@ -25,6 +25,7 @@ EVERY_KIND = [
     "coebl:c=2.5,mutation=gaussian-prose,selection=none",
     "ucb:ties=random",
     "exp3:rewards=raw",
+    "gp-mw:kernel=rbf",
 ]
 WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 
@@ -103,7 +104,9 @@ class TestEveryLearner:
         together, _ = play(payoff, spec, "uniform", [3, 7, 1], 12)
         np.testing.assert_array_equal(alone[:, 0], together[:, 1])
 
-    @pytest.mark.parametrize("spec", ["coebl", "ucb", "exp3", "exp3-ix", "exp3-as-released", "exp3-ix-as-released"])
+    @pytest.mark.parametrize(
+        "spec", [*(name for name in LEARNERS.names if LEARNERS[name].factory.improves), "gp-mw:kernel=rbf"]
+    )
     @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1)])
     def test_single_actions_and_constant_games(self, spec, shape):
         learner = seated(parse_learner(spec), np.zeros(shape), [0, 1], 10, payoff_range=(0.0, 0.0))
@@ -111,7 +114,7 @@ class TestEveryLearner:
             policy = learner.policy(t)
             assert policy.shape == (2, shape[0])
             np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-12)
-            learner.observe(t, Seen(np.zeros(2, int), np.array([0.5, -0.5]), np.zeros(2, int)))
+            learner.observe(t, Seen(np.zeros(2, int), np.array([0.5, -0.5]), np.zeros(2, int), np.zeros((2, shape[0]))))
 
     def test_the_template_works_from_a_file(self):
         home = Path(coebl.learners.__file__).parent / "_template.py"

@@ -6,7 +6,24 @@ import pytest
 from coebl.engine.seated import build_seat
 from coebl.engine.streams import BatchRandom
 from coebl.learners import Seen, parse_learner
-from oracles.learners import CoeblTwin, Exp3IxTwin, Exp3Twin, UcbTwin
+from oracles.learners import (
+    CoeblTwin,
+    Exp3IxNeuTwin,
+    Exp3IxTwin,
+    Exp3Twin,
+    ExploreThenCommitTwin,
+    GpMwTwin,
+    HedgeTwin,
+    KLearningTwin,
+    MaximinUcbTwin,
+    MmdTwin,
+    OtsHedgeTwin,
+    OtsRmTwin,
+    RegretMatchingTwin,
+    ThompsonTwin,
+    TsallisInfTwin,
+    UcbTwin,
+)
 
 WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 PAYOFFS = {"wide": WIDE, "tall": np.ascontiguousarray(-WIDE.T)}
@@ -24,6 +41,24 @@ TWINS = {
     "exp3-as-released": (Exp3Twin, {"released": True}, 1e-9),
     "exp3-ix": (Exp3IxTwin, {}, 1e-9),
     "exp3-ix-as-released": (Exp3IxTwin, {"released": True}, 1e-9),
+    "thompson": (ThompsonTwin, {}, 1e-7),
+    "tsallis-inf": (TsallisInfTwin, {}, 1e-9),
+    "tsallis-inf:rate=2": (TsallisInfTwin, {"rate": 2.0}, 1e-9),
+    "hedge": (HedgeTwin, {}, 1e-9),
+    "regret-matching": (RegretMatchingTwin, {}, 1e-9),
+    "regret-matching-plus": (RegretMatchingTwin, {"plus": True}, 1e-9),
+    "exp3-ix-neu": (Exp3IxNeuTwin, {}, 1e-9),
+    "maximin-ucb": (MaximinUcbTwin, {}, 0),
+    "mmd": (MmdTwin, {}, 1e-9),
+    "mmd:rate=0.1,temperature=2": (MmdTwin, {"rate": 0.1, "temperature": 2.0}, 1e-9),
+    "explore-then-commit": (ExploreThenCommitTwin, {}, 1e-7),
+    "explore-then-commit:visits=1": (ExploreThenCommitTwin, {"visits": 1}, 1e-7),
+    "ots-hedge": (OtsHedgeTwin, {}, 1e-9),
+    "ots-hedge:draws=3": (OtsHedgeTwin, {"draws": 3}, 1e-9),
+    "ots-rm": (OtsRmTwin, {}, 1e-9),
+    "gp-mw": (GpMwTwin, {}, 1e-9),
+    "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
+    "k-learning": (KLearningTwin, {}, 1e-5),  # SciPy's general optimiser is no better than that
 }
 
 
@@ -35,7 +70,7 @@ def test_same_trajectory(spec, game):
     payoff_range = (-0.9, 1.1)  # neither tight nor symmetric, so that a mix-up of its ends shows
     make_twin, arguments, tolerance = TWINS[spec]
     learner = parse_learner(spec)
-    learner = learner.seated(build_seat(learner, SEEDS, (m, k), ROUNDS, payoff_range))
+    learner = learner.seated(build_seat(learner, SEEDS, (m, k), ROUNDS, payoff_range, payoff=payoff))
     twins = []
     for seed in SEEDS:
         own = BatchRandom([seed], "row learner")
@@ -62,6 +97,8 @@ def test_same_trajectory(spec, game):
         opponent = random.integers(k, size=len(SEEDS))
         reward = payoff[action, opponent] + random.standard_normal(len(SEEDS))
         shown = opponent if "opponent" in learner.sees else None
-        learner.observe(t, Seen(action, reward, shown))
+        payoffs = payoff.T[opponent] if "payoffs" in learner.sees else None
+        learner.observe(t, Seen(action, reward, shown, payoffs))
         for run, twin in enumerate(twins):
-            twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]))
+            told = () if payoffs is None else (payoffs[run].tolist(),)
+            twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]), *told)

@@ -1,10 +1,14 @@
 """The learners' slow twins: one run, one round at a time, loops and scalars, after the pseudo-code line by line.
 
-A twin has policy(t) and observe(t, action, opponent, reward). Random numbers are handed in: `normal` and `uniform`
+A twin has policy(t) and observe(t, action, opponent, reward), with the payoffs of every own action as a fifth argument
+if it has full information. Random numbers are handed in: `normal` and `uniform`
 return nested lists of the shape they are asked for. Nothing here imports coebl.
 """
 
 from math import exp, fsum, log, sqrt
+
+import numpy as np
+from scipy.optimize import minimize
 
 from oracles.simplex import solve_exactly
 
@@ -113,6 +117,144 @@ class Exp3IxTwin:
         self.x = project_by_bisection(weights, 1 / (self.m * t**2))
 
 
+class OtsHedgeTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, draws=10):
+        self.m, self.T, self.normal, self.draws = m, horizon, normal, draws
+        self.low, self.high = payoff_range
+        self.pairs = Pairs(m, k)
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        self.x = [exp(eta * s) / total for s in self.S]
+        return self.x
+
+    def imagine(self, opponent):
+        z = self.normal(self.draws, self.m)
+        payoffs = []
+        for i in range(self.m):
+            rewards = self.pairs.rewards[i][opponent]
+            mean, deviation = fsum(rewards) / (len(rewards) + 1), sqrt(1 / (len(rewards) + 1))
+            largest = max(mean + deviation * z[draw][i] for draw in range(self.draws))
+            payoffs.append(min(self.high, max(self.low, largest)))
+        return payoffs
+
+    def observe(self, t, action, opponent, reward):
+        u = self.imagine(opponent)
+        for i in range(self.m):
+            self.S[i] += (u[i] - self.low) / (self.high - self.low)
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class OtsRmTwin(OtsHedgeTwin):
+    def policy(self, t):
+        positive = [max(0.0, regret) for regret in self.S]
+        total = fsum(positive)
+        self.x = [p / total for p in positive] if total > 0 else [1 / self.m] * self.m
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        u = self.imagine(opponent)
+        earned = fsum(self.x[i] * u[i] for i in range(self.m))
+        for i in range(self.m):
+            self.S[i] += u[i] - earned
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class GpMwTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, beta=2.0, kernel="independent"):
+        self.m, self.T, self.beta = m, horizon, beta
+        self.kernel = rbf(m, k) if kernel == "rbf" else lambda a, b: 1.0 if a == b else 0.0
+        self.low, self.high = payoff_range
+        self.visits = []
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        return [exp(eta * s) / total for s in self.S]
+
+    def observe(self, t, action, opponent, reward):
+        for i in range(self.m):
+            mean, deviation = dense_gaussian_process(self.visits, (i, opponent), self.kernel)
+            u = min(self.high, max(self.low, mean + self.beta * deviation))
+            self.S[i] += (u - self.low) / (self.high - self.low)
+        self.visits.append((action, opponent, reward))
+
+
+class KLearningTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k = m, k
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        rewards = self.pairs.rewards
+        mean = np.array(
+            [[fsum(rewards[i][j]) / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)]
+        )
+        variance = np.array([[1 / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)])
+        return minimise_entropic(mean, variance)[1].tolist()
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+def minimise_entropic(mean, variance):
+    """K-learning's minimum over (y, tau) by a general optimiser, and the strategy x at it."""
+    k = mean.shape[1]
+
+    def brackets(y, tau):
+        return mean @ y / tau + variance @ y**2 / (2 * tau**2)
+
+    def objective(point):
+        y, tau = point[:k], point[k]
+        b = brackets(y, tau)
+        top = b.max()
+        log_sum = top + np.log(np.exp(b - top).sum())
+        x = np.exp(b - log_sum)
+        by_y = x @ (mean + variance * y / tau)
+        by_tau = log_sum - x @ (mean @ y / tau + variance @ y**2 / tau**2)
+        return tau * log_sum, np.append(by_y, by_tau)
+
+    sums_to_one = {
+        "type": "eq",
+        "fun": lambda point: point[:k].sum() - 1,
+        "jac": lambda point: np.append(np.ones(k), 0),
+    }
+    point = np.append(np.full(k, 1 / k), 1.0)
+    for _ in range(3):  # from its own answer again: a single call stops early now and then
+        found = minimize(
+            objective,
+            point,
+            jac=True,
+            method="SLSQP",
+            bounds=[(0, 1)] * k + [(1e-3, None)],
+            constraints=[sums_to_one],
+            options={"ftol": 1e-16, "maxiter": 500},
+        )
+        point = np.append(found.x[:k] / found.x[:k].sum(), found.x[k])
+    b = brackets(point[:k], point[k])
+    weights = np.exp(b - b.max())
+    return objective(point)[0], weights / weights.sum()
+
+
+def rbf(m, k):
+    """The RBF kernel of variance 1 on pairs of indices, with lengths m/5 and k/5."""
+    return lambda a, b: exp(-(((a[0] - b[0]) / (m / 5)) ** 2) / 2 - (((a[1] - b[1]) / (k / 5)) ** 2) / 2)
+
+
+def dense_gaussian_process(visits, pair, kernel):
+    """The posterior mean and deviation of a pair's payoff, after visits (own, opponent, reward) with unit noise."""
+    if not visits:
+        return 0.0, sqrt(kernel(pair, pair))
+    pairs = [(own, other) for own, other, _ in visits]
+    K = np.array([[kernel(a, b) for b in pairs] for a in pairs]) + np.eye(len(pairs))
+    with_pair = np.array([kernel(a, pair) for a in pairs])
+    solved = np.linalg.solve(K, with_pair)
+    return float(solved @ [reward for _, _, reward in visits]), sqrt(kernel(pair, pair) - float(solved @ with_pair))
+
+
 def project_by_bisection(weights, floor):
     """argmin of KL(x, weights) over strategies with x_a >= floor: x_a = max(floor, s w_a), by bisection on s."""
     low, high = 0.0, 1 / max(weights)
@@ -127,3 +269,165 @@ def project_by_bisection(weights, floor):
         else:
             high = middle
     return [max(floor, high * w) for w in weights]
+
+
+class TsallisInfTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rate=0.5):
+        self.m, self.rate = m, rate
+        self.low, self.high = payoff_range
+        self.S = [0.0] * m  # estimated total reward
+
+    def policy(self, t):
+        eta = self.rate / sqrt(t)
+        a = [eta * (max(self.S) - s) for s in self.S]
+        low, high = 1.0, sqrt(self.m)
+        for _ in range(200):
+            u = (low + high) / 2
+            if fsum((x + u) ** -2 for x in a) > 1:
+                low = u
+            else:
+                high = u
+        self.p = [(x + high) ** -2 for x in a]
+        return self.p
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        r = 2 * (reward - self.low) / (self.high - self.low) - 1
+        for i in range(self.m):
+            self.S[i] += 1 - (1 if i == action else 0) * (1 - r) / self.p[i]
+
+
+class ThompsonTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k, self.normal = m, k, normal
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        z = self.normal(self.m, self.k)
+        B = [[0.0] * self.k for _ in range(self.m)]
+        for i in range(self.m):
+            for j in range(self.k):
+                n = self.pairs.count(i, j)
+                B[i][j] = fsum(self.pairs.rewards[i][j]) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
+        return [float(x) for x in solve_exactly(B, [0] * self.m).row]
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class HedgeTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.T = m, horizon
+        self.low, self.high = payoff_range
+        self.S = [0.0] * m
+
+    def policy(self, t):
+        eta = sqrt(8 * log(self.m) / self.T)
+        total = fsum(exp(eta * s) for s in self.S)
+        return [exp(eta * s) / total for s in self.S]
+
+    def observe(self, t, action, opponent, reward, payoffs):
+        assert opponent is None
+        for i in range(self.m):
+            self.S[i] += (payoffs[i] - self.low) / (self.high - self.low)
+
+
+class RegretMatchingTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, plus=False):
+        self.m, self.plus = m, plus
+        self.R = [0.0] * m
+
+    def policy(self, t):
+        total = fsum(max(0.0, r) for r in self.R)
+        self.x = [max(0.0, r) / total if total > 0 else 1 / self.m for r in self.R]
+        return self.x
+
+    def observe(self, t, action, opponent, reward, payoffs):
+        assert opponent is None
+        earned = fsum(self.x[i] * payoffs[i] for i in range(self.m))
+        for i in range(self.m):
+            self.R[i] += payoffs[i] - earned
+            if self.plus:
+                self.R[i] = max(0.0, self.R[i])
+
+
+class Exp3IxNeuTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.T = m, horizon
+        self.low, self.high = payoff_range
+        self.L = [0.0] * m
+
+    def policy(self, t):
+        self.eta = sqrt(2 * log(self.m) / (self.m * self.T))
+        total = fsum(exp(-self.eta * x) for x in self.L)
+        self.p = [exp(-self.eta * x) / total for x in self.L]
+        return self.p
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        loss = (self.high - reward) / (self.high - self.low)
+        loss = 0.0 if loss < 0 else 1.0 if loss > 1 else loss
+        self.L[action] += loss / (self.p[action] + self.eta / 2)
+
+
+class MaximinUcbTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
+        self.m, self.k, self.T = m, k, horizon
+        self.high = payoff_range[1]
+        self.pairs = Pairs(m, k)
+
+    def policy(self, t):
+        worst = [min(self.bound(i, j) for j in range(self.k)) for i in range(self.m)]
+        best = worst.index(max(worst))
+        return [1.0 if i == best else 0.0 for i in range(self.m)]
+
+    def bound(self, i, j):
+        n, delta = self.pairs.count(i, j), 1 / self.T
+        if n == 0:
+            return self.high
+        return self.pairs.mean(i, j) + sqrt((4 * log(1 / delta) + 2 * log(1 + n)) / n)
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class ExploreThenCommitTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, visits=5):
+        self.m, self.k, self.uniform = m, k, uniform
+        self.pairs = Pairs(m, k)
+        self.exploration = visits * m * k
+        self.turn = []  # what is left of it
+
+    def policy(self, t):
+        if t <= self.exploration:
+            if not self.turn:
+                draws = self.uniform(self.m)
+                self.turn = sorted(range(self.m), key=lambda i: draws[i])
+            best = self.turn.pop(0)
+            return [1.0 if i == best else 0.0 for i in range(self.m)]
+        means = [[self.pairs.mean(i, j) for j in range(self.k)] for i in range(self.m)]
+        return [float(x) for x in solve_exactly(means, [sqrt(i / self.m) for i in range(self.m)]).row]
+
+    def observe(self, t, action, opponent, reward):
+        if t <= self.exploration:
+            self.pairs.rewards[action][opponent].append(reward)
+
+
+class MmdTwin:
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rate=0.3, temperature=0.3):
+        self.m, self.rate, self.temperature = m, rate, temperature
+        self.low, self.high = payoff_range
+        self.x = [1 / m] * m
+
+    def policy(self, t):
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        eta, tau = self.rate * t ** (-1 / 2), self.temperature * t ** (-1 / 4)
+        r = (reward - self.low) / (self.high - self.low)
+        weights = []
+        for i in range(self.m):
+            q = 1 - (1 if i == action else 0) * (1 - r) / (self.x[i] + eta / 2)
+            weights.append((self.x[i] * (1 / self.m) ** (eta * tau) * exp(eta * q)) ** (1 / (1 + eta * tau)))
+        self.x = [w / fsum(weights) for w in weights]

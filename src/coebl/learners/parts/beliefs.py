@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Seat
 
@@ -20,3 +22,31 @@ class Tally:
         self.count[at] += 1
         self.mean[at] += (reward - self.mean[at]) / self.count[at]
         return at
+
+
+class Posterior:
+    """The posterior of independent payoffs ~ N(0, 1) seen with N(0, 1) noise: N(sum of r / (n + 1), 1 / (n + 1))."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+        shape = seat.actions, seat.opponent_actions
+        self._total = seat.zeros(*shape)  # (runs, m, k), sum of the rewards of the pair
+        self.count = seat.zeros(*shape)  # (runs, m, k), n, visits to the pair
+        self.mean = seat.zeros(*shape)  # (runs, m, k)
+        self.variance = seat.full(1.0, *shape)  # (runs, m, k)
+        self.deviation = seat.full(1.0, *shape)  # (runs, m, k), its root
+
+    def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
+        """Learn from one reward per run. Returns the index of what changed, so that only that need be computed anew."""
+        at = self._seat.at(action, opponent)
+        self.count[at] += 1
+        self._total[at] += reward
+        self.variance[at] = 1 / (self.count[at] + 1)
+        self.deviation[at] = np.sqrt(self.variance[at])
+        self.mean[at] = self._total[at] * self.variance[at]
+        return at
+
+    def against(self, opponent: Ints) -> tuple[Floats, Floats]:
+        """Means and standard deviations of all own actions against one opponent's action per run: two (runs, m)."""
+        rows = self._seat.arange(self._seat.runs)
+        return self.mean[rows, :, opponent], self.deviation[rows, :, opponent]

@@ -1,0 +1,63 @@
+"""GP-MW (Sessa et al. 2019): multiplicative weights on upper confidence bounds of a Gaussian process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.specs import Range
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.parts.beliefs import Posterior
+from coebl.learners.parts.gaussian_process import GaussianProcess
+from coebl.learners.parts.responses import hedge_rate, softmax
+
+
+@dataclass
+class GpMw(Learner):
+    """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
+
+    Once it has seen the opponent's action, every own action gets the bound mean + beta * deviation on its payoff
+    against it, by the posterior of the rounds before, clipped to the range of the payoffs and mapped to [0, 1]. A step
+    of Hedge follows. The proven bound has a beta that grows with the rounds and is in terms of the information gain;
+    with the constant of the authors' program, none is declared.
+
+    Args:
+        beta: standard deviations of optimism.
+        kernel: "independent" gives every pair of actions a posterior of its own (UCB-Hedge). "rbf" lets pairs of near
+            indices share what is learnt, with length m/5 over the own and k/5 over the opponent's actions; use it where
+            the order of the actions means something. It then keeps (p q)² numbers a run, p and q at most 17 however
+            many actions there are: 0.7 MB, and 0.35 ms a round at 32 actions, seventy times what "independent" takes.
+    """
+
+    name = "gp-mw"
+    title = "GP-MW"
+    sees = frozenset({"opponent"})
+    needs_horizon = True
+    cites = (
+        "Sessa, Bogunovic, Kamgarpour and Krause (2019). No-regret learning in unknown games with correlated payoffs. "
+        "NeurIPS."
+    )
+
+    beta: Annotated[float, Range(0)] = 2.0
+    kernel: Literal["independent", "rbf"] = "independent"
+
+    def start(self, seat: Seat) -> None:
+        """No action has a score, and the posterior is the prior."""
+        self.seat = seat
+        self.rate = hedge_rate(seat)
+        self.score = seat.zeros(seat.actions)  # (runs, m), sums of optimistic payoffs in [0, 1]
+        self.posterior = Posterior(seat) if self.kernel == "independent" else GaussianProcess(seat)
+
+    def policy(self, t: int) -> Floats:
+        """Hedge's."""
+        return softmax(self.score, self.rate)
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """S += the optimistic payoffs, in [0, 1]; then the posterior learns from the reward."""
+        mean, deviation = self.posterior.against(seen.opponent)
+        low, high = self.seat.payoff_range
+        self.score += self.seat.unit(np.clip(mean + self.beta * deviation, low, high))
+        self.posterior.add(seen.action, seen.opponent, seen.reward)

@@ -1,0 +1,56 @@
+"""Maximin-UCB (Ito et al. 2026): the pure action whose worst optimistic payoff is best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.parts.beliefs import Tally
+
+
+@dataclass
+class MaximinUcb(Learner):
+    """Maximin-UCB (Ito et al. 2026): plays the pure action whose worst optimistic payoff is best.
+
+    It is right where a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. Where
+    the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
+    rock-paper-scissors. Ties go to the action of lowest index. The source could not be checked: the bound follows a
+    description of it.
+    """
+
+    name = "maximin-ucb"
+    title = "Maximin-UCB"
+    sees = frozenset({"opponent"})
+    needs_horizon = True
+    cites = "Ito et al. (2026), as described at second hand; the title could not be checked."
+
+    def start(self, seat: Seat) -> None:
+        """Every pair is as good as can be."""
+        assert seat.horizon is not None
+        self.seat = seat
+        self.tally = Tally(seat)
+        self.log_term = 4 * log(seat.horizon)  # 4 log(1 / delta), with delta = 1 / T
+        _, high = seat.payoff_range
+        self.optimistic = seat.full(high, seat.actions, seat.opponent_actions)  # (runs, m, k), U
+
+    def policy(self, t: int) -> Floats:
+        """All on argmax_i min_j U_ij."""
+        worst = self.optimistic.min(axis=-1)  # (runs, m)
+        policy: Floats = np.zeros_like(worst)
+        policy[self.seat.at(worst.argmax(axis=-1))] = 1
+        return policy
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """U_ij = mean + sqrt((4 log(1 / delta) + 2 log(1 + n)) / n)."""
+        at = self.tally.add(seen.action, seen.opponent, seen.reward)
+        count = self.tally.count[at]
+        self.optimistic[at] = self.tally.mean[at] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)
+
+    @classmethod
+    def cost(cls, actions: int, opponent_actions: int) -> float:
+        """The smallest of every row."""
+        return super().cost(actions, opponent_actions) + 0.001 * actions * opponent_actions

@@ -1,0 +1,104 @@
+"""OTS-Hedge and OTS-RM (Li et al. 2024): no-regret learning on optimistic posterior draws of the payoffs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from coebl.core.arrays import Floats, Ints
+from coebl.core.specs import Range
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.parts.beliefs import Posterior
+from coebl.learners.parts.responses import hedge_rate, regret_matching, regret_of, softmax
+
+_CITES = (
+    "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
+    "arXiv:2402.09456."
+)
+
+
+@dataclass
+class _Ots(Learner):
+    """Imagined payoffs against the opponent's action: the largest of several posterior draws each."""
+
+    sees = frozenset({"opponent"})
+    cites = _CITES
+
+    draws: Annotated[int, Range(1)] = 10
+
+    def start(self, seat: Seat) -> None:
+        """No action has a score, and the posterior is the prior."""
+        self.seat = seat
+        self.posterior = Posterior(seat)
+        self.score = seat.zeros(seat.actions)  # (runs, m), sums of imagined payoffs, or of regrets
+
+    def imagine(self, opponent: Ints) -> Floats:
+        """The largest of the draws ~ N(mean, variance) of every own action, clipped to the range: (runs, m)."""
+        mean, deviation = self.posterior.against(opponent)
+        largest = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)  # (runs, m)
+        low, high = self.seat.payoff_range
+        payoffs: Floats = np.clip(mean + deviation * largest, low, high)
+        return payoffs
+
+    @classmethod
+    def cost(cls, actions: int, opponent_actions: int) -> float:
+        """Ten normal numbers per action and round."""
+        return super().cost(actions, opponent_actions) + 0.3 * actions
+
+
+@dataclass
+class OtsHedge(_Ots):
+    """Hedge on optimistic posterior draws (Li et al. 2024).
+
+    Once it has seen the opponent's action, it imagines the payoff of every own action against it: the largest of a few
+    draws from the posterior, clipped to the range of the payoffs. A step of Hedge follows, with these payoffs mapped to
+    [0, 1]. The posterior is that of the rounds before; the reward of the round enters after the draw. The payoffs are
+    independent ~ N(0, 1) a priori. The authors' bound is in terms of the information gain; none is declared here.
+
+    Args:
+        draws: how many draws the largest is of; the more, the more optimistic.
+    """
+
+    name = "ots-hedge"
+    title = "OTS-Hedge"
+    needs_horizon = True
+
+    def start(self, seat: Seat) -> None:
+        """As above, with the rate of Hedge."""
+        super().start(seat)
+        self.rate = hedge_rate(seat)
+
+    def policy(self, t: int) -> Floats:
+        """Hedge's."""
+        return softmax(self.score, self.rate)
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """S += the imagined payoffs, in [0, 1]; then the posterior learns from the reward."""
+        self.score += self.seat.unit(self.imagine(seen.opponent))
+        self.posterior.add(seen.action, seen.opponent, seen.reward)
+
+
+@dataclass
+class OtsRm(_Ots):
+    """Regret matching on optimistic posterior draws (Li et al. 2024).
+
+    As OTS-Hedge, with a step of regret matching in place of Hedge's: it needs no rate and no horizon.
+
+    Args:
+        draws: how many draws the largest is of; the more, the more optimistic.
+    """
+
+    name = "ots-rm"
+    title = "OTS-RM"
+
+    def policy(self, t: int) -> Floats:
+        """Regret matching's."""
+        self.current = regret_matching(self.score)  # (runs, m)
+        return self.current
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """R += u - x'u with the imagined payoffs u; then the posterior learns from the reward."""
+        self.score += regret_of(self.imagine(seen.opponent), self.current)
+        self.posterior.add(seen.action, seen.opponent, seen.reward)

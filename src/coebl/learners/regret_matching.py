@@ -1,0 +1,66 @@
+"""Regret matching (Hart and Mas-Colell 2000) and regret matching+ (Tammelin 2014), with full information."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.parts.responses import regret_matching, regret_of
+
+
+@dataclass
+class RegretMatching(Learner):
+    """Regret matching (Hart and Mas-Colell 2000): actions in proportion to the regret of not having played them.
+
+    After each round it is told, without noise, what every own action would have earned: a reference above what bandit
+    learners can reach. Regret is measured against the policy, as in counterfactual regret minimisation, not against
+    the action drawn. The average strategies of two such players approach an equilibrium as 1 / sqrt(T).
+    """
+
+    name = "regret-matching"
+    title = "Regret matching"
+    sees = frozenset({"payoffs"})
+    cites = "Hart and Mas-Colell (2000). A simple adaptive procedure leading to correlated equilibrium. Econometrica."
+
+    def start(self, seat: Seat) -> None:
+        """No regret yet."""
+        self.regret = seat.zeros(seat.actions)  # (runs, m), the total regret of not having played each action
+
+    def policy(self, t: int) -> Floats:
+        """In proportion to the positive regrets; uniform where there are none."""
+        self.current = regret_matching(self.regret)  # (runs, m)
+        return self.current
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """R_i += u_i - x'u."""
+        self.regret += regret_of(seen.payoffs, self.current)
+
+    @classmethod
+    def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
+        """sqrt(m T), by Blackwell's argument: the positive regrets' squared norm grows by at most m a round.
+
+        >>> round(RegretMatching.regret_bound(2, 2, 1000), 1)
+        44.7
+        """
+        return sqrt(actions * rounds)
+
+
+@dataclass
+class RegretMatchingPlus(RegretMatching):
+    """Regret matching+ (Tammelin 2014): regret matching that forgets negative regret at once.
+
+    Full information, as regret matching, and the same bound.
+    """
+
+    name = "regret-matching-plus"
+    title = "Regret matching+"
+    cites = "Tammelin (2014). Solving large imperfect information games using CFR+. arXiv:1407.5042."
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """R_i = max(0, R_i + u_i - x'u)."""
+        super().observe(t, seen)
+        self.regret = np.maximum(0, self.regret)

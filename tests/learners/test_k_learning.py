@@ -1,0 +1,93 @@
+"""K-learning: every solve is certified, and agrees with a general optimiser."""
+
+import math
+
+import numpy as np
+import pytest
+
+from coebl.engine.seated import build_seat
+from coebl.learners import Seen
+from coebl.learners.k_learning import KLearning
+from coebl.learners.parts.entropic import TOLERANCE, EntropicSolver
+from oracles.learners import minimise_entropic
+
+
+def seat_of(shape, runs):
+    return build_seat(KLearning(), range(runs), shape, None, (-1.0, 1.0))
+
+
+def objective(y, tau, mean, variance):
+    bracket = mean @ y / tau + variance @ y**2 / (2 * tau**2)
+    return tau * (bracket.max() + math.log(np.exp(bracket - bracket.max()).sum()))
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 1), (2, 7), (16, 16)])
+def test_the_certificate_holds_at_every_solve_of_a_run(shape):
+    """Against an opponent that changes its mind, so that opponent's actions come back from probability 0."""
+    m, k = shape
+    playing = KLearning().seated(seat_of(shape, 8))
+    random = np.random.default_rng(shape)
+    payoff = random.uniform(-1, 1, shape)
+    for t in range(1, 401):
+        policy = playing.policy(t)
+        scale = 1 + np.abs(playing.posterior.mean).max(axis=(1, 2))
+        assert (playing.solved.gap <= TOLERANCE * scale).all(), t
+        action = np.array([random.choice(m, p=x / x.sum()) for x in policy])
+        opponent = np.full(8, t // 100 % k) if t // 50 % 2 else random.integers(k, size=8)
+        playing.observe(t, Seen(action, payoff[action, opponent] + random.standard_normal(8), opponent))
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 5), (6, 3), (2, 1)])
+def test_against_a_general_optimiser(shape):
+    """From the prior's variances to those of a thousand visits; the value to 1e-8, the strategy to 1e-5."""
+    random = np.random.default_rng(shape)
+    runs = 12
+    mean = random.normal(size=(runs, *shape))
+    variance = 1 / (1 + random.integers(0, 1000, size=(runs, *shape)) * random.integers(0, 2, size=(runs, *shape)))
+    solved = EntropicSolver(seat_of(shape, runs))(mean, variance)
+    for run in range(runs):
+        value, strategy = minimise_entropic(mean[run], variance[run])
+        assert solved.value[run] == pytest.approx(value, abs=1e-8)
+        np.testing.assert_allclose(solved.strategy[run], strategy, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_no_feasible_point_is_below_the_certified_bound(scale):
+    """value - gap is a lower bound of the objective wherever it is evaluated, also after a solve from far off."""
+    random = np.random.default_rng(5)
+    solver = EntropicSolver(seat_of((4, 3), 3))
+    for _ in range(20):
+        mean, variance = scale * random.normal(size=(3, 4, 3)), random.uniform(1e-3, 1, size=(3, 4, 3))
+        solved = solver(mean, variance)
+        assert (solved.gap <= TOLERANCE * (1 + np.abs(mean).max(axis=(1, 2)))).all()
+        for run, (y, tau) in enumerate(
+            zip(random.dirichlet(np.ones(3), 3), np.exp(random.normal(size=3)), strict=True)
+        ):
+            assert objective(y, tau, mean[run], variance[run]) >= solved.value[run] - solved.gap[run] - 1e-12 * scale
+
+
+def test_regret_stays_below_the_bayes_bound():
+    """200 games from the prior, a run of each, against a best response: the mean plus 4 standard errors.
+
+    A player who does not learn misses the bound.
+    """
+    rounds, runs = 800, 200
+    random = np.random.default_rng(0)
+    games = random.normal(size=(runs, 2, 2))
+    seat = seat_of((2, 2), runs)
+    value = seat.maximin()(games).value
+    playing = KLearning().seated(seat)
+    regret = np.zeros(runs)
+    every = np.arange(runs)
+    for t in range(1, rounds + 1):
+        policy = playing.policy(t)
+        earned = np.einsum("rm,rmk->rk", policy, games)
+        opponent = earned.argmin(axis=1)
+        regret += value - earned[every, opponent]
+        action = (random.random(runs) > policy[:, 0]).astype(int)
+        reward = games[every, action, opponent] + random.standard_normal(runs)
+        playing.observe(t, Seen(action, reward, opponent))
+    limit = KLearning.bayes_regret_bound(2, 2, rounds)
+    assert 0 < regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(runs) < limit
+    stubborn = rounds * (value - games[:, 0].min(axis=1))
+    assert stubborn.mean() > limit
