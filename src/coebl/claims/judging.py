@@ -248,10 +248,10 @@ def _by_family(games: Iterable[str]) -> list[str]:
     """
     values: dict[str, list[str]] = {}  # by what stands before them
     for game in games:
-        name, parameters, _ = split_spec(game)
-        key, _, value = parameters.partition("=")
-        if value and "," not in value:
-            values.setdefault(f"{name} {key} = ", []).append(value)
+        parts = split_spec(game)
+        if len(parts.arguments) == 1:
+            [(key, value)] = parts.arguments.items()
+            values.setdefault(f"{parts.name} {key} = ", []).append(value)
         else:
             values[game] = []
     return [before + ", ".join(listed) for before, listed in values.items()]

@@ -5,13 +5,13 @@ To add a paper, write its folder, with a `Paper` in it, then one line in `PAPERS
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from coebl.claims.judging import Claim, Verdict, judge
 from coebl.core.errors import InputError, look_up
+from coebl.core.modules import load
 from coebl.runs import MatchSpecs, Source
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def load_paper(name: str) -> Paper[Any]:
     'ijcai2025'
     """
     (home,) = look_up("paper", name, PAPERS)
-    module, _, attribute = home.partition(":")
-    paper = getattr(importlib.import_module(module), attribute)
+    paper = load(home)
     assert isinstance(paper, Paper)
     return paper
 

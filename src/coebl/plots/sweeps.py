@@ -65,13 +65,12 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None
 
 def _arguments(spec: str) -> dict[str, Hashable]:
     """All parameters of a learner; where it is not registered here, those that the spec gives."""
-    parameters = split_spec(spec).parameters
+    parts = split_spec(spec)
     entry = registered(LEARNERS, spec)
     if entry is not None:
         with suppress(InputError):
-            return {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parameters)
-    pairs = (part.partition("=") for part in parameters.split(",") if part)
-    return {key: _number(text) for key, _, text in pairs}
+            return {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parts.parameters)
+    return {key: _number(text) for key, text in parts.arguments.items()}
 
 
 def _number(text: str) -> float | str:

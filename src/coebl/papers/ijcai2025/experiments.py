@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from coebl.claims.reading import Setting
+from coebl.core.specs import split_spec
 from coebl.learners import parse_learner
 from coebl.plots import Reference
 from coebl.runs import MatchSpecs
@@ -131,8 +132,8 @@ def size_of(game: str) -> int | None:
     >>> size_of("diagonal:n=4"), size_of("rps")
     (4, None)
     """
-    _, _, size = game.partition(":n=")
-    return int(size) if size else None
+    size = split_spec(game).arguments.get("n")
+    return None if size is None else int(size)
 
 
 def actions_of(game: str) -> int:
