@@ -12,8 +12,8 @@ WIDE = Game([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0
 
 
 def test_mutants_have_the_centre_and_the_deviation_of_their_visits():
-    """20,000 mutants of each of 3 entries: mean and deviation within 4.5 standard errors of what they should be."""
-    runs, scale = 20_000, 4.0
+    """4,000 mutants of each of 3 entries: mean and deviation within 4.5 standard errors of what they should be."""
+    runs, scale = 4_000, 4.0
     mean, count = np.full((runs, 1, 3), 0.5), np.broadcast_to([[[0.0, 1.0, 8.0]]], (runs, 1, 3))
     bonus = np.sqrt([2, 2, 4 / 9])
     for name, deviation in (("gaussian", [1, 1, 1 / 8]), ("gaussian-prose", [1, np.sqrt(1 / 2), 1 / 3])):
