@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.modules import require
+from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.about import about_of, labels_of, read_about
 from coebl.study.cell import Cell, digest_of
-from coebl.study.errors import MissingError, UnsoundError, one_line, system_error
+from coebl.study.errors import MissingError, UnsoundError, system_error
 from coebl.study.tables import LABELS, cell_table, checksum, parquet_bytes, table_schema
 
 if TYPE_CHECKING:

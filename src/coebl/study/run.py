@@ -15,11 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coebl.core.text import one_line
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
-from coebl.study.errors import ClusterError, one_line
+from coebl.study.errors import ClusterError
 from coebl.study.estimate import rounds_of, work_of
 from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress

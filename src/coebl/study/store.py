@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import PARTIAL, write_whole
+from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.about import is_count, is_time, now, versions
 from coebl.study.cell import Cell, digest_of
 from coebl.study.cell_file import CellFile, cell_columns, make_cell_file, parse_cell, read_data, read_metadata
 from coebl.study.checked import Checked
-from coebl.study.errors import MissingError, StoreError, UnsoundError, one_line, system_error
+from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
