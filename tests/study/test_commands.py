@@ -7,6 +7,7 @@ import pytest
 
 from coebl.study import EXAMPLE, parse_study, run
 from coebl.study.cell_file import CellFile
+from coebl.study.checked import Brief
 from coebl.study.estimate import disk_use, estimate, work_of
 
 
@@ -56,7 +57,7 @@ def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, wo
 
     def play(cell):
         now[0] += 4 + cell.rounds * (1.0 if cell.row == "coebl" else 0.1)
-        return CellFile("", b"")
+        return CellFile("", b"", Brief(b"", b""))
 
     monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: now[0])
     monkeypatch.setattr("coebl.study.estimate.play", play)
@@ -68,7 +69,7 @@ def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, wo
 def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(monkeypatch):
     def play(cell):
         now[0] += 10 * work_of([cell])[cell]
-        return CellFile("", b"")
+        return CellFile("", b"", Brief(b"", b""))
 
     now = [0.0]
     study = parse_study(STUDY)

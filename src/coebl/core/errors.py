@@ -112,4 +112,6 @@ def printable(text: str) -> str:
     >>> printable("one\\ntwo \\x1b[31m naïve")
     'one\\\\ntwo \\\\x1b[31m naïve'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -3,7 +3,7 @@
     folder/study.toml              the study, as it was when the folder was made
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished; DIGEST.txt is its traceback
-    folder/checked.json            sums of the files in cells/ that were found sound; may be removed
+    folder/checked.cache           sums of the files in cells/ that were found sound, and their briefs; may be removed
     folder/runs.jsonl              a line for each run: when, how many cells, how long, by which command
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
@@ -26,10 +26,21 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.files import PARTIAL, write_whole
 from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.about import is_count, is_time, now, versions
+from coebl.study.about import is_count, is_time, now, read_about, versions
 from coebl.study.cell import Cell, digest_of
-from coebl.study.cell_file import CellFile, cell_columns, make_cell_file, parse_cell, read_data, read_metadata
-from coebl.study.checked import Checked
+from coebl.study.cell_file import (
+    CellFile,
+    brief_of,
+    chosen,
+    columns_of,
+    columns_of_brief,
+    make_cell_file,
+    parse_cell,
+    read_columns,
+    read_data,
+    read_metadata,
+)
+from coebl.study.checked import Brief, Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
 
 if TYPE_CHECKING:
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
+_SMALL = 1 << 20  # bytes of a file that is read as a whole where its end would do
 _TEXTS = ("title", "description")  # keys of a study file that no cell depends on
 
 
@@ -48,7 +60,8 @@ class Store:
         self.folder = Path(folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
         self._name = name
-        self._checked = Checked(self.folder / "checked.json")
+        self._checked = Checked(self.folder / "checked.cache")
+        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
@@ -145,7 +158,7 @@ class Store:
         path = self.path(file.digest)
         self._make_folders()
         write_whole(path, file.data, durable=True)
-        self._checked.add(file.digest, file.data)
+        self._checked.add(file.digest, file.data, file.brief)
         for record in self._failure_paths(file.digest):
             with contextlib.suppress(OSError):  # a record that stays is ignored: the cell is finished
                 record.unlink(missing_ok=True)
@@ -154,9 +167,13 @@ class Store:
     def metadata(self, digest: str) -> dict[str, Any]:
         """What the file of a cell says of itself: description, labels, versions, seconds and more.
 
-        Only the end of the file is read: enough to notice a truncated or foreign one, not a flipped bit.
+        Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
+        foreign one, not a flipped bit.
         """
-        return read_metadata(self.path(digest))
+        path = self.path(digest)
+        if _size(path) <= _SMALL and (brief := self._checked.find(digest, read_data(path))):
+            return self._about(path, brief)
+        return read_metadata(path)
 
     def load(self, digest: str) -> pyarrow.Table:
         """The table of a cell, with every number checked: one row per seed and recorded round."""
@@ -174,15 +191,32 @@ class Store:
         full.
         """
         path = self.path(digest)
-        return cell_columns(path, self._check(path), metrics, last)
+        data, brief = self._check(path)
+        about = self._about(path, brief)
+        if last:
+            return columns_of_brief(brief, about, metrics), about
+        table = read_columns(path, data, ["round", *chosen(about, metrics)])
+        return columns_of(table, about, metrics), about
 
-    def _check(self, path: Path) -> bytes:
-        """The content of a cell's file, every byte of which has been checked, now or before."""
+    def _check(self, path: Path) -> tuple[bytes, Brief]:
+        """The content of a cell's file, every byte of which has been checked, now or before, and its brief."""
         data = read_data(path)
-        if not self._checked.holds(path.stem, data):
-            parse_cell(path, data)
-            self._checked.add(path.stem, data)
-        return data
+        brief = self._checked.find(path.stem, data)
+        if brief is None:
+            brief = brief_of(*parse_cell(path, data))
+            self._checked.add(path.stem, data, brief)
+        return data, brief
+
+    def _about(self, path: Path, brief: Brief) -> dict[str, Any]:
+        """What the file of a cell says of itself, parsed once."""
+        known = self._abouts.get(path.stem)
+        if known is None or known[0] is not brief:
+            known = self._abouts[path.stem] = brief, read_about(path, brief.about)
+        return known[1]
+
+    def remember(self) -> None:
+        """Note which files were found sound, so that they need not be checked again."""
+        self._checked.write()
 
     def finished(self, cells: Iterable[Cell]) -> set[str]:
         """The digests of those cells that are stored; every byte of every file is checked.
@@ -198,10 +232,10 @@ class Store:
         sound = set()
         for path in self.paths():
             try:
-                self._check(path)
+                _, brief = self._check(path)
                 if path.stem in descriptions:
                     sound.add(path.stem)
-                elif replaced and _without_files(read_metadata(path)["description"]) in replaced:
+                elif replaced and _without_files(self._about(path, brief)["description"]) in replaced:
                     self._set_aside(
                         path, f"{path}: made from a file of a game, learner or metric that has changed since."
                     )
@@ -209,7 +243,7 @@ class Store:
                 self._set_aside(path, str(error))
             except (MissingError, FileNotFoundError):
                 pass  # another process has set it aside
-        self._checked.write()
+        self.remember()
         return sound
 
     def _set_aside(self, path: Path, reason: str) -> None:
@@ -228,7 +262,7 @@ class Store:
 
     def _sweep(self) -> None:
         """Remove what processes that were killed long ago had begun to write here."""
-        ours = {".": (".toml", ".json"), "cells": (".parquet",), "failed": (".json", ".txt")}
+        ours = {".": (".toml", ".cache"), "cells": (".parquet",), "failed": (".json", ".txt")}
         for folder, suffixes in ours.items():
             for path in (self.folder / folder).glob(".*.partial"):
                 match = PARTIAL.fullmatch(path.name)
@@ -303,7 +337,7 @@ class Store:
 
     def record_run(self, cells: int, seconds: float, **more: object) -> None:
         """Add a line on a run that made some cells; a log for people, on which nothing depends."""
-        self._checked.write()
+        self.remember()
         line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
         path = self.folder / "runs.jsonl"
         if path.exists() and not path.is_file():
@@ -372,6 +406,13 @@ def _reserve(folder: Path, path: Path) -> Path:
             return target
         except FileExistsError:
             number += 1
+
+
+def _size(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0  # to read it will tell
 
 
 def _occupied(entry: Path) -> bool:
