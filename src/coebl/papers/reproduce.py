@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.claims.judging import Verdict
-from coebl.claims.plain import finite
+from coebl.core.plain import finite
 from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import write_whole
 from coebl.papers import Paper

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from coebl.claims.plain import finite
+from coebl.core.plain import finite
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.metrics import METRICS
