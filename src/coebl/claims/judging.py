@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from coebl.claims.checks import LEVEL, Check, Measurement, shorten_number
-from coebl.core.plain import finite
 from coebl.claims.reading import Missing, Reader
+from coebl.core.plain import finite
 from coebl.core.specs import split_spec
 from coebl.runs import MatchSpecs, Source
 from coebl.statistics import holm

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from coebl.claims.judging import Verdict
-from coebl.core.plain import finite
 from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import write_whole
+from coebl.core.plain import finite
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
 from coebl.report.page import about_results, write_page

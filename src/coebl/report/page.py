@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from coebl.core.plain import finite
 from coebl.core.files import write_whole
 from coebl.core.modules import require
+from coebl.core.plain import finite
 from coebl.metrics import METRICS
 from coebl.plots.curves import Reference
 from coebl.plots.labels import metric_words

@@ -46,9 +46,9 @@ def _largest_entropy(against: Floats, inside: Floats) -> Floats:
     unit = float(np.abs(against).max()) or 1.0
     gains = -against[:, used] / unit  # what the mixture earns against each learner, at least the value, which is zero
     found = minimize(
-        lambda mass: mass @ np.log(mass),
+        lambda mass: float(mass @ np.log(mass)),
         inside[used],
-        jac=lambda mass: 1 + np.log(mass),
+        jac=lambda mass: 1 + np.log(mass),  # type: ignore[call-overload]
         method="SLSQP",
         bounds=[(1e-12, 1.0)] * len(used),
         constraints=[LinearConstraint(np.ones((1, len(used))), 1.0, 1.0), LinearConstraint(gains, 0.0, np.inf)],

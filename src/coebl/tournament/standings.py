@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import KINDS, Kind
@@ -171,16 +172,17 @@ def resample_weights(games: int, seeds: int, resamples: int, random: np.random.G
 def _resampled(values: Floats, weights: Floats) -> Floats:
     """The weighted means of values (games, seeds, ...): (1 + resamples, ...)."""
     flat = values.reshape(weights.shape[1], -1)
-    return (weights @ flat).reshape(len(weights), *values.shape[2:])
+    means: Floats = (weights @ flat).reshape(len(weights), *values.shape[2:])
+    return means
 
 
-def _mean_over(against: Floats, opponents: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
+def _mean_over(against: Floats, opponents: NDArray[np.bool_]) -> Floats:
     """The mean advantage of each learner over its opponents; a learner has none over itself."""
-    total: Floats = (against * opponents).sum(axis=2)
-    return total / np.maximum(opponents.sum(axis=1) - 1, 1)
+    mean: Floats = (against * opponents).sum(axis=2) / np.maximum(opponents.sum(axis=1) - 1, 1)
+    return mean
 
 
-def _ranks(advantage: Floats, opponents: np.ndarray[Any, np.dtype[np.bool_]]) -> Floats:
+def _ranks(advantage: Floats, opponents: NDArray[np.bool_]) -> Floats:
     """The rank of each learner among its opponents: one more than those that are ahead of it."""
     ahead = (advantage[:, None, :] > advantage[:, :, None]) & opponents
     ranks: Floats = 1 + ahead.sum(axis=2)

@@ -21,7 +21,7 @@ _PLURAL: dict[Kind, str] = {
 def as_table(found: Standings, titles: Mapping[str, str] | None = None) -> str:
     """The ranking as text. Amounts are in % of the payoff range per round."""
     rows = [_row(one, titles or {}) for one in found.standings]
-    header = ["rank", "", "", "learner", "advantage", "in its kind", "Nash", "worst case", "self-play", "us/round"]
+    header = ["rank", "95 %", "", "learner", "advantage", "in its kind", "Nash", "worst case", "self-play", "us/round"]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     left = (1, 3)  # columns of words
     lines = [
