@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from coebl.cli.app import app
+from coebl.cli.app import app, repeated, width
 from coebl.cli.studies import Dask, Workers, run_study
+from coebl.core.errors import printable
 
 
 @app.command("tournament")
@@ -48,7 +50,7 @@ def tournament_command(
     from coebl.study import Results
     from coebl.tournament.files import write_files
     from coebl.tournament.measured import measure
-    from coebl.tournament.plan import field_of, read_tournament, split_list
+    from coebl.tournament.plan import field_of, read_tournament, size_text, split_list
     from coebl.tournament.standings import standings
     from coebl.tournament.suite import read_suite
     from coebl.tournament.words import as_table, legend, sentences
@@ -57,26 +59,23 @@ def tournament_command(
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
     field = field_of(chosen, split_list(learners or []))
     study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out)
-    print(f"{chosen.title}: {len(field)} learners, {len(chosen.games)} games, {len(study.cells)} matches")
-    words = [*["--quick"] * quick, *_repeated("--learners", learners), *_repeated("--games", games)]
+    print(f"{chosen.title}: {size_text(study)}")
+    words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     summary = run_study(study, out, workers, dask, command)
     results = Results(out)
     found = standings(measure(study, results))
-    about = {"suite": chosen.id, "title": chosen.title, "description": chosen.description, "command": command}
-    target = write_files(found, out, about, known_to(results))
-    print(f"\n{as_table(found)}\n")
     own = [split_spec(spec).without_folder for spec in field if split_spec(spec).file]
-    for line in [*legend(found), "", *sentences(found, own), *found.missing]:
-        print(line)
-    print(f"files: {target}; page: coebl report {shlex.quote(str(out))}")
+    said = sentences(found, [one.learner for one in found.standings if one.learner in own])
+    about = {"suite": chosen.id, "title": chosen.title, "description": chosen.description, "command": command}
+    target = write_files(found, out, about, said, known_to(results))
+    print(f"\n{as_table(found)}\n")
+    for line in [legend(found), *said]:
+        print(textwrap.fill(printable(line), width(), break_on_hyphens=False))
+    print(f"files: {target}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
-
-
-def _repeated(option: str, values: list[str] | None) -> list[str]:
-    return [word for value in values or () for word in (option, value)]
 
 
 def _option(option: str, value: int | None) -> list[str]:

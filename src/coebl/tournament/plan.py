@@ -79,6 +79,18 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
         raise
 
 
+def size_text(study: Study) -> str:
+    """How much is played: learners, games, rounds, seeds and matches, in words."""
+    learners = {cell.row for cell in study.cells} - {YARDSTICK}
+    rounds = sorted({cell.rounds for cell in study.cells})
+    seeds = {seed for cell in study.cells for seed in cell.seeds}
+    span = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
+    return (
+        f"{len(learners)} learners, {len({cell.game for cell in study.cells})} games, {span} rounds, {len(seeds)} seeds, "
+        f"{len(study.matches())} matches"
+    )
+
+
 def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> str:
     """The study file of a tournament. Files of games and learners are named as seen from its folder."""
     check_whole("--seeds", seeds, 2)

@@ -46,6 +46,7 @@ class Standing:
     kind_rank: int | None  # among its kind, by the mean over opponents of its kind; None if it is alone
     kind_size: int
     kind_advantage: Estimate | None
+    kind_nash_mass: float | None  # in the meta-game of its kind alone
     nash_mass: float
     nash_score: float  # advantage over the Nash mixture
     nash_mass_mean: float  # over resamples
@@ -89,6 +90,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     graphs = {game: beaten(found, game) for game in (OVERALL, *measured.games)}
     by_game = {game: cycles(graph) for game, graph in graphs.items() if game != OVERALL}
     average = nash_average(measured.against)
+    kind_masses = _kind_masses(measured)
     rows = _Rows(measured, resamples)
     wins = graphs[OVERALL]
     table = [
@@ -96,6 +98,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
             place,
             nash_mass=float(average.mass[place]),
             nash_score=float(average.score[place]),
+            kind_nash_mass=kind_masses.get(place),
             beats=len(wins[learner]),
             loses_to=sum(learner in losers for losers in wins.values()),
         )
@@ -112,6 +115,17 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
         resamples=resamples,
         missing=measured.missing,
     )
+
+
+def _kind_masses(measured: Measured) -> dict[int, float]:
+    """By place, the Nash mass of each learner in the meta-game of its kind, if it has company there."""
+    masses: dict[int, float] = {}
+    for kind in KINDS:
+        places = [place for place, its in enumerate(measured.kinds) if its == kind]
+        if len(places) > 1:
+            mass = nash_average(measured.against[np.ix_(places, places)]).mass
+            masses |= dict(zip(places, mass.tolist(), strict=True))
+    return masses
 
 
 class _Rows:

@@ -59,10 +59,13 @@ class Suite:
         if self.quick is None:
             raise InputError(f"the suite {self.name} has no quick version; leave out --quick, or use another suite.")
         part, seeds = self.quick
-        title = f"{self.title}, quick: {len(part.games)} games, {part.rounds} rounds, {seeds} seeds"
-        about = "A quick look, not the suite itself: fewer games, rounds and seeds. Run it without --quick to be sure."
-        parts = (part,)
-        return replace(self, name=f"{self.name}-quick", title=title, description=about, parts=parts, seeds=seeds)
+        about = (
+            f"A quick look, not the suite itself: {len(part.games)} of its games with {part.rounds} rounds and {seeds} "
+            "seeds. To be sure, run it without --quick."
+        )
+        return replace(
+            self, name=f"{self.name}-quick", title=f"{self.title}, quick", description=about, parts=(part,), seeds=seeds
+        )
 
     def played_on(self, games: Sequence[str], rounds: int | None) -> Suite:
         """The suite on other games or with other rounds; games that it has keep its rounds unless `rounds` is given."""

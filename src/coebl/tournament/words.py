@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from coebl.core.errors import printable
 from coebl.learners.base import Kind
@@ -18,46 +18,55 @@ _PLURAL: dict[Kind, str] = {
 }
 
 
-def as_table(found: Standings, titles: Mapping[str, str] | None = None) -> str:
-    """The ranking as text. Amounts are in % of the payoff range per round."""
-    rows = [_row(one, titles or {}) for one in found.standings]
-    header = ["rank", "95 %", "", "learner", "advantage", "in its kind", "Nash", "worst case", "self-play", "us/round"]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    left = (1, 3)  # columns of words
+HEADER = ["rank", "95 %", "", "learner", "advantage", "kind", "Nash", "kind", "worst", "self", "us"]
+_WORDS = (1, 3)  # columns that stand on the left
+
+
+def rows_of(found: Standings) -> list[list[str]]:
+    """The ranking, a row per learner under `HEADER`. Amounts are in % of the payoff range per round."""
+    return [_row(one) for one in found.standings]
+
+
+def as_table(found: Standings) -> str:
+    """The ranking for a terminal."""
+    rows = [HEADER, *rows_of(found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(
-            f"{word:<{w}}" if at in left else f"{word:>{w}}"
-            for at, (word, w) in enumerate(zip(row, widths, strict=True))
+            f"{word:<{width}}" if place in _WORDS else f"{word:>{width}}"
+            for place, (word, width) in enumerate(zip(row, widths, strict=True))
         )
-        for row in [header, *rows]
+        for row in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _row(one: Standing, titles: Mapping[str, str]) -> list[str]:
-    kind_rank = "alone" if one.kind_rank is None else f"{one.kind_rank} of {one.kind_size}"
+def _row(one: Standing) -> list[str]:
+    alone = one.kind_nash_mass is None
     return [
         str(one.rank),
         f"{one.rank_low}-{one.rank_high}",
         MARKS[one.kind],
-        printable(titles.get(one.learner, one.learner)),
+        printable(one.learner),
         f"{100 * one.advantage.value:+.2f} [{100 * one.advantage.low:+.2f}, {100 * one.advantage.high:+.2f}]",
-        kind_rank,
+        "" if alone else f"{one.kind_rank}/{one.kind_size}",
         f"{one.nash_mass:.2f}",
+        "" if alone else f"{one.kind_nash_mass:.2f}",
         f"{100 * one.regret.value:.2f}",
         f"{100 * one.exploitability.value:.1f}",
         f"{one.microseconds:.1f}",
     ]
 
 
-def legend(found: Standings) -> list[str]:
+def legend(found: Standings) -> str:
     """What the columns of the table are."""
     kinds = ", ".join(f"{MARKS[kind]} {_PLURAL[kind]}" for kind in kinds_in(found.standings))
-    return [
-        f"{kinds}. Ranked by advantage, % of the payoff range per round, mean over opponents, seats and games;",
-        f"brackets and ranks: 95 % by {found.resamples} resamples of games and seeds. Nash: mass in the meta-game's",
-        "equilibrium. Worst case: regret against best-response, %. Self-play: exploitability of the last policies, %.",
-    ]
+    return (
+        f"{kinds}. Ranked by advantage: what a learner earns more than its opponent in % of the payoff range per round, "
+        f"over all opponents, seats and games, with 95 % intervals by {found.resamples} resamples of games and seeds. "
+        "Nash: mass in the equilibrium of the meta-game. kind: the same among its kind alone. worst: regret against "
+        "best-response, %. self: exploitability of the last policies in self-play, %. us: microseconds per run and round."
+    )
 
 
 def sentences(found: Standings, own: Sequence[str] = ()) -> list[str]:
@@ -67,6 +76,7 @@ def sentences(found: Standings, own: Sequence[str] = ()) -> list[str]:
     lines.append(_cycle_sentence(found))
     if not found.nash_unique:
         lines.append("The meta-game has several equilibria; the Nash masses are those of the largest entropy.")
+    lines += [f"{sentence}." for sentence in found.missing]
     return lines
 
 
