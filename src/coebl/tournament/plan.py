@@ -84,11 +84,10 @@ def size_text(study: Study) -> str:
     learners = {cell.row for cell in study.cells} - {YARDSTICK}
     rounds = sorted({cell.rounds for cell in study.cells})
     seeds = {seed for cell in study.cells for seed in cell.seeds}
+    games = {cell.game for cell in study.cells}
     span = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
-    return (
-        f"{len(learners)} learners, {len({cell.game for cell in study.cells})} games, {span} rounds, {len(seeds)} seeds, "
-        f"{len(study.matches())} matches"
-    )
+    sizes = f"{len(learners)} learners, {len(games)} games, {span} rounds, {len(seeds)} seeds"
+    return f"{sizes}, {len(study.matches())} matches"
 
 
 def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> str:

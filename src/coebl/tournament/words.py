@@ -62,10 +62,10 @@ def legend(found: Standings) -> str:
     """What the columns of the table are."""
     kinds = ", ".join(f"{MARKS[kind]} {_PLURAL[kind]}" for kind in kinds_in(found.standings))
     return (
-        f"{kinds}. Ranked by advantage: what a learner earns more than its opponent in % of the payoff range per round, "
+        f"{kinds}. Ranked by advantage: what a learner earns more than its opponent, % of the payoff range per round, "
         f"over all opponents, seats and games, with 95 % intervals by {found.resamples} resamples of games and seeds. "
         "Nash: mass in the equilibrium of the meta-game. kind: the same among its kind alone. worst: regret against "
-        "best-response, %. self: exploitability of the last policies in self-play, %. us: microseconds per run and round."
+        "best-response, %. self: exploitability of the last policies in self-play, %. us: microseconds per round."
     )
 
 
