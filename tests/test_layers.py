@@ -18,6 +18,7 @@ LAYERS = [
     {"plots"},
     {"engine"},
     {"study", "testing"},
+    {"tournament"},
     {"claims"},
     {"report"},
     {"papers"},

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from coebl.claims.checks import LEVEL, Check, Measurement
-from coebl.claims.plain import finite
 from coebl.claims.reading import Missing, Reader
+from coebl.core.plain import finite
 from coebl.core.specs import split_spec
 from coebl.core.text import number_text
 from coebl.runs import MatchSpecs, Source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,18 @@ def finite(value: Any) -> Any:
 def is_reference(kind: str) -> bool:
     """Whether learners of a kind see more than a bandit does, so that they are there for reference."""
     return not kind.endswith("bandit")
+
+
+def repeated(option: str, values: Iterable[str] | None) -> list[str]:
+    """The words of an option that may be given more than once."""
+    return [word for value in values or () for word in (option, value)]
+
+
+def width() -> int:
+    """How wide a table or a paragraph may be."""
+    from shutil import get_terminal_size
+
+    return max(80, min(120, get_terminal_size((100, 24)).columns))
 
 
 def _print_version(wanted: bool) -> None:

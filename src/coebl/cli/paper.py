@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app
+from coebl.cli.app import app, repeated, width
 from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
 from coebl.core.errors import InputError
 
@@ -55,7 +55,7 @@ def reproduce_command(
 
     chosen = load_paper(paper)
     figures, claims = figure or [], claim or []
-    options = [*["--quick"] * quick, *_repeated("--figure", figures), *_repeated("--claim", claims)]
+    options = [*["--quick"] * quick, *repeated("--figure", figures), *repeated("--claim", claims)]
     command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
     again = shlex.join([*shlex.split(command), "--out", str(out)])
     run = partial(run_study, workers=workers, dask=dask, command=again)
@@ -65,7 +65,7 @@ def reproduce_command(
     if made.figures:
         print(f"{len(made.figures)} files of figures: {out / 'figures'}")
     if made.verdicts:
-        print(f"\n{as_table(made.verdicts, chosen.titles, _width())}\n")
+        print(f"\n{as_table(made.verdicts, chosen.titles, width())}\n")
     if made.page:
         print(f"summary: {made.summary}")
         print(f"page: {made.page}")
@@ -75,10 +75,6 @@ def reproduce_command(
         print(f"the page is older than these results; for a new one: coebl report {out}")
     if made.ran.failed:
         raise typer.Exit(1)
-
-
-def _repeated(option: str, values: list[str]) -> list[str]:
-    return [word for value in values for word in (option, value)]
 
 
 @app.command("claims")
@@ -109,7 +105,7 @@ def claims_command(
     elif as_markdown:
         print(tables.as_markdown(verdicts, paper.titles), end="")
     else:
-        print(tables.as_table(verdicts, paper.titles, _width()))
+        print(tables.as_table(verdicts, paper.titles, width()))
 
 
 @app.command("figures")
@@ -166,6 +162,7 @@ def report_command(
     from coebl.papers import paper_of
     from coebl.papers.reproduce import write_report
     from coebl.report.page import write_page
+    from coebl.report.sections import tournament_section
     from coebl.study import Results
 
     results = Results(folder)
@@ -175,7 +172,9 @@ def report_command(
         write_report(paper, results, path, paper.judge(results))
     else:
         store = results.store
-        write_page(results, path, title=store.title or store.name, question=store.description or None)
+        sections = [section] if (section := tournament_section(folder)) else []
+        title, question = store.title or store.name, store.description or None
+        write_page(results, path, title=title, question=question, sections=sections)
     print(f"page: {path}")
     if show:
         import webbrowser
@@ -197,10 +196,3 @@ def _of_a_paper(folder: Path) -> tuple[Paper[Any], Results]:
             f"coebl reproduce. For the page of this study: coebl report {folder}"
         )
     return paper, results
-
-
-def _width() -> int:
-    """How wide a table may be."""
-    from shutil import get_terminal_size
-
-    return max(80, min(120, get_terminal_size((100, 24)).columns))

@@ -15,6 +15,7 @@ import typer
 from coebl.cli.app import app, finite, is_reference
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
+from coebl.core.plain import as_csv
 
 if TYPE_CHECKING:
     from coebl.study import Results, RunSummary, Study
@@ -181,7 +182,7 @@ def results_command(
         list[str] | None, typer.Option(help="Only this column learner; may be given more than once.")
     ] = None,
     at: Annotated[int | None, typer.Option("--round", help="After this round; by default the last.")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    csv_wanted: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Print the means of a study, after the last round or any recorded one.
@@ -196,31 +197,18 @@ def results_command(
     """
     from coebl.study import Results
 
-    if as_csv and as_json:
+    if csv_wanted and as_json:
         raise InputError("--csv and --json are both given; accepted: one of them.")
     results = Results(folder)
     rows = results.summary(metric, at, game, row, column)
-    if as_csv:
-        _print_csv(rows)
+    if csv_wanted:
+        columns = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
+        print(as_csv(map(dict, rows), columns), end="")
     elif as_json:
         print(json.dumps([{key: finite(value) for key, value in row.items()} for row in rows], allow_nan=False))
     else:
         _print_means(rows)
         _print_notes(results, rows)
-
-
-def _print_csv(rows: list[SummaryRow]) -> None:
-    import csv
-
-    columns = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
-    writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({key: _as_text(value) for key, value in row.items()} for row in rows)
-
-
-def _as_text(value: object) -> object:
-    """A field of a CSV file; a text that a spreadsheet would take for a formula is marked as text."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 def _print_means(rows: list[SummaryRow]) -> None:

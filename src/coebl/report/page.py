@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from coebl.claims.plain import finite
 from coebl.core.files import write_whole
 from coebl.core.modules import require
+from coebl.core.plain import finite
 from coebl.metrics import METRICS
 from coebl.plots.curves import Reference
 from coebl.plots.labels import metric_words
@@ -24,6 +24,7 @@ from coebl.report.content import read_content
 from coebl.report.frontier import Frontier
 from coebl.report.legend import Preset
 from coebl.report.numbers import cell_text, embed, interval_texts
+from coebl.report.sections import Section
 from coebl.runs import Source
 from coebl.study import Results
 
@@ -43,6 +44,7 @@ def write_page(
     first: Sequence[str] = (),
     frontier: Frontier | None = None,
     reference: Reference | None = None,
+    sections: Sequence[Section] = (),
 ) -> Path:
     """Write the page of a study's results, whole or not at all, and say where it is.
 
@@ -61,6 +63,7 @@ def write_page(
         frontier: what the frontier shows; by default, matches against the first learner that sees the policy of the
             other, if there are any.
         reference: a line that is drawn beside what adds up in self-play, on games of K by K.
+        sections: what comes before the figures, such as the ranking of a tournament.
     """
     if about is None:
         about = about_results(results) if isinstance(results, Results) else {}
@@ -75,6 +78,7 @@ def write_page(
         first=first,
         frontier=frontier,
         reference=reference,
+        sections=sections,
     )
     return write_whole(path, html)
 
@@ -91,6 +95,7 @@ def render_page(
     first: Sequence[str] = (),
     frontier: Frontier | None = None,
     reference: Reference | None = None,
+    sections: Sequence[Section] = (),
 ) -> str:
     """The text of the page; what the arguments are, `write_page` says."""
     jinja2, markupsafe = require("jinja2"), require("markupsafe")
@@ -116,6 +121,7 @@ def render_page(
             settings=settings(about, [metric_words(name, content.known).title for name in about.get("metrics", ())]),
             commands=commands(about, command),
             claims=claims_table(verdicts, presets),
+            sections=sections,
             texts=lambda verdict: interval_texts(*(verdict[key] for key in ("measured", "low", "high"))),
             metrics=content.drawn_metrics,
             has_curves=bool(content.curves.games),

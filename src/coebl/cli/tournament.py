@@ -1,0 +1,82 @@
+"""The command for tournaments: who is best, on which games, and how sure is that?"""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coebl.cli.app import app, repeated, width
+from coebl.cli.studies import Dask, Workers, run_study
+from coebl.core.errors import printable
+
+
+@app.command("tournament")
+def tournament_command(
+    out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")],
+    learners: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIST",
+            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play.",
+        ),
+    ] = None,
+    games: Annotated[
+        list[str] | None, typer.Option(metavar="LIST", help="Only these games; by default the suite's.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Runs per match, >= 2; by default 50, with --quick fewer.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per run; by default the suite's.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few small games, few seeds: two minutes.")] = False,
+    suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
+    workers: Workers = None,
+    dask: Dask = None,
+) -> None:
+    """Play every pair of learners in both seats over a suite of games, and rank them.
+
+    The tournament is a study: what is in the folder already is not run again. A LIST is separated by commas; the option
+    may also be given more than once.
+
+    \b
+    Examples:
+      coebl tournament --quick --learners path/to/mine.py:Mine --out mine
+      coebl tournament --out standard
+      coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
+    """
+    from coebl.core.specs import split_spec
+    from coebl.plots import known_to
+    from coebl.study import Results
+    from coebl.tournament.files import write_files
+    from coebl.tournament.measured import measure
+    from coebl.tournament.plan import field_of, read_tournament, size_text, split_list
+    from coebl.tournament.standings import standings
+    from coebl.tournament.suite import read_suite
+    from coebl.tournament.words import as_table, legend, sentences
+
+    chosen = read_suite(suite)
+    chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
+    field = field_of(chosen, split_list(learners or []))
+    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out)
+    print(f"{chosen.title}: {size_text(study)}")
+    words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
+    words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
+    command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
+    summary = run_study(study, out, workers, dask, command)
+    results = Results(out)
+    found = standings(measure(study, results))
+    own = [split_spec(spec).without_folder for spec in field if split_spec(spec).file]
+    said = sentences(found, [one.learner for one in found.standings if one.learner in own])
+    about = {"suite": chosen.id, "title": chosen.title, "description": chosen.description, "command": command}
+    target = write_files(found, out, about, said, known_to(results))
+    print(f"\n{as_table(found)}\n")
+    for line in [legend(found), *said]:
+        print(textwrap.fill(printable(line), width(), break_on_hyphens=False))
+    print(f"files: {target}; for a page: coebl report {shlex.quote(str(out))}")
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+def _option(option: str, value: int | None) -> list[str]:
+    return [] if value is None else [option, str(value)]

@@ -1,0 +1,58 @@
+"""Sections that a page has beside those of every study: a table, a picture, and what they say."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coebl.core.errors import InputError
+from coebl.tournament.files import FOLDER
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a page: plain texts, and a picture as SVG, in which no script is run."""
+
+    id: str
+    title: str
+    sentences: Sequence[str]
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str  # of the table
+    picture: bytes
+    picture_text: str
+
+    @property
+    def picture_data(self) -> str:
+        """The picture as the address of an image."""
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.picture).decode()}"
+
+
+def tournament_section(folder: Path) -> Section | None:
+    """The ranking of the tournament in a folder, as `coebl tournament` left it; None if it holds none."""
+    path = folder / FOLDER / "summary.json"
+    if not path.exists():
+        return None
+    try:
+        page = json.loads(path.read_text(encoding="utf-8"))["page"]
+        picture = (folder / FOLDER / "figure.svg").read_bytes()
+        return Section(
+            id="ranking",
+            title="Ranking",
+            sentences=_texts(page["sentences"]),
+            header=_texts(page["header"]),
+            rows=[_texts(row) for row in page["rows"]],
+            caption=str(page["legend"]),
+            picture=picture,
+            picture_text="Mean advantage against worst-case regret: to the right and below is better",
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(f"{path.parent}: its files are damaged. To make them anew: coebl tournament") from None
+
+
+def _texts(values: Any) -> list[str]:
+    return [str(value) for value in list(values)]

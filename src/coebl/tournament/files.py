@@ -1,0 +1,80 @@
+"""The files of a tournament: tables as CSV and Parquet, the figure, and everything that a text may quote as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from coebl.core.files import write_whole
+from coebl.core.modules import require
+from coebl.core.plain import as_csv, finite
+from coebl.plots import save
+from coebl.plots.described import NOTHING, Known
+from coebl.tournament.duels import OVERALL, Duel
+from coebl.tournament.figure import plot_standings
+from coebl.tournament.standings import Estimate, Standing, Standings
+from coebl.tournament.words import HEADER, legend, rows_of
+
+FOLDER = "tournament"  # inside that of the study
+
+
+def write_files(
+    found: Standings, folder: Path, about: Mapping[str, Any], said: Sequence[str], known: Known = NOTHING
+) -> Path:
+    """Write all files into the folder of a study, and say where they are.
+
+    Args:
+        found: the standings.
+        folder: that of the study; the files come into one of their own in it.
+        about: what else to note in the summary, such as the suite and the command.
+        said: the sentences that go with the ranking.
+        known: what the results say of their learners.
+    """
+    target = folder / FOLDER
+    target.mkdir(exist_ok=True)
+    _write_table([_flat(one) for one in found.standings], target / "standings")
+    _write_table([_duel(duel) for duel in found.duels], target / "head-to-head")
+    save(plot_standings(found, known).figure, target, "figure", ("svg", "png"))  # type: ignore[arg-type]
+    page = {"header": HEADER, "rows": rows_of(found), "sentences": list(said), "legend": legend(found)}
+    summary = finite({**about, **found.as_dict(), "page": page})
+    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    return target
+
+
+def _write_table(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Write rows as CSV and as Parquet."""
+    write_whole(path.with_suffix(".csv"), as_csv(rows, list(rows[0])))
+    buffer = require("pyarrow").BufferOutputStream()
+    require("pyarrow.parquet").write_table(require("pyarrow").Table.from_pylist(list(rows)), buffer)
+    write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes())
+
+
+def _flat(one: Standing) -> dict[str, Any]:
+    """A standing as a row of a table: an estimate is three columns."""
+    row: dict[str, Any] = {}
+    for key, value in vars(one).items():
+        if isinstance(value, Estimate) or key == "kind_advantage":
+            ends = value or Estimate(float("nan"), float("nan"), float("nan"))
+            row |= {key: ends.value, f"{key}_low": ends.low, f"{key}_high": ends.high}
+        else:
+            row[key] = value
+    return row
+
+
+def _duel(duel: Duel) -> dict[str, Any]:
+    interval = duel.advantage
+    return {
+        "game": "all games" if duel.game == OVERALL else duel.game,
+        "first": duel.first,
+        "second": duel.second,
+        "advantage": interval.mean,
+        "low": interval.low,
+        "high": interval.high,
+        "sd": interval.sd,
+        "n": interval.n,
+        "p": duel.p,
+        "p_holm": duel.p_holm,
+        "winner": duel.winner,
+    }

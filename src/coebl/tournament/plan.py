@@ -1,0 +1,132 @@
+"""The study of a tournament: an ordinary study file, from a suite, a field of learners and a number of seeds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from coebl.core.errors import InputError, check_whole
+from coebl.core.specs import split_spec
+from coebl.learners import LEARNERS, parse_learner
+from coebl.learners.base import Responder
+from coebl.study import Study, parse_study
+from coebl.study.cell import is_file
+from coebl.study.sweep import expand
+from coebl.tournament.suite import Suite
+
+YARDSTICK = "best-response"  # whom every learner meets in both seats, to measure how far it can be exploited
+
+_PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that goes on with the spec before it
+
+
+def split_list(texts: Iterable[str]) -> list[str]:
+    """The specs of options that hold one spec or several, separated by commas.
+
+    Commas also separate the parameters of a spec: a piece such as `n=30` belongs to the spec before it.
+
+    >>> split_list(["coebl:c=2,selection=none,ucb", "random-gaussian:m=2,n=[3,4]"])
+    ['coebl:c=2,selection=none', 'ucb', 'random-gaussian:m=2,n=[3,4]']
+    """
+    specs: list[str] = []
+    for text in texts:
+        own: list[str] = []
+        for piece in text.split(","):
+            open_list = own and own[-1].count("[") > own[-1].count("]")
+            if own and (_PARAMETER.match(piece) or open_list):
+                own[-1] += f",{piece}"
+            elif piece.strip():
+                own.append(piece.strip())
+        specs += own
+    return list(dict.fromkeys(specs))
+
+
+def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
+    """Who plays: the suite's learners; with new ones only, these too; else exactly those that are named.
+
+    >>> from coebl.tournament import read_suite
+    >>> field_of(read_suite(), ["coebl:c=4"])[-2:]
+    ['regret-matching-plus', 'coebl:c=4']
+    >>> field_of(read_suite(), ["coebl:c=4", "ucb"])
+    ['coebl:c=4', 'ucb']
+    """
+    own = {LEARNERS.canonical(spec) for spec in suite.learners}
+    expanded = [each for spec in named for each in expand(spec)]
+    specs = {spec if split_spec(spec).file else LEARNERS.canonical(spec): None for spec in expanded}
+    field = list(specs) if own & set(specs) else [*suite.learners, *specs]
+    for spec in field:
+        if isinstance(parse_learner(spec), Responder):
+            raise InputError(
+                f"{spec} answers the policy that its opponent is about to play, and {YARDSTICK} measures all others; "
+                "accepted: learners that do not. Leave it out."
+            )
+    if len(field) < 2:
+        raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners that are new here.")
+    return field
+
+
+def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> Study:
+    """The study of a tournament that is run into a folder, or goes on there."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)  # files are found from there
+    try:
+        return parse_study(study_text(suite, learners, seeds, folder), str(folder / "study.toml"))
+    except InputError:
+        if made:
+            folder.rmdir()
+        raise
+
+
+def size_text(study: Study) -> str:
+    """How much is played: learners, games, rounds, seeds and matches, in words."""
+    learners = {cell.row for cell in study.cells} - {YARDSTICK}
+    rounds = sorted({cell.rounds for cell in study.cells})
+    seeds = {seed for cell in study.cells for seed in cell.seeds}
+    games = {cell.game for cell in study.cells}
+    span = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
+    sizes = f"{len(learners)} learners, {len(games)} games, {span} rounds, {len(seeds)} seeds"
+    return f"{sizes}, {len(study.matches())} matches"
+
+
+def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> str:
+    """The study file of a tournament. Files of games and learners are named as seen from its folder."""
+    check_whole("--seeds", seeds, 2)
+    field = [_seen_from(folder, spec) for spec in learners]
+    pairs = [pair for spec in field for pair in ([spec, YARDSTICK], [YARDSTICK, spec])]
+    lines = [
+        f"name = {_toml(suite.id)}",
+        f"title = {_toml(suite.title)}",
+        f"description = {_toml(suite.description)}",
+        f"seeds = {seeds}",
+        f"learners = {_toml(field)}",
+        'metrics = ["pseudo_regret", "exploitability"]',
+        'record = "log"',
+        "",
+        "[match-ups]",
+        "self-play = true",
+        "all-pairs = true",
+        f"pairs = {_toml(pairs)}",
+    ]
+    for part in suite.parts:
+        games = [_seen_from(folder, game) for game in part.games]
+        lines += ["", "[[parts]]", f"rounds = {part.rounds}", f"games = {_toml(games)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    """A text or a list of texts; JSON's notation of them is also TOML's."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _seen_from(folder: Path, spec: str) -> str:
+    """A spec whose file, if it names one, is relative to the folder."""
+    parts = split_spec(spec)
+    if parts.file:
+        return parts.moved_to(_relative(parts.file, folder))
+    return _relative(spec, folder) if Path(spec).suffix and is_file(spec) else spec
+
+
+def _relative(file: str, folder: Path) -> str:
+    return Path(os.path.relpath(Path(file).resolve(), folder.resolve())).as_posix()

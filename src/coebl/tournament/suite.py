@@ -1,0 +1,146 @@
+"""Suites: the games that a tournament is played on, with their rounds, and the learners that play by default.
+
+A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder go by their names.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from coebl.core.errors import InputError, check_whole, nearest, shorten
+
+DEFAULT = "standard"
+SEEDS = 50  # of a tournament that is not quick
+ROUNDS = 1000  # of a game that is in no suite
+
+
+@dataclass(frozen=True)
+class Part:
+    """Games that are played for the same number of rounds."""
+
+    rounds: int
+    games: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Games with their rounds, and who plays."""
+
+    name: str
+    version: int
+    title: str
+    description: str
+    learners: tuple[str, ...]
+    parts: tuple[Part, ...]
+    seeds: int = SEEDS
+    quick: tuple[Part, int] | None = None  # the short version: its only part, and how many seeds
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """All games, in order."""
+        return tuple(game for part in self.parts for game in part.games)
+
+    @property
+    def id(self) -> str:
+        """Its name with its version, which is also the name of its study.
+
+        >>> read_suite("standard").id
+        'standard-1'
+        """
+        return f"{self.name}-{self.version}"
+
+    def shortened(self) -> Suite:
+        """The quick version: fewer games, rounds and seeds; its title says so."""
+        if self.quick is None:
+            raise InputError(f"the suite {self.name} has no quick version; leave out --quick, or use another suite.")
+        part, seeds = self.quick
+        about = (
+            f"A quick look, not the suite itself: {len(part.games)} of its games with {part.rounds} rounds and {seeds} "
+            "seeds. To be sure, run it without --quick."
+        )
+        return replace(
+            self, name=f"{self.name}-quick", title=f"{self.title}, quick", description=about, parts=(part,), seeds=seeds
+        )
+
+    def played_on(self, games: Sequence[str], rounds: int | None) -> Suite:
+        """The suite on other games or with other rounds; games that it has keep its rounds unless `rounds` is given."""
+        if not games and rounds is None:
+            return self
+        of_suite = {game: part.rounds for part in self.parts for game in part.games}
+        by_rounds: dict[int, list[str]] = {}
+        for game in dict.fromkeys(games or self.games):
+            by_rounds.setdefault(rounds or of_suite.get(game, ROUNDS), []).append(game)
+        parts = tuple(Part(number, tuple(its)) for number, its in by_rounds.items())
+        about = f"Games or rounds were chosen by hand: this is not the suite {self.id}."
+        return replace(self, name="tournament", title="Tournament on chosen games", description=about, parts=parts)
+
+
+def read_suite(name: str = DEFAULT) -> Suite:
+    """The suite of a name, or that of a TOML file."""
+    if name.endswith(".toml"):
+        path = Path(name)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise InputError(f"{name} cannot be read ({reason}); accepted: a suite's TOML file.") from None
+    else:
+        known = suites()
+        if name not in known:
+            raise InputError(
+                f"unknown suite {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, or a .toml file."
+            )
+        text = resources.files("coebl.tournament").joinpath("suites", f"{name}.toml").read_text(encoding="utf-8")
+    try:
+        contents = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name}: this is not TOML: {error}.") from None
+    return _suite(contents, name)
+
+
+def suites() -> list[str]:
+    """The names of the suites that come with the package."""
+    folder = resources.files("coebl.tournament").joinpath("suites")
+    return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
+
+
+_KEYS = {"name": str, "version": int, "title": str, "description": str, "learners": list, "parts": list, "quick": dict}
+
+
+def _suite(contents: Mapping[str, Any], where: str) -> Suite:
+    for key, value in contents.items():
+        if key not in _KEYS:
+            raise InputError(f"{where}: unknown key {key!r}{nearest(key, _KEYS)} Accepted: {', '.join(_KEYS)}.")
+        if not isinstance(value, _KEYS[key]):
+            raise InputError(f"{where}: {key} is {shorten(value)}; accepted: what suites/standard.toml has there.")
+    for key in _KEYS:
+        if key not in contents and key != "quick":
+            raise InputError(f"{where}: there is no key {key!r}. Add it.")
+    quick = contents.get("quick")
+    return Suite(
+        name=contents["name"],
+        version=check_whole(f"{where}: version", contents["version"], 1),
+        title=contents["title"],
+        description=contents["description"],
+        learners=_specs(contents, "learners", where),
+        parts=tuple(_part(table, f"{where}: parts[{place}]") for place, table in enumerate(contents["parts"])),
+        quick=quick and (_part(quick, f"{where}: quick"), check_whole(f"{where}: quick.seeds", quick.get("seeds"), 2)),
+    )
+
+
+def _part(table: Any, where: str) -> Part:
+    if not isinstance(table, dict):
+        raise InputError(f"{where} is {shorten(table)}; accepted: a table with rounds and games.")
+    return Part(check_whole(f"{where}.rounds", table.get("rounds"), 1), _specs(table, "games", where))
+
+
+def _specs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    specs = table.get(key)
+    if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
+        raise InputError(f"{where}: {key} is {shorten(specs)}; accepted: a list of specs, not empty.")
+    return tuple(specs)

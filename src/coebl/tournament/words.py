@@ -1,0 +1,124 @@
+"""The standings in words: a table of a screen's height, and a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coebl.core.errors import printable
+from coebl.learners.base import Kind
+from coebl.tournament.duels import Cycle
+from coebl.tournament.standings import Estimate, Standing, Standings, kinds_in
+
+MARKS: dict[Kind, str] = {"bandit": "b", "informed bandit": "i", "full information": "F", "oracle": "O"}
+_PLURAL: dict[Kind, str] = {
+    "bandit": "bandits",
+    "informed bandit": "informed bandits",
+    "full information": "full information, for reference",
+    "oracle": "oracles, for reference",
+}
+
+
+HEADER = ["rank", "95 %", "", "learner", "advantage", "kind", "Nash", "kind", "worst", "self", "us"]
+_WORDS = (1, 3)  # columns that stand on the left
+
+
+def rows_of(found: Standings) -> list[list[str]]:
+    """The ranking, a row per learner under `HEADER`. Amounts are in % of the payoff range per round."""
+    return [_row(one) for one in found.standings]
+
+
+def as_table(found: Standings) -> str:
+    """The ranking for a terminal."""
+    rows = [HEADER, *rows_of(found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            f"{word:<{width}}" if place in _WORDS else f"{word:>{width}}"
+            for place, (word, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _row(one: Standing) -> list[str]:
+    alone = one.kind_nash_mass is None
+    return [
+        str(one.rank),
+        f"{one.rank_low}-{one.rank_high}",
+        MARKS[one.kind],
+        printable(one.learner),
+        f"{100 * one.advantage.value:+.2f} [{100 * one.advantage.low:+.2f}, {100 * one.advantage.high:+.2f}]",
+        "" if alone else f"{one.kind_rank}/{one.kind_size}",
+        f"{one.nash_mass:.2f}",
+        "" if alone else f"{one.kind_nash_mass:.2f}",
+        f"{100 * one.regret.value:.2f}",
+        f"{100 * one.exploitability.value:.1f}",
+        f"{one.microseconds:.1f}",
+    ]
+
+
+def legend(found: Standings) -> str:
+    """What the columns of the table are."""
+    kinds = ", ".join(f"{MARKS[kind]} {_PLURAL[kind]}" for kind in kinds_in(found.standings))
+    return (
+        f"{kinds}. Ranked by advantage: what a learner earns more than its opponent, % of the payoff range per round, "
+        f"over all opponents, seats and games, with 95 % intervals by {found.resamples} resamples of games and seeds. "
+        "Nash: mass in the equilibrium of the meta-game. kind: the same among its kind alone. worst: regret against "
+        "best-response, %. self: exploitability of the last policies in self-play, %. us: microseconds per round."
+    )
+
+
+def sentences(found: Standings, own: Sequence[str] = ()) -> list[str]:
+    """The answer: who leads each kind, who is hardest to exploit, where the learners of a user's own are, cycles."""
+    lines = [_of_own(found, found.of(learner)) for learner in own]
+    lines.append(_leaders(found))
+    lines.append(_cycle_sentence(found))
+    if not found.nash_unique:
+        lines.append("The meta-game has several equilibria; the Nash masses are those of the largest entropy.")
+    lines += [f"{sentence}." for sentence in found.missing]
+    return lines
+
+
+def _leaders(found: Standings) -> str:
+    kinds = kinds_in(found.standings)
+    groups = {kind: [one for one in found.standings if one.kind == kind] for kind in kinds}
+    ahead = [(min(rows, key=lambda one: one.kind_rank or 1), kind) for kind, rows in groups.items()]
+    safest = [min(rows, key=lambda one: one.regret.value) for rows in groups.values()]
+    leads = ", ".join(f"{one.learner} among {_short(kind)} ({_lead(one)})" for one, kind in ahead)
+    holds = ", ".join(f"{one.learner} ({_percent(one.regret)})" for one in safest)
+    return f"Largest advantage over its own kind: {leads}; least worst-case regret, in the same order: {holds}."
+
+
+def _lead(one: Standing) -> str:
+    return f"{100 * (one.kind_advantage or one.advantage).value:+.2f} %"
+
+
+def _short(kind: Kind) -> str:
+    return _PLURAL[kind].partition(",")[0]
+
+
+def _percent(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:.2f} %"
+
+
+def _of_own(found: Standings, one: Standing) -> str:
+    among = "" if one.kind_rank is None else f", {one.kind_rank} of {one.kind_size} among {_short(one.kind)}"
+    return (
+        f"{one.learner} is {one.rank} of {len(found.standings)} (95 %: {one.rank_low} to {one.rank_high}){among}: it "
+        f"beats {one.beats} and loses to {one.loses_to} after Holm, and best-response takes {_percent(one.regret)} of "
+        "the payoff range per round from it."
+    )
+
+
+def _cycle_sentence(found: Standings) -> str:
+    on_games = f"; on single games, {len(found.cycles_by_game)} of {len(found.games)} have cycles"
+    if not found.cycles:
+        return f"Over all games nobody beats each other in a cycle, after Holm{on_games}."
+    return f"Over all games there are cycles, after Holm: {'; '.join(map(_cycle, found.cycles))}{on_games}."
+
+
+def _cycle(cycle: Cycle) -> str:
+    chain = " beats ".join([*cycle.example, cycle.example[0]])
+    more = len(cycle.members) - len(cycle.example)
+    return chain + (f" (and {more} more learners in cycles with these)" if more else "")

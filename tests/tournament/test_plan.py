@@ -1,0 +1,130 @@
+import tomllib
+
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.tournament.plan import field_of, read_tournament, split_list, study_text
+from coebl.tournament.suite import Part, Suite, read_suite
+
+TINY = """
+name = "tiny"
+version = 3
+title = "Tiny"
+description = "For tests."
+learners = ["uniform", "exp3"]
+[[parts]]
+rounds = 20
+games = ["rps", "diagonal:n=2"]
+[quick]
+rounds = 5
+seeds = 3
+games = ["rps"]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+    return read_suite(str(path))
+
+
+def test_a_list_is_separated_by_commas_that_are_not_those_of_a_spec():
+    assert split_list(["ucb,exp3", "coebl:c=2"]) == ["ucb", "exp3", "coebl:c=2"]
+    assert split_list(["permuted:game=diagonal:n=3,seed=1,rps"]) == ["permuted:game=diagonal:n=3,seed=1", "rps"]
+    assert split_list(["mine.py:Mine:rate=0.2,other=3, ucb", "ucb"]) == ["mine.py:Mine:rate=0.2,other=3", "ucb"]
+    assert split_list(["coebl:c=[2,8],ucb"]) == ["coebl:c=[2,8]", "ucb"]
+
+
+def test_new_learners_join_and_known_ones_name_the_field(tiny):
+    assert field_of(tiny, []) == ["uniform", "exp3"]
+    assert field_of(tiny, ["coebl:c=[2,4]"]) == ["uniform", "exp3", "coebl:c=2", "coebl:c=4"]
+    assert field_of(tiny, ["ucb", "exp3"]) == ["ucb", "exp3"]
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"),
+    [
+        (["exp3"], "--learners names exp3 alone; accepted: two or more"),
+        (["best-response"], "best-response answers the policy"),
+        (["exp4"], "unknown learner 'exp4'"),
+    ],
+)
+def test_fields_that_cannot_play(tiny, named, reason):
+    with pytest.raises(InputError, match=reason):
+        field_of(tiny, named)
+
+
+def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny, tmp_path):
+    study = read_tournament(tiny, ["uniform", "exp3"], 4, tmp_path)
+    assert (study.name, study.title) == ("tiny-3", "Tiny")
+    pairs = {(row, column) for game, row, column in study.matches() if game == "rps"}
+    both = {(one, other) for one in ("uniform", "exp3") for other in ("uniform", "exp3")}
+    assert pairs == both | {
+        pair for one in ("uniform", "exp3") for pair in ((one, "best-response"), ("best-response", one))
+    }
+    assert {(cell.rounds, cell.seeds, cell.metrics, cell.record) for cell in study.cells} == {
+        (20, (0, 1, 2, 3), ("pseudo_regret", "exploitability"), "log")
+    }
+
+
+def test_files_are_named_as_seen_from_the_folder(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "game.csv").write_text("1,2\n3,4\n")
+    suite = tiny.played_on(["game.csv"], None)
+    study = tomllib.loads(study_text(suite, ["uniform", "mine.py:Mine:rate=2"], 2, tmp_path / "out"))
+    assert study["learners"] == ["uniform", "../mine.py:Mine:rate=2"]
+    assert study["parts"] == [{"rounds": 1000, "games": ["../game.csv"]}]
+
+
+def test_chosen_games_keep_the_rounds_of_the_suite_unless_told(tiny):
+    assert tiny.played_on(["rps", "trap"], None).parts == (Part(20, ("rps",)), Part(1000, ("trap",)))
+    assert tiny.played_on([], 7).parts == (Part(7, ("rps", "diagonal:n=2")),)
+    assert tiny.played_on([], 7).id != tiny.id  # it is not the suite any more
+
+
+def test_a_folder_is_not_left_behind_by_a_mistake(tiny, tmp_path):
+    with pytest.raises(InputError, match="unknown game 'rsp'"):
+        read_tournament(tiny.played_on(["rsp"], None), ["uniform", "exp3"], 2, tmp_path / "out")
+    with pytest.raises(InputError, match="--seeds is 1; accepted: a whole number, >= 2"):
+        read_tournament(tiny, ["uniform", "exp3"], 1, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_quick_version(tiny):
+    quick = tiny.shortened()
+    assert (quick.id, quick.title, quick.seeds, quick.parts) == ("tiny-quick-3", "Tiny, quick", 3, (Part(5, ("rps",)),))
+    with pytest.raises(InputError, match="has no quick version"):
+        Suite("a", 1, "A", "", ("ucb",), (Part(1, ("rps",)),)).shortened()
+
+
+def test_the_quick_games_are_games_of_the_suite():
+    suite = read_suite()
+    assert suite.quick is not None
+    assert set(suite.quick[0].games) < set(suite.games)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('name = "tiny"', 'nmae = "tiny"', "unknown key 'nmae': did you mean 'name'?"),
+        ("version = 3", "version = 0", "version is 0; accepted: a whole number, >= 1"),
+        ('title = "Tiny"', "", "there is no key 'title'"),
+        ('games = ["rps"]', "games = []", "games is \\[\\]; accepted: a list of specs"),
+        ("seeds = 3", "seeds = 1", "quick.seeds is 1"),
+        ("rounds = 20", "", r"parts\[0\].rounds is None"),
+        ("version = 3", "version = ", "this is not TOML"),
+    ],
+)
+def test_mistakes_in_a_suite(tmp_path, old, new, reason):
+    path = tmp_path / "suite.toml"
+    path.write_text(TINY.replace(old, new))
+    with pytest.raises(InputError, match=reason):
+        read_suite(str(path))
+
+
+def test_suites_that_are_not_there():
+    with pytest.raises(InputError, match="unknown suite 'standrad': did you mean 'standard'"):
+        read_suite("standrad")
+    with pytest.raises(InputError, match=r"nowhere.toml cannot be read \(No such file"):
+        read_suite("nowhere.toml")

@@ -1,0 +1,141 @@
+"""Rankings of made-up tournaments, whose answers are known."""
+
+import numpy as np
+import pytest
+
+from coebl.statistics import holm
+from coebl.tournament.duels import OVERALL, beaten, cycles, duels
+from coebl.tournament.measured import Measured
+from coebl.tournament.nash import nash_average
+from coebl.tournament.standings import resample_weights, standings
+from coebl.tournament.words import as_table, sentences
+
+ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+
+
+def made_up(*games, kinds=None, spread=0.01, seeds=20):
+    """A tournament with these mean advantages, one matrix per game, and noise of this size."""
+    means = np.array(games, dtype=float)
+    count = means.shape[1]
+    noise = np.random.default_rng(1).normal(0, spread, (len(games), seeds, count, count))
+    advantage = means[:, None] + (noise - noise.swapaxes(2, 3)) / 2
+    one_each = np.broadcast_to(np.arange(count) / 100, (len(games), seeds, count))
+    return Measured(
+        learners=tuple("abcdefgh"[:count]),
+        kinds=tuple(kinds or ["bandit"] * count),
+        games=tuple(f"game-{place}" for place in range(len(games))),
+        rounds=(100,) * len(games),
+        seeds=np.arange(seeds),
+        advantage=advantage,
+        regret=one_each,
+        exploitability=2 * one_each,
+        microseconds=np.arange(count, dtype=float),
+    )
+
+
+def ladder(*strengths):
+    """Mean advantages where the stronger one wins."""
+    return np.subtract.outer(strengths, strengths)
+
+
+def test_a_cycle_shares_the_mass_and_is_shown():
+    found = standings(made_up(ROCK_PAPER_SCISSORS), resamples=200)
+    assert [one.nash_mass for one in found.standings] == pytest.approx([1 / 3] * 3, abs=0.01)
+    assert [one.nash_support for one in found.standings] == [1, 1, 1]
+    [cycle] = found.cycles
+    assert set(cycle.members) == {"a", "b", "c"}
+    assert "a beats c beats b beats a" in " ".join(sentences(found))
+    assert list(found.cycles_by_game) == ["game-0"]
+
+
+def test_who_beats_everybody_has_all_the_mass():
+    found = standings(made_up(ladder(1, 3, 2)), resamples=200)
+    assert [(one.learner, one.rank, one.rank_low, one.rank_high) for one in found.standings] == [
+        ("b", 1, 1, 1),
+        ("c", 2, 2, 2),
+        ("a", 3, 3, 3),
+    ]
+    assert [one.nash_mass for one in found.standings] == pytest.approx([1, 0, 0])
+    assert [(one.beats, one.loses_to) for one in found.standings] == [(2, 0), (1, 1), (0, 2)]
+    assert found.standings[0].advantage.value == pytest.approx(1.5, abs=0.01)
+    assert found.cycles == []
+    assert "nobody beats each other in a cycle" in " ".join(sentences(found))
+
+
+def test_copies_share_the_mass_of_one():
+    """Rock twice: the equilibria have a third for both together, and the one of largest entropy halves it."""
+    doubled = ROCK_PAPER_SCISSORS[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])]
+    average = nash_average(doubled)
+    assert not average.unique
+    assert average.mass == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3], abs=1e-5)
+    assert nash_average(ROCK_PAPER_SCISSORS).unique
+
+
+def test_those_who_never_differ_share_evenly():
+    average = nash_average(np.zeros((4, 4)))
+    assert not average.unique
+    assert average.mass == pytest.approx([0.25] * 4)
+
+
+def test_holm_is_over_the_pairs_of_one_game_and_over_those_of_all():
+    measured = made_up(ladder(0, 0.002, 0.004), ladder(0, 0, 0.004))
+    found = duels(measured)
+    for game in (OVERALL, *measured.games):
+        family = [duel for duel in found if duel.game == game]
+        assert len(family) == 3
+        assert [duel.p_holm for duel in family] == holm([duel.p for duel in family])
+    [overall] = [duel for duel in found if duel.game == OVERALL and (duel.first, duel.second) == ("a", "c")]
+    assert overall.advantage.mean == pytest.approx(measured.advantage[:, :, 0, 2].mean())
+    assert (overall.advantage.n, overall.winner) == (20, "c")
+
+
+def test_only_a_difference_after_holm_is_a_win():
+    measured = made_up(ladder(0, 0.0045, 0, 0, 0, 0, 0, 0), spread=0.01, seeds=20)
+    unsure = [duel for duel in duels(measured) if duel.p < 0.05 < duel.p_holm]
+    assert unsure  # else the test says nothing
+    assert all(duel.winner == "" for duel in unsure)
+
+
+def test_kinds_are_ranked_by_their_own_matches():
+    """b loses to its own kind and lives on c: it is ahead of a in all, and behind a among bandits."""
+    matrix = np.array([[0, 1, -4], [-1, 0, 9], [4, -9, 0]])
+    found = standings(made_up(matrix, kinds=["bandit", "bandit", "full information"]), resamples=50)
+    assert [one.learner for one in found.standings] == ["b", "a", "c"]
+    assert (found.of("a").kind_rank, found.of("b").kind_rank) == (1, 2)
+    assert found.of("a").kind_advantage.value == pytest.approx(1, abs=0.01)
+    assert (found.of("a").kind_nash_mass, found.of("c").kind_nash_mass) == (1, None)
+    assert found.of("c").kind_rank is None
+    assert " F  c " in as_table(found)  # what sees more is marked
+
+
+def test_intervals_say_how_much_games_differ():
+    alike = standings(made_up(*[ladder(0, 1)] * 4), resamples=300).of("b").advantage
+    unlike = standings(made_up(ladder(0, 0), ladder(0, 0), ladder(0, 2), ladder(0, 2)), resamples=300).of("b").advantage
+    assert alike.value == pytest.approx(unlike.value, abs=0.02)
+    assert alike.high - alike.low < 0.05 < 1 < unlike.high - unlike.low
+
+
+def test_a_resample_draws_whole_games_and_their_seeds():
+    weights = resample_weights(3, 5, 100, np.random.default_rng(0)).reshape(101, 3, 5)
+    assert np.allclose(weights.sum(axis=(1, 2)), 1)
+    assert np.allclose(weights[0], 1 / 15)
+    games = 3 * weights.sum(axis=2)
+    assert np.allclose(games, games.round())
+    assert len(np.unique(games.round(), axis=0)) == 10  # 3 draws out of 3: all of them come up
+    assert (weights[1:] == 0).any()
+
+
+def test_a_chain_of_wins_is_no_cycle():
+    graph = beaten(duels(made_up(ladder(1, 2, 3))))
+    assert graph == {"a": [], "b": ["a"], "c": ["a", "b"]}
+    assert cycles(graph) == []
+
+
+def test_the_shortest_cycle_is_the_example():
+    graph = {"a": ["b"], "b": ["c"], "c": ["d", "a"], "d": ["a"]}
+    [cycle] = cycles(graph)
+    assert cycle.members == ("a", "b", "c", "d")
+    assert len(cycle.example) == 3
+    assert all(
+        after in graph[one] for one, after in zip(cycle.example, [*cycle.example[1:], cycle.example[0]], strict=True)
+    )

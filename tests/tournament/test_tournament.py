@@ -1,0 +1,162 @@
+"""Tournaments that are played: by hand where the learners are fixed, and as a user runs them."""
+
+import csv
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from coebl import study as study_package
+from coebl.cli import main
+from coebl.core.errors import InputError
+from coebl.study import Results, run
+from coebl.tournament.measured import measure
+from coebl.tournament.plan import read_tournament
+from coebl.tournament.suite import Part, Suite
+
+FIRST = "fixed:strategy=1/0"
+MINE = """
+from dataclasses import dataclass
+from coebl import Learner
+
+@dataclass
+class Mine(Learner):
+    \"\"\"Plays its first action; breaks on games of more than three.\"\"\"
+
+    name = "mine"
+
+    def start(self, seat):
+        self.moves = seat.zeros(seat.actions)
+        self.moves[:, 0] = 1
+        if seat.actions > 3:
+            raise ArithmeticError("too many actions")
+
+    def policy(self, t):
+        return self.moves
+
+    def observe(self, t, seen):
+        pass
+"""
+TINY = """
+name = "tiny"
+version = 1
+title = "Tiny"
+description = "For tests."
+learners = ["uniform", "exp3", "hedge"]
+[[parts]]
+rounds = 20
+games = ["rps", "matching-pennies"]
+[[parts]]
+rounds = 10
+games = ["diagonal:n=2"]
+[quick]
+rounds = 5
+seeds = 3
+games = ["rps", "matching-pennies"]
+"""
+
+
+def test_measures_by_hand(tmp_path):
+    """Value 1.5, range 3, and the seats are not alike: uniform gets 1.5 or 2 of (1, 0), by its seat."""
+    (tmp_path / "game.csv").write_text("3,0\n1,2\n")
+    suite = Suite("by-hand", 1, "By hand", "-", (), (Part(8, (str(tmp_path / "game.csv"),)),))
+    study = read_tournament(suite, ["uniform", FIRST, "hedge"], 3, tmp_path / "out")
+    run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    found = measure(study, Results(tmp_path / "out"))
+    assert (found.learners, found.games, found.rounds) == (("uniform", FIRST, "hedge"), ("game.csv",), (8,))
+    assert found.kinds == ("bandit", "bandit", "full information")
+    assert found.advantage.shape == (1, 3, 3, 3)
+    assert np.array_equal(found.advantage, -found.advantage.swapaxes(2, 3))
+    assert found.advantage[0, :, 0, 1] == pytest.approx([(2 - 1.5) / 2 / 3] * 3)
+    # in the row seat uniform loses 0.5 to the best response, in the column seat nothing; (1, 0) loses 1.5 in both
+    assert found.regret[0, 0, :2] == pytest.approx([0.5 / 2 / 3, 1.5 / 3])
+    assert found.exploitability[0, 0, :2] == pytest.approx([0.5 / 3, 1.0])
+    assert (found.microseconds > 0).all()
+    assert found.missing == ()
+
+
+@pytest.fixture
+def coebl(tmp_path, monkeypatch, capsys):
+    """The command in a folder with a suite and a learner, its cells run in this process: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    (tmp_path / "mine.py").write_text(MINE)
+
+    def here(study, out, **options):
+        return run(study, out, **options | {"executor": ThreadPoolExecutor(1), "quiet": True})
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["coebl", *words])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return stopped.value.code, *capsys.readouterr()
+
+    monkeypatch.setattr(study_package, "run", here)
+    return call
+
+
+QUICK = ["tournament", "--suite", "tiny.toml", "--quick", "--learners", "mine.py:Mine", "--out", "out"]
+
+
+def test_how_good_is_mine(coebl, tmp_path):
+    code, said, _ = coebl(*QUICK)
+    assert code == 0
+    assert "Tiny, quick: 4 learners, 2 games, 5 rounds, 3 seeds, 48 matches" in said
+    assert "48 cells run, 0 found" in said
+    assert "mine.py:Mine is " in said
+    assert len(said.splitlines()) < 40
+    summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())
+    assert sorted(one["learner"] for one in summary["standings"]) == ["exp3", "hedge", "mine.py:Mine", "uniform"]
+    assert summary["suite"] == "tiny-quick-1"
+    assert len(summary["duels"]) == 6
+    for name in ("standings", "head-to-head"):
+        with (tmp_path / "out" / "tournament" / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == {"standings": 4, "head-to-head": 3 * 6}[name]
+        assert (tmp_path / "out" / "tournament" / f"{name}.parquet").exists()
+    assert (tmp_path / "out" / "tournament" / "figure.svg").stat().st_size > 5000
+
+    _, again, _ = coebl(*QUICK)  # everything is there
+    assert "0 cells run, 48 found" in again
+    assert again.splitlines()[-1] == said.splitlines()[-1]
+    _, same, _ = coebl("run", "out/study.toml", "--out", "out")  # it is an ordinary study
+    assert "0 cells run, 48 found" in same
+
+    coebl("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert '<h2 id="ranking-title">Ranking</h2>' in page
+    assert "<td>mine.py:Mine</td>" in page
+    assert "data:image/svg+xml;base64," in page
+    (tmp_path / "out" / "tournament" / "summary.json").write_text("{}")
+    code, _, complaint = coebl("report", "out")
+    assert code == 2
+    assert "its files are damaged. To make them anew: coebl tournament" in complaint
+
+
+def test_what_is_not_finished_is_left_out_and_named(coebl, tmp_path):
+    words = ["tournament", "--suite", "tiny.toml", "--seeds", "2", "--out", "out", "--learners", "mine.py:Mine"]
+    code, said, complaint = coebl(*words, "--learners", "uniform,exp3")
+    assert code == 1
+    assert "diagonal:n=2 is left out: not all matches on it are finished." in said
+    assert "too many actions" in complaint
+    summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())
+    assert summary["games"] == {"rps": 20, "matching-pennies": 20}
+
+
+def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
+    _, said, _ = coebl(*QUICK)
+    assert "mine.py:Mine is left out: none of its matches is finished." in said
+    assert "48 matches" in said
+    assert "uniform" in said
+
+
+def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):
+    suite = Suite("none", 1, "None", "-", (), (Part(3, ("rps",)),))
+    study = read_tournament(suite, ["uniform", "exp3"], 2, tmp_path)
+    cells = study.select([("rps", "uniform", "exp3"), ("rps", "exp3", "uniform")])
+    run(cells, tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
+    with pytest.raises(InputError, match="no game has been played by all learners yet"):
+        measure(study, Results(tmp_path))
