@@ -6,16 +6,20 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow lint format bench findings clean
+.PHONY: reproduce test test-slow kernels lint format bench findings clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
 
-test: .venv/developing lint  ## everything that must pass: style, types, tests
+test: .venv/developing  ## everything that must pass: style, types, tests
+	$(MAKE) --no-print-directory -j 2 --output-sync=target lint kernels
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-slow: .venv/developing  ## the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+kernels: .venv/developing  ## compile the solver, once for all processes of the tests
+	$(BIN)/python -c "from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)"
 
 lint: .venv/developing
 	$(BIN)/ruff check .

@@ -147,9 +147,11 @@ def test_against_the_slow_twin(name, game, zeros):
         assert result[:, run] == pytest.approx(expected, abs=1e-9)
 
 
-def test_every_metric_has_a_definition_and_its_own_name():
+def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
     for metric in all_metrics():
         assert METRICS[metric.name].factory is metric
+        assert metric.name in BY_HAND
+        assert metric.name in TWINS
         assert METRICS[metric.name].title == metric.title
         assert metric.definition
         assert "\n" not in metric.definition

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat
 from coebl.engine.streams import BatchRandom
-from coebl.learners import Seen, parse_learner
+from coebl.learners import LEARNERS, Seen, parse_learner
 from oracles.learners import (
     CoeblTwin,
     Exp3IxNeuTwin,
@@ -60,6 +61,11 @@ TWINS = {
     "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
     "k-learning": (KLearningTwin, {}, 1e-5),  # SciPy's general optimiser is no better than that
 }
+
+
+def test_every_learner_has_a_twin():
+    with_twin = {split_spec(spec).name for spec in TWINS}
+    assert [name for name in LEARNERS.names if LEARNERS[name].factory.improves and name not in with_twin] == []
 
 
 @pytest.mark.parametrize("game", PAYOFFS)

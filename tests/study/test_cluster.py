@@ -15,25 +15,26 @@ from coebl.study.errors import ClusterError
 from study_runs import CELLS, STUDY, cells_in, rows, start, wait_for
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, undisturbed, killed):
+@pytest.fixture(scope="module")
+def client():
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        executor = client.get_executor()
-        if killed:
-            workers = client.run(os.getpid)
-            with ThreadPoolExecutor(1) as thread:
-                running = thread.submit(run, parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
-                wait_for(lambda: cells_in(tmp_path) >= 2)
-                os.kill(next(iter(workers.values())), signal.SIGKILL)
-                outcome = running.result(timeout=120)
-        else:
-            outcome = run(parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, client, undisturbed, killed):
+    executor = client.get_executor()
+    if killed:
+        workers = client.run(os.getpid)
+        with ThreadPoolExecutor(1) as thread:
+            running = thread.submit(run, parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
+            wait_for(lambda: cells_in(tmp_path) >= 2)
+            os.kill(next(iter(workers.values())), signal.SIGKILL)
+            outcome = running.result(timeout=120)
+    else:
+        outcome = run(parse_study(STUDY), tmp_path / "results", executor=executor, quiet=True)
     assert outcome.failed == ()
     assert rows(tmp_path / "results") == undisturbed
 

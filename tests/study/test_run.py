@@ -36,10 +36,8 @@ class Moody(Learner):
 
 
 @pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
-def test_any_number_of_workers_gives_the_same_bits(here, workers, undisturbed):
-    done = subprocess.run(
-        command(here, "--workers", str(workers)), cwd=here, capture_output=True, text=True, check=False
-    )
+def test_any_number_of_workers_gives_the_same_bits(here, workers, undisturbed, coebl):
+    done = coebl("run", "study.toml", "--out", "results", "--workers", workers, cwd=here)
     assert done.returncode == 0, done.stderr
     assert f"{CELLS} cells run, 0 found" in done.stdout
     assert rows(here / "results") == undisturbed

@@ -51,7 +51,7 @@ class SpecParts(NamedTuple):
         return {key: value for key, equals, value in pairs if equals}
 
     def moved_to(self, file: str) -> str:
-        """The spec with another path in the place of its file's.
+        """The spec with another path for its file.
 
         >>> split_spec("mine.py:Mine:rate=0.2").moved_to("some/where/mine.py")
         'some/where/mine.py:Mine:rate=0.2'
@@ -61,7 +61,7 @@ class SpecParts(NamedTuple):
 
     @property
     def without_folder(self) -> str:
-        """The spec with the name of its file in the place of its path.
+        """The spec with the name of its file instead of the whole path.
 
         >>> split_spec("some/where/mine.py:Mine:rate=0.2").without_folder
         'mine.py:Mine:rate=0.2'

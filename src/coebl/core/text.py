@@ -53,5 +53,5 @@ def few_digits(number: float, digits: int) -> float | int | None:
 
 
 def with_minus(text: str) -> str:
-    """The text of a number with a minus sign in the place of the hyphen, for pages and figures."""
+    """The text of a number with a minus sign instead of the hyphen, for pages and figures."""
     return text.replace("-", "−")

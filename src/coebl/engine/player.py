@@ -146,7 +146,7 @@ class Player:
         On the same kind of processor the player goes on to the last bit. On another one, the last bits of exp and log
         may differ, and so may those of its policies.
 
-        A learner of one's own is handed in as `learner`: nothing that a file names is imported or run.
+        Pass a learner of your own as `learner`: nothing that a file names is imported or run.
         """
         saved = _read(path)
         name = saved.settings["learner"]

@@ -20,7 +20,7 @@ class Exp3IxNeu(Learner):
     >= 0 alone, so rewards are mapped to losses in [0, 1] by the range of the payoffs and clipped there: a negative loss
     would turn the bias around. Clipping noise moves the mean losses towards 1/2, so no bound is given for unit noise.
 
-    Without a horizon it is anytime, with t in the place of T.
+    Without a horizon it is anytime, with t instead of T.
     """
 
     name = "exp3-ix-neu"

@@ -20,7 +20,7 @@ class Mmd(Learner):
     policies from cycling, and its pull, tau, falls slowly enough for the noise of the estimates to average out. The
     source has full feedback. The estimates, q_i = 1 - 1{i drawn} (1 - r) / (x_i + eta / 2) with r mapped to [0, 1] and
     not clipped, and both schedules are ours, so that nothing is proven of them. The eta / 2 is Neu's implicit
-    exploration: without it one draw of a rare action could all but end its play.
+    exploration: without it one draw of a rare action could nearly end its play.
 
     Args:
         rate: the step of round t is eta = rate / t^(1/2).

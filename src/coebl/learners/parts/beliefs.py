@@ -17,7 +17,7 @@ class Tally:
         self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), average reward, 0 when unvisited
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Count one visit per run. Returns the index of what changed, so that only that need be computed anew."""
+        """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
         self.count[at] += 1
         self.mean[at] += (reward - self.mean[at]) / self.count[at]
@@ -37,7 +37,7 @@ class Posterior:
         self.deviation = seat.full(1.0, *shape)  # (runs, m, k), its root
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
-        """Learn from one reward per run. Returns the index of what changed, so that only that need be computed anew."""
+        """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
         self.count[at] += 1
         self._total[at] += reward

@@ -1,0 +1,84 @@
+"""Heat maps: the numbers in the cells, their marks and their colours."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from coebl import plots
+from coebl.runs import Runs
+from plots.made import GAME, UCB, Made
+
+
+def heat_map_of(means, half=1.04):
+    """A heat map whose cells have these means, and intervals of exactly this half width."""
+    spread = half / scipy.stats.t.ppf(0.975, 3) * 2 / statistics.stdev([-1, 1, -1, 1])
+    cells = {
+        (f"row {i}", f"column {j}"): (GAME, str(i), str(j)) for i, row in enumerate(means) for j in range(len(row))
+    }
+
+    class Source:
+        def runs(self, _, row, column, metric):
+            assert metric == "pseudo_regret"
+            final = means[int(row)][int(column)] + spread * np.array([-1, 1, -1, 1])
+            return Runs(np.array([1, 2]), np.arange(4), np.array([np.zeros(4), final]))
+
+    return plots.plot_heat_map(Source(), "pseudo_regret", cells)
+
+
+def test_the_heat_map_says_mean_and_half_width_in_each_cell():
+    ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
+    texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+    assert texts == {
+        (0.5, 0.5): "5.0 ± 1.0",
+        (1.5, 0.5): "−20.0 ± 1.0",
+        (2.5, 0.5): "0.0 ± 1.0",
+        (0.5, 1.5): "300.0 ± 1.0",
+        (1.5, 1.5): "−0.2 ± 1.0",
+        (2.5, 1.5): "1.5 ± 1.0",
+    }
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["row 0", "row 1"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["column 0", "column 1", "column 2"]
+    assert ax.get_ylim() == (2, 0)  # the first row is on top
+
+
+def test_the_heat_map_marks_what_is_not_told_apart_from_zero():
+    ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
+    hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
+    assert hatched == {(2, 0), (1, 1)}
+    italic = {tuple(text.get_position()) for text in ax.texts if text.get_fontstyle() == "italic"}
+    assert italic == {(2.5, 0.5), (1.5, 1.5)}
+    assert "hatched: the interval contains 0" in ax.get_xlabel()
+    assert "4 seeds" in ax.get_xlabel()
+
+
+def test_the_colours_of_the_heat_map_diverge_at_zero():
+    ax = heat_map_of([[5.0, -5.0, 0.0]], half=0.1)
+    above, below, middle = ax.collections[0].to_rgba(ax.collections[0].get_array()).reshape(3, 4)
+    assert above[2] > above[0]  # blue
+    assert below[0] > below[2]  # red
+    assert middle[:3] == pytest.approx([0.97] * 3, abs=0.01)
+
+
+def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean():
+    class Source(Made):
+        def runs(self, game, row, column, metric):
+            runs = super().runs(game, row, column, metric)
+            return Runs(runs.rounds, runs.seeds, runs.values + (math.inf if row == column else 0))
+
+    source = Source((GAME, "a", "b"), (GAME, "b", "a"), ("rps", "a", "b"), (GAME, "b", "b"))
+    cells = {(row, column): (game, row, column) for game, row, column in source.listed if game == GAME}
+    assert cells == {("a", "b"): (GAME, "a", "b"), ("b", "a"): (GAME, "b", "a"), ("b", "b"): (GAME, "b", "b")}
+    ax = plots.plot_heat_map(source, "regret", cells)
+    texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+    assert texts.keys() == {(0.5, 0.5), (0.5, 1.5), (1.5, 1.5)}  # columns are b and a
+    assert texts[(0.5, 1.5)] == "infinite"
+    assert np.ma.getmaskarray(ax.collections[0].get_array()).tolist() == [[False, True], [True, False]]
+
+
+def test_one_seed_in_the_heat_map_has_no_interval():
+    ax = plots.plot_heat_map(Made(UCB, seeds=1), "regret", {("a", "b"): UCB})
+    assert "±" not in ax.texts[0].get_text()
+    assert ax.patches[0].get_hatch()

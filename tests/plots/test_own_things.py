@@ -1,0 +1,83 @@
+"""Learners and metrics of a user's own have the titles and colours of their classes."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from coebl import plots
+from coebl.engine import Match, simulate
+from coebl.learners import Learner
+from coebl.metrics import Metric
+from coebl.plots.looks import FIRST_FREE, PALETTE
+from plots.made import GAME, Made, labels
+
+
+@dataclass
+class Mine(Learner):
+    title = "My learner"
+    colour = 7
+
+    def start(self, seat):
+        self.seat = seat
+
+    def policy(self, t):
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+
+class Surprise(Metric):
+    name = "surprise"
+    title = "Surprise"
+    formula = r"$|r_t - A|$"
+
+    def __call__(self, block):
+        return abs(block.reward - block.outcomes.earned)
+
+
+def test_learners_and_metrics_of_ones_own_have_the_titles_and_colours_of_their_classes():
+    result = simulate(Match.of(GAME, Mine(), "uniform", rounds=5), seeds=[1], metrics=[Surprise])
+    ax = result.plot()
+    assert labels(ax) == ["My learner v uniform"]
+    assert ax.lines[0].get_color() == PALETTE[7][0]
+    assert ax.get_ylabel() == "surprise\n$|r_t - A|$"
+
+
+class Stored(Made):
+    """A source whose cells say what their learners and metrics are, the older ones nothing."""
+
+    things: ClassVar = {
+        "learners": {
+            "mine.py:Mine": {"title": "My learner", "colour": 6, "kind": "bandit"},
+            "mine.py:Mine:c=2": {"title": "My learner", "colour": 6, "kind": "bandit"},
+            "yours.py:Yours": {"title": 3, "colour": True},
+        },
+        "metrics": {"surprise": {"title": "Surprise", "formula": "$s$", "cumulative": True, "better": "lower"}},
+    }
+
+    def metadata(self):
+        return [{}, {"things": self.things}, {"things": {"learners": {}}}]
+
+
+def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
+    known = plots.known_to(Stored())
+    titles = plots.learner_titles(["mine.py:Mine", "mine.py:Mine:c=2", "yours.py:Yours", "ucb"], known)
+    assert [title.replace("\u00a0", " ") for title in titles.values()] == [
+        "My learner",
+        "My learner, c = 2",
+        "yours.py:Yours",
+        "UCB",
+    ]
+    found = plots.looks(titles, known=known)
+    assert found["mine.py:Mine"].colour == found["mine.py:Mine:c=2"].colour == PALETTE[6][0]
+    assert found["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
+    words = plots.metric_words("surprise", known)
+    assert (words.title, words.formula, words.cumulative, words.known) == ("Surprise", "$s$", True, True)
+
+
+def test_plots_of_results_use_what_their_cells_say():
+    match = (GAME, "mine.py:Mine", "ucb")
+    source = Stored(match)
+    ax = plots.plot_curves(source, "surprise", {"mine": match})
+    assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
+    assert plots.plot_heat_map(source, "surprise", {("a", "b"): match}).get_title().startswith("surprise $s$")
+    frontier = plots.plot_frontier(source, {"1": (match, match)}, "surprise", "surprise", "somebody")
+    assert frontier.lines[0].get_color() == PALETTE[6][0]
+    assert frontier.get_xlabel().startswith("self-play surprise")
