@@ -227,10 +227,10 @@ def failing(folder, code, *options, learners='["moody.py:Moody", "exp3"]'):
 
 
 def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_it(tmp_path):
-    done = failing(tmp_path, "all(__import__('itertools').repeat(1))", "--workers", "1", "--cell-timeout", "4")
+    done = failing(tmp_path, "all(__import__('itertools').repeat(1))", "--workers", "1", "--cell-timeout", "5")
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
-    assert "2 cells failed: it took longer than 4 s; raise --cell-timeout" in done.stderr
+    assert "2 cells failed: it took longer than 5 s; raise --cell-timeout" in done.stderr
     text = next((tmp_path / "results" / "failed").glob("*.txt")).read_text()
     assert 'moody.py", line 14 in' in text  # where it was
 

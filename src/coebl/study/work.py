@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -64,6 +65,7 @@ def play(cell: Cell, seconds: float | None = None, work: float = 0.0) -> CellFil
 
 def _play_apart(cell: Cell, seconds: float, work: float) -> CellFile | Failure:
     """Run a cell in a copy of this process, which can be ended whatever it does."""
+    _load_modules()
     context = multiprocessing.get_context("fork")  # a fresh process would take a second to import what it needs
     receiving, sending = context.Pipe(duplex=False)
     with receiving, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stack:
@@ -80,6 +82,12 @@ def _play_apart(cell: Cell, seconds: float, work: float) -> CellFile | Failure:
             outcome = Failure(cause, f"{cause}\n{text}")
         process.join()
         return outcome
+
+
+@cache
+def _load_modules() -> None:
+    """Import all that a cell needs, so that no copy of this process has to."""
+    _play(Cell("rps", "ucb", "exp3", rounds=2, seeds=(0,)), None, 0.0)
 
 
 def _play_into(sending: Connection, stack: TextIO, cell: Cell, seconds: float, work: float) -> None:
