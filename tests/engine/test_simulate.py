@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coebl.core.errors import InputError, UserCodeError
-from coebl.engine import Match, PolicyError, simulate
+from coebl.engine import Match, PolicyError, simulate, streams
 from coebl.games import Game
 from coebl.learners import Learner
 from coebl.metrics import Metric
@@ -319,3 +319,23 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     peak = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert int(peak) < 2**20  # in KiB
+
+
+def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
+    """The blocks that numbers are fetched in are an affair of memory: a thousand runs share what one may have."""
+    sizes = []
+
+    def fill(random, out):
+        sizes.append(out.size)
+        random.random(out=out)
+
+    def first(count, runs):
+        stream = streams.Stream([streams.generator(seed, "nature", "noise") for seed in range(runs)], fill, ahead=64)
+        return np.concatenate([stream.take(1 + k % 3) for k in range(count)], axis=1)[0]
+
+    alone = first(20, 1)
+    assert set(sizes) == {64}
+    sizes.clear()
+    monkeypatch.setattr(streams, "_MOST", 1000)
+    assert first(20, 100).tolist() == alone.tolist()
+    assert set(sizes) == {10}

@@ -1,6 +1,8 @@
 """The folder of a study: made, continued, refused; and nothing in it is ever executed."""
 
 import ast
+import errno
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -192,3 +194,28 @@ def test_the_search_finds_each(tmp_path, code):
     path = tmp_path / "code.py"
     path.write_text(code)
     assert len(dangers(path)) == 1
+
+
+KILLED_WHILE_RUNNING = """
+import os, signal, sys
+from coebl.study.store import Store
+with Store.open(sys.argv[1]).alone():
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_run_that_was_killed_does_not_keep_others_out(store):
+    assert run_python(KILLED_WHILE_RUNNING, store.folder).returncode == -9
+    with store.alone():
+        assert f"process {os.getpid()} " in (store.folder / ".running").read_text()
+
+
+def test_a_file_system_without_locks_keeps_nobody_out(store, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with store.alone(), Store.open(store.folder).alone():
+        pass

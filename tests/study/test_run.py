@@ -15,6 +15,7 @@ import pytest
 
 from coebl.study import Results, Store, parse_study, run
 from coebl.study.cell import Cell
+from coebl.study.work import CRASHED, play
 from study_runs import CELLS, STUDY, cells_in, command, rows, start, wait_for
 
 MOODY = """
@@ -214,11 +215,23 @@ def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path, coebl):
     assert "1 cell failed: its process was killed" in done.stderr
 
 
-def test_a_learner_that_hangs_does_not_block_the_cells_behind_it(tmp_path, coebl):
-    done = failing(coebl, tmp_path, "import time; time.sleep(600)", "--cell-timeout", 5)
+def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_it(tmp_path, coebl):
+    done = failing(coebl, tmp_path, "all(__import__('itertools').repeat(1))", "--cell-timeout", 5)
     assert done.returncode == 1, done.stderr
     assert "1 cell run, 0 found" in done.stdout
     assert "1 cell failed: it took longer than 5 s; raise --cell-timeout" in done.stderr
+    text = next((tmp_path / "results" / "failed").glob("*.txt")).read_text()
+    assert 'moody.py", line 14 in' in text  # where it was
+
+
+def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_so(tmp_path):
+    long = Cell("rps", "exp3", "uniform", 10**7, (1,), metrics=("regret",))
+    assert play(long, 0.2).cause.startswith("it took longer than 0.2 s;")
+    assert "LateError" in play(long, 0.2).traceback
+    (tmp_path / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', "__import__('os')._exit(3)"))
+    assert play(replace(long, row=f"{tmp_path}/moody.py:Moody", rounds=40), 60.0).cause == CRASHED
+    short = replace(long, rounds=40)
+    assert play(short, 60.0).digest == play(short).digest == short.digest()
 
 
 def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):

@@ -22,7 +22,8 @@ _KEYS = {  # one per purpose, for ever: a change here changes every run
     "column learner": 4,
 }
 _KINDS = {"noise": 0, "uniform": 1, "normal": 2}
-AHEAD = 4096  # numbers per run that are fetched at a time, at least
+AHEAD = 4096  # numbers per run that are fetched at a time, at least, unless there are very many runs
+_MOST = 1 << 21  # numbers of all runs that are fetched ahead at a time: 16 MiB
 
 
 def generator(seed: int, purpose: str, kind: str) -> np.random.Generator:
@@ -42,7 +43,7 @@ class Stream:
     ) -> None:
         self._generators = generators
         self._fill = fill
-        self._ahead = ahead
+        self._ahead = min(ahead, _MOST // len(generators))
         self._buffer = np.empty((len(generators), 0))
         self._used = 0
 

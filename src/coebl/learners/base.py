@@ -230,8 +230,7 @@ class Learner:
         """The proven bound on the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise."""
         return None
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """About how many microseconds a round takes per run, in a large batch: studies are planned with it."""
         return 0.03 * actions
 

@@ -84,8 +84,7 @@ class Coebl(Learner):
             return None
         return 2 * sqrt(2 * c * rounds * pairs * log(2 * rounds**2 * pairs))
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """A solve from scratch a round."""
         return super().cost(actions, opponent_actions) + 0.0024 * pow(actions * opponent_actions, 1.25)
 

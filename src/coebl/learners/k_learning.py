@@ -49,7 +49,6 @@ class KLearning(Learner):
         """
         return 2 * sqrt(actions * opponent_actions * rounds * log(actions) * (1 + log(rounds)))
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """A few Newton steps a round, each with a product of an m by k matrix and a solve of k equations."""
         return super().cost(actions, opponent_actions) + 30 + 0.005 * actions * opponent_actions**2

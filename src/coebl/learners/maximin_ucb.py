@@ -53,7 +53,6 @@ class MaximinUcb(Learner):
         count = self.tally.count[at]
         self.optimistic[at] = self.tally.mean[at] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """The smallest of every row."""
         return super().cost(actions, opponent_actions) + 0.001 * actions * opponent_actions

@@ -42,8 +42,7 @@ class _Ots(Learner):
         payoffs: Floats = np.clip(mean + deviation * largest, low, high)
         return payoffs
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """Ten normal numbers per action and round."""
         return super().cost(actions, opponent_actions) + 0.3 * actions
 

@@ -40,8 +40,7 @@ class Thompson(Learner):
         """Update the posterior of the pair that was played."""
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """A solve from nearby and a normal number per pair."""
         pairs = actions * opponent_actions
         return super().cost(actions, opponent_actions) + 0.02 * pairs + 0.0025 * pow(pairs, 1.25)

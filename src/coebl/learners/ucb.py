@@ -62,7 +62,6 @@ class Ucb(Learner):
         pairs = actions * opponent_actions
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """A fifth of a solve from scratch a round: it starts from the last solution."""
         return super().cost(actions, opponent_actions) + 0.0005 * pow(actions * opponent_actions, 1.25)

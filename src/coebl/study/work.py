@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import ctypes
+import faulthandler
+import multiprocessing
 import signal
+import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from coebl.core.errors import UserCodeError
 from coebl.core.specs import split_spec
 from coebl.core.text import one_line
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
+
+CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
+_PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
+_GRACE = 1.0  # seconds after which a cell that does not end when it is told to is ended
 
 
 class Failure(NamedTuple):
@@ -43,9 +54,50 @@ def play(cell: Cell, seconds: float | None = None, work: float = 0.0) -> CellFil
 
     Args:
         cell: which one.
-        seconds: how long it may take.
+        seconds: how long it may take. A cell that overruns is interrupted, and ended if it does not hear: on Linux,
+            unless the worker is a thread. Elsewhere it is told between its rounds.
         work: how much is added to the shared counter of work, little by little.
     """
+    if seconds is not None and sys.platform == "linux" and _in_main_thread():
+        return _play_apart(cell, seconds, work)
+    return _play(cell, seconds, work)
+
+
+def _play_apart(cell: Cell, seconds: float, work: float) -> CellFile | Failure:
+    """Run a cell in a copy of this process, which can be ended whatever it does."""
+    _load_modules()
+    context = multiprocessing.get_context("fork")  # a fresh process would take a second to import what it needs
+    receiving, sending = context.Pipe(duplex=False)
+    with receiving, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stack:
+        with sending:
+            process = context.Process(target=_play_into, args=(sending, stack, cell, seconds, work), daemon=True)
+            process.start()
+        try:
+            outcome: CellFile | Failure = receiving.recv()
+        except EOFError:
+            process.join()
+            stack.seek(0)
+            text = stack.read()
+            cause = _late(seconds) if text else CRASHED
+            outcome = Failure(cause, f"{cause}\n{text}")
+        process.join()
+        return outcome
+
+
+@cache
+def _load_modules() -> None:
+    """Import all that a cell needs, so that no copy of this process has to."""
+    _play(Cell("rps", "ucb", "exp3", rounds=2, seeds=(0,)), None, 0.0)
+
+
+def _play_into(sending: Connection, stack: TextIO, cell: Cell, seconds: float, work: float) -> None:
+    # compiled code that does not return to Python hears no signal; the watchdog is a thread that needs no Python
+    faulthandler.dump_traceback_later(seconds + _GRACE, exit=True, file=stack)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # end when the worker ends, however that comes
+    sending.send(_play(cell, seconds, work))
+
+
+def _play(cell: Cell, seconds: float | None, work: float) -> CellFile | Failure:
     done = 0
 
     def count(rounds: int) -> None:
@@ -60,10 +112,17 @@ def play(cell: Cell, seconds: float | None = None, work: float = 0.0) -> CellFil
         with _within(seconds) as still_in_time:
             return make_cell_file(cell, cell.run(count))
     except LateError:
-        cause = f"it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
-        return Failure(cause, traceback.format_exc())
+        return Failure(_late(seconds), traceback.format_exc())
     except (Exception, SystemExit) as error:
         return Failure(_cause(cell, error), "".join(traceback.format_exception(error)))
+
+
+def _late(seconds: float | None) -> str:
+    return f"it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _cause(cell: Cell, error: BaseException) -> str:
@@ -94,7 +153,7 @@ def _within(seconds: float | None) -> Iterator[Callable[[int], None]]:
     def interrupt(*_: object) -> None:
         raise LateError
 
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    if not hasattr(signal, "setitimer") or not _in_main_thread():
         yield still_in_time
         return
     before = signal.signal(signal.SIGALRM, interrupt)
