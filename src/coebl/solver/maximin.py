@@ -13,8 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.errors import InputError
 from coebl.solver.certify import rescue
-from coebl.solver.interruptible import compile_large, new_answers, solve_large, solve_small
-from coebl.solver.kernels import workspace
+from coebl.solver.interruptible import (
+    Precision,
+    compile_large,
+    compile_small,
+    new_answers,
+    new_workspace,
+    solve_large,
+    solve_small,
+)
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +85,7 @@ class Maximin:
         runs, m, n = batch.shape
         weight = _first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
         if self._workspace is None and self._precision is not None:
-            self._workspace = workspace.new_workspace(runs, m, n, self._precision)
+            self._workspace = new_workspace(runs, m, n, self._precision)
         try:
             return _solve(batch, weight, self._workspace)
         except BaseException:  # an interrupt too: what the tableaux hold after a failure is anyone's guess
@@ -122,7 +129,7 @@ def maximin(
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
     precision = _precision(m, n, many_ties=False)
     # one tableau is enough for all runs, since none is kept; it is also faster, because it stays in the cache
-    memory = None if precision is None else workspace.new_workspace(1, m, n, precision)
+    memory = None if precision is None else new_workspace(1, m, n, precision)
     found = _solve(batch, weight, memory)
     if not single:
         return found
@@ -144,16 +151,16 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
     """
     precision = _precision(shape[-2], shape[-1], many_ties)
     if precision is None:
-        solve_small(np.eye(2)[None], _first_weights(2), new_answers(1, 2, 2))
+        compile_small()
     else:
         compile_large(precision)
 
 
-def _precision(m: int, n: int, many_ties: bool) -> NDArray[np.floating] | None:
-    """An empty array of the tableau's dtype, or None where the lockstep kernel is used, which has only one."""
+def _precision(m: int, n: int, many_ties: bool) -> Precision | None:
+    """That of the tableau, or None where the lockstep kernel is used, which has only one."""
     if m * n <= _SMALL:
         return None
-    return np.empty(0, np.float32 if min(m, n) >= _SINGLE and not many_ties else np.float64)
+    return "float32" if min(m, n) >= _SINGLE and not many_ties else "float64"
 
 
 def _as_batch(payoffs: ArrayLike) -> Floats:
