@@ -1,5 +1,7 @@
 """Long solves: Ctrl-C ends them, and they are the same as short ones."""
 
+import _thread
+import contextlib
 import signal
 import subprocess
 import sys
@@ -9,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from coebl.solver import Maximin, compile_kernels, highs, interruptible, maximin
-from coebl.solver.kernels import simplex
+from coebl.solver import Maximin, compile_kernels, highs, interruptible, maximin, solve
+from coebl.solver.kernels import lockstep, simplex
 
 LONG_SOLVES = {
     "kernel": """
@@ -50,6 +52,28 @@ def test_ctrl_c_ends_a_long_solve(method):
     assert errors.endswith(b"KeyboardInterrupt\n")
     assert process.returncode == -signal.SIGINT
     assert seconds < 5  # one or two, and some because the machine may be busy; it used to be 40
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (24, 24)])
+def test_ctrl_c_is_heard_while_kernels_compile(monkeypatch, shape):
+    """A compiler in the main thread may drop it: LLVM calls back, and exceptions of callbacks are ignored."""
+    ended = threading.Event()
+
+    def compile_for_long(*arguments):
+        with contextlib.suppress(KeyboardInterrupt):
+            _thread.interrupt_main()
+            ended.wait(20)
+        return 0
+
+    monkeypatch.setattr(lockstep, "solve_small", compile_for_long)
+    monkeypatch.setattr(simplex, "solve_batch", compile_for_long)
+    for function in (interruptible.compile_small, interruptible.compile_large):
+        function.cache_clear()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        solve(np.eye(*shape))
+    assert time.monotonic() - begun < 5
+    ended.set()
 
 
 def test_a_long_solve_by_highs_gives_the_answer_of_a_short_one(monkeypatch):

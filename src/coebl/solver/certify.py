@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from coebl.core.errors import InputError, SolveError, shorten
 from coebl.solver.highs import solve_with_highs
 from coebl.solver.integers import solve_with_integers
-from coebl.solver.interruptible import new_answers, solve_large
-from coebl.solver.kernels import workspace
+from coebl.solver.interruptible import new_answers, new_workspace, solve_large
 from coebl.solver.kernels.tolerances import MOST_GAP
 
 Floats = NDArray[np.float64]
@@ -101,7 +100,7 @@ def _by_other_methods(scaled: Floats, weight: Floats) -> Iterator[Answer]:
 def _double_precision(scaled: Floats, weight: Floats) -> Answer:
     """Both strategies and the pivots of one matrix, from the kernel for large matrices. None if it fails."""
     m, n = scaled.shape
-    memory = workspace.new_workspace(1, m, n, np.empty(0, np.float64))
+    memory = new_workspace(1, m, n, "float64")
     answers = new_answers(1, m, n)
     if solve_large(scaled[None], weight[None], memory, answers):
         return None

@@ -2,7 +2,8 @@
 
 Python handles signals in the main thread, and only between calls of compiled code. So a long solve runs in a second
 thread, while the main thread waits. If the wait is interrupted, a kernel is told to stop, which it does within a pivot.
-HiGHS cannot be told, so its thread is abandoned.
+HiGHS and the compiler cannot be told, so their threads are abandoned. The compiler needs the thread for another reason
+too: a signal that it meets is most likely handled inside a callback from LLVM, where Python drops the exception.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from coebl.solver.kernels import lockstep, simplex, workspace
 
 Floats = NDArray[np.float64]
 Answers = tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]  # row, column, value, gap, pivots
+Precision = Literal["float32", "float64"]  # of the tableau
 Result = TypeVar("Result")
 
 _LONG = 1e10  # runs * m * n * (m + n) of a solve that takes some tenths of a second
@@ -29,6 +32,7 @@ _GRACE = 10.0  # seconds that a kernel has to stop; it takes those of a pivot, h
 
 def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
     """`lockstep.solve_small`, a part of the batch at a time: a run's answer does not depend on its batch."""
+    compile_small()
     if len(batch) <= _CHUNK:
         return int(lockstep.solve_small(batch, weight, *answers))
     failures = 0
@@ -44,12 +48,34 @@ def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) ->
     runs, m, n = batch.shape
     if runs * m * n * (m + n) < _LONG:
         return int(simplex.solve_batch(batch, weight, memory, *answers))
-    compile_large(memory.coefficients)  # here, since a thread that compiles cannot be told to stop
 
     def stop() -> None:
         memory.indices[-1] = 1
 
     return in_second_thread(lambda: int(simplex.solve_batch(batch, weight, memory, *answers)), stop)
+
+
+def new_workspace(tableaux: int, m: int, n: int, precision: Precision) -> Any:
+    """`workspace.new_workspace`, and with it all that `solve_large` needs compiled."""
+    compile_large(precision)
+    return workspace.new_workspace(tableaux, m, n, np.empty(0, precision))
+
+
+@cache
+def compile_small() -> None:
+    """Compile `lockstep.solve_small`, by a game of two by two actions."""
+    in_second_thread(lambda: lockstep.solve_small(np.eye(2)[None], np.zeros((1, 2)), *new_answers(1, 2, 2)))
+
+
+@cache
+def compile_large(precision: Precision) -> None:
+    """Compile `simplex.solve_batch` for a tableau of this precision, by a game of two by two actions."""
+
+    def work() -> None:
+        memory = workspace.new_workspace(1, 2, 2, np.empty(0, precision))
+        simplex.solve_batch(np.eye(2)[None], np.zeros((1, 2)), memory, *new_answers(1, 2, 2))
+
+    in_second_thread(work)
 
 
 def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
@@ -78,12 +104,6 @@ def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None
             wait([result], timeout=_GRACE)  # it runs code that the end of the process may unload
         raise
     return result.result()
-
-
-def compile_large(precision: NDArray[np.floating]) -> None:
-    """Compile `simplex.solve_batch` for a tableau of the dtype of this array, by a game of two by two actions."""
-    memory = workspace.new_workspace(1, 2, 2, precision[:0])
-    simplex.solve_batch(np.eye(2)[None], np.zeros((1, 2)), memory, *new_answers(1, 2, 2))
 
 
 def new_answers(runs: int, m: int, n: int) -> Answers:
