@@ -11,11 +11,11 @@ from typing import NoReturn
 
 import typer
 
-from coebl.cli import look, paper, play, studies  # each adds its commands
+from coebl.cli import look, paper, play, results, studies  # each adds its commands
 from coebl.cli.app import app
 from coebl.core.errors import CoeblError, printable
 
-__all__ = ["app", "look", "main", "paper", "play", "studies"]
+__all__ = ["app", "look", "main", "paper", "play", "results", "studies"]
 
 
 def main() -> None:

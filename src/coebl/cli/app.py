@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
+
+
+def cells_text(count: int) -> str:
+    """A number of cells, in words."""
+    return f"{count} cell" if count == 1 else f"{count} cells"
 
 
 def finite(value: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
-from coebl.core.order import natural
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
@@ -21,6 +21,7 @@ from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
 from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.finding import find, listed
 from coebl.study.store import Store
 from coebl.study.summaries import SummaryRow, once, summarise
 from coebl.study.tables import LABELS, NUMBERS, table_schema
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from coebl.study.compare import Comparison
+
 Specs = str | Sequence[str] | None  # one spec, several, or all there are
 
 _MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
+_GROUPED = ("game", "noise", "row", "column")  # the labels by which a summary is grouped
 _RECENT = 2 * 10**9  # nanoseconds within which a file system may give two changes one time
 
 
@@ -221,13 +225,21 @@ class Results:
             [places] = np.nonzero(columns["round"] == at)
             if len(places):
                 values = {name: values[places[0]] for name, values in columns.items() if name not in ("seed", "round")}
-                labels = [about["labels"][label] for label in ("game", "noise", "row", "column")]
+                labels = [about["labels"][label] for label in _GROUPED]
                 key = (*labels, about["description"]["rounds"], int(at))
                 groups.setdefault(key, []).append({"seed": columns["seed"], **values})
         if rounds is not None and chosen:
             _check_recorded([rounds], recorded)
         wanted = self._chosen_metrics(metrics)
         return [row for key in sorted(groups, key=_by_number) for row in summarise(key, groups[key], wanted)]
+
+    def compare(
+        self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
+    ) -> Comparison:
+        """Two learners, paired by seed and in both seats: see `coebl.study.compare.compare`."""
+        from coebl.study.compare import compare
+
+        return compare(self, a, b, metric, game, margin)
 
     def _current(self) -> _Index:
         """The index of the cells that are there now."""
@@ -275,7 +287,7 @@ class Results:
         for metric in metrics:
             if metric not in present:
                 raise InputError(
-                    f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {_list(present)}."
+                    f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}."
                 )
         return list(dict.fromkeys(metrics))
 
@@ -297,12 +309,8 @@ class _Index:
 
     def find(self, label: str, spec: str) -> str:
         """The spec among the labels of cells that means the same as this one."""
-        present = self._present[label]
-        for candidate in (spec, _canonical(label, spec)):
-            if candidate in present:
-                return candidate
         name = f"{label} learner" if label in ("row", "column") else label
-        raise InputError(f"no finished cell has the {name} {spec!r}{nearest(spec, present)} Present: {_list(present)}.")
+        return find(label, spec, self._present[label], name)
 
 
 def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
@@ -320,22 +328,13 @@ def _kind_of(spec: str) -> Kind:
 
 def _by_number(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sorts what a summary is grouped by, sweeps by their numbers."""
-    return (*(natural(part) if isinstance(part, str) else part for part in key), key)
+    return (*(_place(label, spec) for label, spec in zip(_GROUPED, key, strict=False)), key)
 
 
-def _canonical(label: str, spec: str) -> str:
-    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here."""
-    if split_spec(spec).file:
-        return spec  # to parse it would run the file
-    try:
-        return REGISTRIES[label].canonical(spec)
-    except InputError:
-        return spec
-
-
-def _list(present: Collection[str]) -> str:
-    shown = ", ".join(list(present)[:8])
-    return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
+@lru_cache(maxsize=4096)
+def _place(label: str, spec: str) -> tuple[Any, ...]:
+    """Where a spec stands among those of its label."""
+    return REGISTRIES[label].order(spec)
 
 
 def _check_rounds(rounds: int | Iterable[int]) -> list[int]:
