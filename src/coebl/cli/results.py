@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -187,3 +188,36 @@ def _print_comparison(comparison: Comparison) -> None:
         line = f"{_padded(shown, widths)}  {row['difference']:>12.4f}  {end:<{width}}  {row['p_holm']:<8.4f}{within}"
         print(line.rstrip())
     print(printable(str(comparison)))
+
+
+@app.command("plot")
+def plot_command(
+    folder: StudyFolder,
+    metric: Annotated[
+        str | None, typer.Option(help="Which metric; by default pseudo_regret, see: coebl list metrics.")
+    ] = None,
+    game: Games = None,
+    row: Rows = None,
+    column: Columns = None,
+    noise: Annotated[str | None, typer.Option(help="Only this noise, where the study has several.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An svg, png or pdf file; by default in DIR/figures.")
+    ] = None,
+) -> None:
+    """Draw the curves of a study: a panel per game, a line per match, with 95 % bands.
+
+    \b
+    Examples:
+      coebl plot results
+      coebl plot results --metric tv --game rps --out tv.png
+      coebl plot results --column coebl:c=8
+    """
+    from coebl.plots import FORMATS, save
+    from coebl.study import Results
+
+    if out is not None and out.suffix[1:] not in FORMATS:
+        raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
+    figure = Results(folder).plot(metric, game, row, column, noise)
+    target = out or folder / "figures" / f"{metric or 'curves'}.svg"
+    [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
+    print(f"wrote {printable(str(path))}")

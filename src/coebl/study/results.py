@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from matplotlib.figure import Figure
 
     from coebl.study.compare import Comparison
 
@@ -240,6 +241,26 @@ class Results:
         from coebl.study.compare import compare
 
         return compare(self, a, b, metric, game, margin)
+
+    def plot(
+        self,
+        metric: str | None = None,
+        game: Specs = None,
+        row: Specs = None,
+        column: Specs = None,
+        noise: str | None = None,
+    ) -> Figure:
+        """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
+
+        Filters are specs, as in `table`. By default the metric is the pseudo-regret, or in a study of self-play alone
+        the first one that is about both players.
+        """
+        from coebl.study.plotting import plot_results
+
+        if metric is not None:
+            self._chosen_metrics([metric])
+        chosen = self._matching({"game": game, "row": row, "column": column, "noise": noise})
+        return plot_results(self, [about for _, about in chosen], metric, noise)
 
     def _current(self) -> _Index:
         """The index of the cells that are there now."""
