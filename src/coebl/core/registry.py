@@ -123,12 +123,13 @@ class Registry(Generic[T]):
         No file is run for it: specs that are not registered are sorted as they are written.
         """
         parts = split_spec(spec)
+        parameters = parts.parameters
         with suppress(InputError):
             if not parts.file and parts.name in self:
                 entry = self[parts.name]
-                values = {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parts.parameters)
-                return natural(f"{parts.name}:{','.join(f'{p}={values[p]}' for p in sorted(values))}"), natural(spec)
-        return natural(spec), natural(spec)
+                values = {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parameters)
+                parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
+        return natural(parts.name), natural(parameters), spec
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
         """The entry of a factory, or a new entry under this name if it is not registered."""
