@@ -86,6 +86,15 @@ def test_csv_and_json_hold_the_same(results):
     assert "--csv and --json are both given" in results("--csv", "--json")
 
 
+def test_a_text_that_a_spreadsheet_would_run_is_marked_as_text(results, monkeypatch):
+    [row, *_] = json.loads(results("--json"))
+    odd = [row | {"game": game, "mean": -1.5} for game in ('=HYPERLINK("x")', "+1", "-1", "@x", "\tx", "a=1")]
+    monkeypatch.setattr(Results, "summary", lambda *_: odd)
+    table = list(csv.DictReader(io.StringIO(results("--csv"))))
+    assert [row["game"] for row in table] == ['\'=HYPERLINK("x")', "'+1", "'-1", "'@x", "'\tx", "a=1"]
+    assert {row["mean"] for row in table} == {"-1.5"}  # numbers stay numbers
+
+
 def test_cells_that_are_missing_are_counted(results, folder, tmp_path):
     store = Store.open(folder)
     moved = store.paths()[0]

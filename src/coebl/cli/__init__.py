@@ -11,11 +11,11 @@ from typing import NoReturn
 
 import typer
 
-from coebl.cli import look, paper, play, studies, tournament  # each adds its commands
+from coebl.cli import look, paper, play, results, studies, tournament  # each adds its commands
 from coebl.cli.app import app
 from coebl.core.errors import CoeblError, printable
 
-__all__ = ["app", "look", "main", "paper", "play", "studies", "tournament"]
+__all__ = ["app", "look", "main", "paper", "play", "results", "studies", "tournament"]
 
 
 def main() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,12 @@ app = typer.Typer(
 )
 
 
-def finite(value: Any) -> Any:
-    """A value for JSON, which has neither infinity nor NaN: these become null."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
+
+
+def cells_text(count: int) -> str:
+    """A number of cells, in words."""
+    return f"{count} cell" if count == 1 else f"{count} cells"
 
 
 def is_reference(kind: str) -> bool:

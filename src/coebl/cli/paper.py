@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app, repeated, width
-from coebl.cli.studies import Dask, StudyFolder, Workers, run_study
+from coebl.cli.app import StudyFolder, app, repeated, width
+from coebl.cli.studies import Dask, Workers, run_study
 from coebl.core.errors import InputError
 
 if TYPE_CHECKING:

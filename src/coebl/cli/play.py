@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app, finite
+from coebl.cli.app import app
 from coebl.cli.rounds import check_savable, save_rounds
 from coebl.cli.waiting import compilation_told, progress_bar
 from coebl.core.errors import check_whole, printable
+from coebl.core.plain import finite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

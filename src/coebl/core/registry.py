@@ -7,11 +7,13 @@ registry's table of homes, through an entry point of another package, or as ``pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import load, load_file
+from coebl.core.order import natural
 from coebl.core.specs import Entry, split_spec
 
 T = TypeVar("T")
@@ -114,6 +116,20 @@ class Registry(Generic[T]):
         """The shortest spec that means the same."""
         entry, arguments = self.parse(spec)
         return entry.write(arguments)
+
+    def order(self, spec: str) -> tuple[Any, ...]:
+        """A key that sorts specs by their names and numbers, also where a spec leaves one at its default.
+
+        No file is run for it: specs that are not registered are sorted as they are written.
+        """
+        parts = split_spec(spec)
+        parameters = parts.parameters
+        with suppress(InputError):
+            if not parts.file and parts.name in self:
+                entry = self[parts.name]
+                values = {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parameters)
+                parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
+        return natural(parts.name), natural(parameters), spec
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
         """The entry of a factory, or a new entry under this name if it is not registered."""

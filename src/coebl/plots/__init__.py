@@ -14,6 +14,7 @@ from coebl.plots.frontier import plot_frontier
 from coebl.plots.heat_map import plot_heat_map
 from coebl.plots.labels import game_title, learner_title, metric_label, metric_words
 from coebl.plots.looks import learner_style, looks
+from coebl.plots.panels import plot_panels
 from coebl.plots.save import FORMATS, save
 from coebl.plots.sweeps import Sweep, find_sweeps, learner_titles
 
@@ -35,6 +36,7 @@ __all__ = [
     "plot_curves",
     "plot_frontier",
     "plot_heat_map",
+    "plot_panels",
     "plot_reference",
     "plot_runs",
     "save",

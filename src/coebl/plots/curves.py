@@ -22,6 +22,7 @@ from coebl.statistics import Band
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # of a curve: more cannot be seen, and make large files
 
 
@@ -48,7 +49,7 @@ def plot_curves(
     """
     check_some("lines", lines)
     if styles is None:
-        styles = _default_styles(source, lines)
+        styles = line_styles(source, lines)
     with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend has its share
         bands = [
             _draw(ax, label, source.runs(*match, metric).thinned(points), styles.get(label, {}))
@@ -86,6 +87,17 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
     return ax
 
 
+def line_styles(source: Source, lines: Mapping[str, tuple[str, str, str]]) -> dict[str, Style]:
+    """The keywords of each line: by the row learner, else the column learner, if that tells all apart; else in turn."""
+    everyone = [spec for match in source.matches() for spec in match[1:]]
+    for seat in (1, 2):
+        specs = [match[seat] for match in lines.values()]
+        if len(set(specs)) == len(specs):
+            found = looks([*everyone, *specs], plainest=specs, known=known_to(source))
+            return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
+    return {label: slot_look(place).style for place, label in enumerate(lines)}
+
+
 class _One(NamedTuple):
     """A source with one match."""
 
@@ -113,17 +125,6 @@ def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
     return band
 
 
-def _default_styles(source: Source, lines: Mapping[str, tuple[str, str, str]]) -> dict[str, Style]:
-    """By the row learner, else by the column learner, if that tells all lines apart; in turn otherwise."""
-    everyone = [spec for match in source.matches() for spec in match[1:]]
-    for seat in (1, 2):
-        specs = [match[seat] for match in lines.values()]
-        if len(set(specs)) == len(specs):
-            found = looks([*everyone, *specs], plainest=specs, known=known_to(source))
-            return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
-    return {label: slot_look(place).style for place, label in enumerate(lines)}
-
-
 def _add_legend(ax: Axes, lines: int) -> None:
     """A legend above the axes, where it hides nothing; in two columns if the figure is wide enough."""
     place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
@@ -134,6 +135,6 @@ def _add_legend(ax: Axes, lines: int) -> None:
 
 def _name_the_bands(ax: Axes, seeds: set[int]) -> None:
     """An entry of the legend that says what the bands are, once."""
-    label = f"band: 95 % interval of the mean, {seeds_text(seeds)}" if seeds else ""
+    label = f"{BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
     if label and label not in ax.get_legend_handles_labels()[1]:
         ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=label)

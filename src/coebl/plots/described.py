@@ -40,6 +40,7 @@ class MetricWords(NamedTuple):
     meaning: str = ""
     cumulative: bool = False
     signed: bool = False  # whether its sign says who is ahead
+    better: str = "lower"  # or higher
     known: bool = False  # whether more than the name is known
 
     @classmethod
@@ -47,7 +48,8 @@ class MetricWords(NamedTuple):
         """What stands on the class."""
         title = metric.title or plain_name(metric.name)
         definition = getattr(metric, "definition", "")
-        return cls(title, definition, metric.formula, metric.meaning, metric.cumulative, metric.signed, known=True)
+        facts = metric.cumulative, metric.signed, metric.better
+        return cls(title, definition, metric.formula, metric.meaning, *facts, known=True)
 
     @property
     def in_a_sentence(self) -> str:

@@ -89,10 +89,12 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
-    if name in known.metrics:
-        return known.metrics[name]
     entry = registered(METRICS, name)
-    return MetricWords(plain_name(name)) if entry is None else MetricWords.of(entry.factory)  # type: ignore[arg-type]
+    words = MetricWords(plain_name(name)) if entry is None else MetricWords.of(entry.factory)  # type: ignore[arg-type]
+    if name not in known.metrics:
+        return words
+    stored = known.metrics[name]
+    return stored._replace(signed=stored.signed or words.signed)  # cells do not say whether a metric is signed
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:

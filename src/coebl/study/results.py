@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
-from coebl.core.order import natural
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
@@ -21,6 +21,7 @@ from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
 from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.finding import find, listed
 from coebl.study.store import Store
 from coebl.study.summaries import SummaryRow, once, summarise
 from coebl.study.tables import LABELS, NUMBERS, table_schema
@@ -29,10 +30,14 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from matplotlib.figure import Figure
+
+    from coebl.study.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or all there are
 
 _MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
+_GROUPED = ("game", "noise", "row", "column")  # the labels by which a summary is grouped
 _RECENT = 2 * 10**9  # nanoseconds within which a file system may give two changes one time
 
 
@@ -221,7 +226,7 @@ class Results:
             [places] = np.nonzero(columns["round"] == at)
             if len(places):
                 values = {name: values[places[0]] for name, values in columns.items() if name not in ("seed", "round")}
-                labels = [about["labels"][label] for label in ("game", "noise", "row", "column")]
+                labels = [about["labels"][label] for label in _GROUPED]
                 key = (*labels, about["description"]["rounds"], int(at))
                 groups.setdefault(key, []).append({"seed": columns["seed"], **values})
         self.store.remember()
@@ -229,6 +234,34 @@ class Results:
             _check_recorded([rounds], recorded)
         wanted = self._chosen_metrics(metrics)
         return summarise({key: groups[key] for key in sorted(groups, key=_by_number)}, wanted)
+
+    def compare(
+        self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
+    ) -> Comparison:
+        """Two learners, paired by seed and in both seats: see `coebl.study.compare.compare`."""
+        from coebl.study.compare import compare
+
+        return compare(self, a, b, metric, game, margin)
+
+    def plot(
+        self,
+        metric: str | None = None,
+        game: Specs = None,
+        row: Specs = None,
+        column: Specs = None,
+        noise: str | None = None,
+    ) -> Figure:
+        """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
+
+        Filters are specs, as in `table`. By default the metric is the pseudo-regret, or in a study of self-play alone
+        the first one that is about both players.
+        """
+        from coebl.study.plotting import plot_results
+
+        if metric is not None:
+            self._chosen_metrics([metric])
+        chosen = self._matching({"game": game, "row": row, "column": column, "noise": noise})
+        return plot_results(self, [about for _, about in chosen], metric, noise)
 
     def _current(self) -> _Index:
         """The index of the cells that are there now."""
@@ -276,7 +309,7 @@ class Results:
         for metric in metrics:
             if metric not in present:
                 raise InputError(
-                    f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {_list(present)}."
+                    f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}."
                 )
         return list(dict.fromkeys(metrics))
 
@@ -298,13 +331,8 @@ class _Index:
 
     def find(self, label: str, spec: str) -> str:
         """The spec among the labels of cells that means the same as this one."""
-        present = self._present[label]
-        if spec in present:
-            return spec
-        if (canonical := _canonical(label, spec)) in present:
-            return canonical
         name = f"{label} learner" if label in ("row", "column") else label
-        raise InputError(f"no finished cell has the {name} {spec!r}{nearest(spec, present)} Present: {_list(present)}.")
+        return find(label, spec, self._present[label], name)
 
 
 def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
@@ -322,22 +350,13 @@ def _kind_of(spec: str) -> Kind:
 
 def _by_number(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """Sorts what a summary is grouped by, sweeps by their numbers."""
-    return (*(natural(part) if isinstance(part, str) else part for part in key), key)
+    return (*(_place(label, spec) for label, spec in zip(_GROUPED, key, strict=False)), key)
 
 
-def _canonical(label: str, spec: str) -> str:
-    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here."""
-    if split_spec(spec).file:
-        return spec  # to parse it would run the file
-    try:
-        return REGISTRIES[label].canonical(spec)
-    except InputError:
-        return spec
-
-
-def _list(present: Collection[str]) -> str:
-    shown = ", ".join(list(present)[:8])
-    return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
+@lru_cache(maxsize=4096)
+def _place(label: str, spec: str) -> tuple[Any, ...]:
+    """Where a spec stands among those of its label."""
+    return REGISTRIES[label].order(spec)
 
 
 def _check_rounds(rounds: int | Iterable[int]) -> list[int]:

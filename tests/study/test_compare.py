@@ -1,0 +1,176 @@
+"""Comparing two learners: from whose side numbers are, what is paired with what, and what is said of it."""
+
+import csv
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from coebl.cli import main
+from coebl.core.errors import InputError
+from coebl.runs import Runs
+from coebl.statistics import holm, paired_difference
+from coebl.study import Results, Store
+from coebl.study.compare import compare
+
+RNG = np.random.default_rng(7)
+
+
+class Table:
+    """Results with made-up numbers: (game, row, column, metric) to one number per seed."""
+
+    def __init__(self, numbers, noise="none"):
+        self.numbers = {key: np.asarray(values, float) for key, values in numbers.items()}
+        self.metrics = list(dict.fromkeys(metric for *_, metric in numbers))
+        self.noise = noise
+
+    def metadata(self):
+        return [
+            {"labels": {"game": game, "row": row, "column": column, "noise": self.noise}, "metrics": [metric]}
+            for game, row, column, metric in self.numbers
+        ]
+
+    def runs(self, game, row, column, metric, noise=None):
+        values = self.numbers[game, row, column, metric]
+        return Runs(np.array([5, 9]), np.arange(len(values)), np.stack([values * 0 + 99, values]), 9, noise)
+
+
+def meeting(games=("rps",), metric="pseudo_regret", learners=("ucb", "exp3", "hedge"), seeds=12):
+    pairs = [(row, column) for row in learners for column in learners]
+    return {(game, *pair, metric): RNG.normal(size=seeds) for game in games for pair in pairs}
+
+
+def of(comparison, way, game="rps"):
+    [contest] = [one for one in comparison.contests if (one.way, one.game) == (way, game)]
+    return contest
+
+
+def test_head_to_head_the_column_player_has_the_negative_of_a_signed_metric():
+    numbers = meeting()
+    contest = of(compare(Table(numbers), "ucb", "exp3"), "head to head")
+    first, second = numbers["rps", "ucb", "exp3", "pseudo_regret"], numbers["rps", "exp3", "ucb", "pseudo_regret"]
+    own_ucb, own_exp3 = (first - second) / 2, (second - first) / 2
+    expected = paired_difference(own_ucb, own_exp3, seeds=range(12))
+    assert contest.difference.mean == pytest.approx(expected.interval.mean, rel=1e-12)
+    assert (contest.p, contest.seats, contest.difference.n) == (pytest.approx(expected.p, rel=1e-9), "both", 12)
+
+
+def test_against_common_opponents_the_same_seat_and_seed_are_paired():
+    numbers = meeting()
+    contest = of(compare(Table(numbers), "ucb", "exp3"), "common opponents")
+    row = numbers["rps", "ucb", "hedge", "pseudo_regret"] - numbers["rps", "exp3", "hedge", "pseudo_regret"]
+    column = -numbers["rps", "hedge", "ucb", "pseudo_regret"] + numbers["rps", "hedge", "exp3", "pseudo_regret"]
+    assert contest.difference.mean == pytest.approx(((row + column) / 2).mean(), rel=1e-12)
+    assert contest.difference.sd == pytest.approx(((row + column) / 2).std(ddof=1), rel=1e-12)
+    assert (contest.opponents, contest.seats) == (("hedge",), "both")
+    del numbers["rps", "hedge", "exp3", "pseudo_regret"]
+    contest = of(compare(Table(numbers), "ucb", "exp3"), "common opponents")
+    assert contest.seats == "row"
+    assert contest.difference.mean == pytest.approx(row.mean(), rel=1e-12)
+
+
+def test_a_metric_about_both_players_has_no_sign_and_no_head_to_head():
+    numbers = meeting(metric="tv")
+    comparison = compare(Table(numbers), "ucb", "exp3")
+    assert [one.way for one in comparison.contests] == ["common opponents", "self-play"]
+    value = {pair: numbers["rps", *pair, "tv"].mean() for pair in ((key[1], key[2]) for key in numbers)}
+    common = value["ucb", "hedge"] + value["hedge", "ucb"] - value["exp3", "hedge"] - value["hedge", "exp3"]
+    assert of(comparison, "common opponents").difference.mean == pytest.approx(common / 2, rel=1e-9)
+    alone = value["ucb", "ucb"] - value["exp3", "exp3"]
+    assert of(comparison, "self-play").difference.mean == pytest.approx(alone, rel=1e-9)
+
+
+def test_external_regret_is_the_column_players_own_in_the_column_seat():
+    numbers = meeting(metric="external_regret")
+    twins = {(game, row, column, "column_external_regret"): RNG.normal(size=12) for game, row, column, _ in numbers}
+    contest = of(compare(Table(numbers | twins), "ucb", "exp3", "external_regret"), "head to head")
+    of_ucb = numbers["rps", "ucb", "exp3", "external_regret"] + twins["rps", "exp3", "ucb", "column_external_regret"]
+    of_exp3 = numbers["rps", "exp3", "ucb", "external_regret"] + twins["rps", "ucb", "exp3", "column_external_regret"]
+    assert contest.difference.mean == pytest.approx((of_ucb - of_exp3).mean() / 2, rel=1e-9)
+    with pytest.raises(InputError, match="accepted: external_regret, which takes column_external_regret"):
+        compare(Table(numbers | twins), "ucb", "exp3", "column_external_regret")
+
+
+def test_games_are_corrected_and_a_seed_counts_once_over_all_of_them():
+    games = ("diagonal:n=10", "rps", "diagonal:n=2")
+    numbers = meeting(games)
+    contests = [one for one in compare(Table(numbers), "ucb", "exp3").contests if one.way == "head to head"]
+    assert [one.game for one in contests] == ["diagonal:n=2", "diagonal:n=10", "rps", "all games"]
+    assert [one.p_holm for one in contests[:3]] == pytest.approx(holm([one.p for one in contests[:3]]))
+    both = [numbers[g, "ucb", "exp3", "pseudo_regret"] - numbers[g, "exp3", "ucb", "pseudo_regret"] for g in games]
+    whole = contests[-1]
+    assert (whole.difference.n, whole.p_holm) == (12, whole.p)
+    assert whole.difference.sd == pytest.approx(np.mean(both, axis=0).std(ddof=1), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shift", "margin", "said"),
+    [
+        (-5.0, None, "Head to head, ucb has the lower pseudo-regret, so ucb does better (difference -"),
+        (5.0, None, "Head to head, ucb has the higher pseudo-regret, so exp3 does better (difference "),
+        (0.0, None, "Head to head, no difference between ucb and exp3 is shown (difference "),
+        (0.0, 3.0, "Head to head, ucb and exp3 are equivalent within 3 (difference "),
+    ],
+)
+def test_the_sentence_says_who_does_better(shift, margin, said):
+    noise = np.random.default_rng(1).normal(size=12)
+    numbers = {
+        ("rps", "ucb", "exp3", "pseudo_regret"): shift + noise,
+        ("rps", "exp3", "ucb", "pseudo_regret"): noise[::-1],
+    }
+    comparison = compare(Table(numbers), "ucb", "exp3", margin=margin)
+    assert str(comparison).startswith(said)
+    assert str(comparison).endswith("12 seeds) on rps.")
+    turned = compare(Table(numbers), "exp3", "ucb").contests[0].difference.mean
+    assert turned == pytest.approx(-comparison.contests[0].difference.mean, rel=1e-12)
+
+
+def test_one_seed_is_no_evidence():
+    comparison = compare(Table(meeting(("rps", "biased-rps"), seeds=1)), "ucb", "exp3")
+    assert str(comparison).startswith("Head to head, one seed says nothing about ucb and exp3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ucb", "exp"), r"no finished cell has the learner 'exp': did you mean 'exp3'\? Present: exp3, hedge, ucb"),
+        (("ucb", "ucb"), "a and b are both ucb; accepted: two different learners. Present: exp3, hedge, ucb"),
+        (("ucb", "exp3", "tv"), "metric 'tv' was not recorded. Present: pseudo_regret"),
+        (("ucb", "exp3", None, "rsp"), r"no finished cell has the game 'rsp'.*Present: rps"),
+    ],
+)
+def test_bad_input_lists_what_is_there(arguments, said):
+    with pytest.raises(InputError, match=said):
+        compare(Table(meeting()), *arguments)
+
+
+def test_learners_that_never_met_the_same_opponent_are_refused():
+    numbers = meeting(learners=("ucb",)) | meeting(learners=("exp3",))
+    with pytest.raises(InputError, match=r"no matches to be compared by pseudo_regret.*Matches of the two: ucb v ucb"):
+        compare(Table(numbers), "ucb", "exp3")
+
+
+def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, capsys):
+    Store.create(tmp_path, "demo", 'name = "demo"\n')
+    table = Table(meeting(("rps", "biased-rps")))
+    monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
+
+    def out(*options):
+        monkeypatch.setattr(sys, "argv", ["coebl", "compare", str(tmp_path), "ucb", "exp3", *options])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert stopped.value.code == 0
+        return capsys.readouterr().out
+
+    lines = out("--margin", "9").splitlines()
+    assert lines[0] == "ucb minus exp3, pseudo_regret, lower is better"
+    assert [line[:17].strip() for line in lines[2:8]] == ["head to head"] * 3 + ["common opponents"] * 3
+    assert all(line.endswith("within 9") for line in lines[2:8])
+    assert lines[8].startswith("Head to head, ")
+    assert "; against common opponents, " in lines[8]
+    rows = json.loads(out("--json"))
+    assert [(row["a"], row["b"], row["metric"], row["n"]) for row in rows] == [("ucb", "exp3", "pseudo_regret", 12)] * 6
+    again = list(csv.DictReader(io.StringIO(out("--csv"))))
+    assert [float(row["difference"]) for row in again] == [row["difference"] for row in rows]
