@@ -1,7 +1,9 @@
-"""Speed of the engine on the paper's seven match-ups, against a plain implementation. Adds a table to RESULTS.md.
+"""Speed of the engine on the paper's seven match-ups, against a plain implementation, and of every learner.
 
-python benchmarks/learners.py               n = 2 .. 7
-python benchmarks/learners.py --sizes 2 3   some, printed only
+Adds two tables to RESULTS.md.
+
+python benchmarks/learners.py               the match-ups at n = 2 .. 7, and every learner
+python benchmarks/learners.py --sizes 2 3   some match-ups, printed only
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from coebl.engine import Match, simulate
+from coebl.learners import LEARNERS, parse_learner
 from plain import play
 
 RUNS = 50
+ACTIONS = {3: 1000, 16: 300, 64: 40}  # of each player, and rounds, for every learner
 MATCH_UPS = [
     ("coebl", "coebl"),
     ("ucb", "ucb"),
@@ -44,6 +48,33 @@ def ours(n: int, row: str, column: str, rounds: int) -> tuple[float, str]:
     return best / (RUNS * rounds) * 1e6, where
 
 
+def alone(learner: str, actions: int) -> float:
+    """Microseconds per run and round of a learner's own policy and observe, against uniform play. Best of three."""
+    game = f"random-gaussian:m={actions},n={actions},seed=1"
+    simulate(Match.of(game, learner, "uniform", 5), 2, record="last")  # compile
+    match = Match.of(game, learner, "uniform", ACTIONS[actions])
+    seconds = [simulate(match, RUNS, record="last", metrics=["regret"]).seconds["row learner"] for _ in range(3)]
+    return min(seconds) / (RUNS * match.rounds) * 1e6
+
+
+def every_learner() -> list[str]:
+    """The table of all learners that come to play what earns more."""
+    lines = [
+        f"Every learner: microseconds per run and round of the learner alone, against uniform play on a random normal "
+        f"game of {', '.join(map(str, ACTIONS))} actions a player, a batch of {RUNS} runs, best of three.",
+        "",
+        "| learner | sees | " + " | ".join(f"{actions} actions, µs" for actions in ACTIONS) + " |",
+        "|---" * (2 + len(ACTIONS)) + "|",
+    ]
+    for learner in (parse_learner(entry.example or entry.name) for entry in LEARNERS):
+        if not learner.improves:
+            continue
+        times = " | ".join(f"{alone(str(learner), actions):,.1f}" for actions in ACTIONS)
+        lines.append(f"| {learner} | {learner.kind()} | {times} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", help="only these n, and do not write RESULTS.md")
@@ -67,6 +98,7 @@ def main() -> None:
             lines.append(f"| {n} | {row} v {column} | {mine:,.2f} | {plain:,.0f} | {plain / mine:,.0f}x | {where} |")
             print(lines[-1], flush=True)
     if not chosen:
+        lines += ["", *every_learner()]
         path = Path(__file__).parent / "RESULTS.md"
         before = path.read_text().split(MARK)[0] if path.exists() else "# Speed\n"
         path.write_text(before.rstrip() + "\n\n" + "\n".join(lines) + "\n")

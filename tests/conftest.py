@@ -2,10 +2,40 @@
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
+import pytest
 from hypothesis import settings
+
+from coebl.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that `from oracles import ...` works
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")
+
+
+class Done(NamedTuple):
+    """What a command left, as subprocess has it."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def coebl(monkeypatch, capsys):
+    """Run a command as `coebl WORD ...` does, but without a process of its own, which takes seconds to start."""
+
+    def run(*words, cwd=None):
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "argv", ["coebl", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        error = "".join(line for line in captured.err.splitlines(keepends=True) if "compiling the solver" not in line)
+        return Done(stopped.value.code, captured.out, error)
+
+    return run

@@ -116,6 +116,7 @@ class Band:
     mean: Floats  # NaN where a value is not finite
     low: Floats  # NaN there too, and everywhere if there is one seed: it says nothing about spread
     high: Floats
+    sd: Floats  # of the samples, with n - 1; NaN where the ends are
     seeds: int
 
     @classmethod
@@ -128,15 +129,15 @@ class Band:
         """
         _check_level(level)
         rows, seeds = values.shape
-        mean, half = np.full((2, rows), math.nan)
+        mean, sd = np.full((2, rows), math.nan)
         finite = np.isfinite(values).all(axis=1)
         kept = values[finite]
         constant = np.ptp(kept, axis=1) == 0  # gives exactly that number and 0, where a sum is off by rounding
         mean[finite] = np.where(constant, kept[:, 0], kept.mean(axis=1))
         if seeds > 1:
-            deviation = np.where(constant, 0, kept.std(axis=1, ddof=1))
-            half[finite] = half_width(deviation, seeds, level)
-        return cls(mean, mean - half, mean + half, seeds)
+            sd[finite] = np.where(constant, 0, kept.std(axis=1, ddof=1))
+        half = half_width(sd, seeds, level) if seeds > 1 else sd
+        return cls(mean, mean - half, mean + half, sd, seeds)
 
     @property
     def half(self) -> Floats:

@@ -167,7 +167,7 @@ def test_gambit_refuses_a_label_in_our_words(pygambit: Any, monkeypatch: pytest.
 
     monkeypatch.setattr(pygambit, "read_nfg", refuse)
     with pytest.raises(
-        InputError, match="Gambit cannot read the game 'lopsided': 'Parse error in game file: Invalid lab"
+        InputError, match="Gambit cannot read the game 'lopsided': Parse error in game file: Invalid lab"
     ):
         GAME.to_gambit()
 

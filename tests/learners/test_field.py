@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import dblquad
+from scipy.stats import norm
 
 from coebl.engine import Match, simulate
 from coebl.engine.seated import build_seat
@@ -24,39 +26,55 @@ def mean_and_error(sample):
     return sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample))
 
 
-@pytest.mark.parametrize(("game", "logarithmic"), [("bigger-number:2", True), ("rps", False)])
-def test_tsallis_inf_has_logarithmic_regret_at_a_strict_pure_equilibrium_alone(game, logarithmic):
-    """From 1,000 to 4,000 rounds a regret as sqrt(t) doubles; here one as log t grows by 0.4: 1.7 divides the two.
+@pytest.mark.parametrize(("game", "runs", "logarithmic"), [("bigger-number:2", 200, True), ("rps", 20, False)])
+def test_tsallis_inf_has_logarithmic_regret_at_a_strict_pure_equilibrium_alone(game, runs, logarithmic):
+    """The regret from round 1,000 to 4,000, divided by that from 250 to 1,000, tells log t from sqrt(t).
 
-    Against a best response, so that every mistake costs; 50 runs, 4 standard errors. Exponential
-    weights in the place of Tsallis weights fail.
+    Each step is a factor of 4 in t. A regret a + b log t grows by the same amount in both, ratio 1, and a + b sqrt(t)
+    by twice as much, ratio 2, whatever a and b are. The geometric mean, sqrt(2), divides the two. Against a best
+    response, so that every mistake costs. The limit is 4 standard errors away from sqrt(2). On BiggerNumber 400 runs
+    with other seeds had a ratio of 1.04, which is 7 standard errors away with 200 runs. Exponential weights in the
+    place of Tsallis weights fail.
     """
-    result = simulate(Match.of(game, "tsallis-inf", "best-response", 4000), 50, record=1000, metrics=["pseudo_regret"])
-    regret = result.metrics["pseudo_regret"]
-    mean, error = mean_and_error(regret[-1] - 1.7 * regret[0])
+    match = Match.of(game, "tsallis-inf", "best-response", 4000)
+    result = simulate(match, range(1000, 1000 + runs), record=250, metrics=["pseudo_regret"])
+    early, middle, late = (result.metrics["pseudo_regret"][t // 250 - 1] for t in (250, 1000, 4000))
+    mean, error = mean_and_error((late - middle) - math.sqrt(2) * (middle - early))
     assert mean + 4 * error < 0 if logarithmic else mean - 4 * error > 0
 
 
 def test_thompson_sampling_loses_in_every_round_of_the_trap_and_ucb_does_not():
     """O'Donoghue, Lattimore and Osband (2021), equation (9): [[1, 0], [0, -1]], the opponent on its second action.
 
-    The first column stays as uncertain as its prior, N(0, 1) for a and b, so that the learner goes on to play its
-    second action, which costs 1, with the probability that is best in [[a, 0], [b, -1]]. Its mean is 0.151, here by
-    Monte Carlo with a standard error of 0.0003. 16 runs of 2,000 rounds, the second half of the rounds, 4 standard
-    errors and 0.005 for the second column, which is not known exactly. (The source's 1/4 is for a prior on r = -1 and
-    1.) UCB loses a tenth of that at most.
+    The first column is never seen: its draws, a and b, stay N(0, 1). In the long run the learner plays the maximin
+    strategy of [[a, 0], [b, -1]]. Its second action costs 1 and has the probability
+
+        0 if a >= 0 or b <= a;  1 if a < b <= -1;  otherwise -a / (1 + b - a), where the two columns are worth the same
+
+    with mean 0.1514, by quadrature. 64 runs, the second half of 2,000 rounds, 4 standard errors. What is still unknown
+    of the second column adds 0.0006 there, half a standard error, which is left out. The source has 1/4, because its
+    prior is r = 1 or -1: the second action then has probability 1/2 in half of the draws.
+
+    UCB plays the second action only if -1 + 2 w >= 0, with w = sqrt(2 L / n) and L = log(2 T² 4), as long as no mean is
+    further than w from its payoff; so it loses no more than 8 L + 1 = 139 in all, and Thompson sampling 303.
     """
-    a, b = np.random.default_rng(0).standard_normal((2, 10**6))
-    expected = np.where((b <= a) | (a >= 0), 0, np.where(b <= -1, 1, -a / (1 + b - a))).mean()
-    loss = {}
+    rounds = 2000
+
+    def mixed(b, a):
+        return norm.pdf(a) * norm.pdf(b) * -a / (1 + b - a)
+
+    expected = norm.cdf(-1) ** 2 / 2 + sum(
+        dblquad(mixed, low, high, lambda a: max(a, -1), np.inf)[0] for low, high in ((-np.inf, -1), (-1, 0))
+    )
+    regret = {}
     for spec in ("thompson", "ucb"):
-        result = simulate(Match.of("trap:r=1", spec, "fixed:0/1", 2000), 16, record=1000, metrics=["pseudo_regret"])
-        regret = result.metrics["pseudo_regret"]
-        loss[spec] = mean_and_error((regret[-1] - regret[0]) / 1000)
-    mean, error = loss["thompson"]
-    assert abs(mean - expected) < 4 * error + 0.005
-    mean, error = loss["ucb"]
-    assert mean + 4 * error < expected / 10
+        match = Match.of("trap:r=1", spec, "fixed:0/1", rounds)
+        regret[spec] = simulate(match, range(2000, 2064), record=1000, metrics=["pseudo_regret"]).metrics[
+            "pseudo_regret"
+        ]
+    mean, error = mean_and_error((regret["thompson"][-1] - regret["thompson"][0]) / 1000)
+    assert abs(mean - expected) < 4 * error
+    assert regret["ucb"][-1].max() <= 8 * math.log(2 * rounds**2 * 4) + 1 < expected * rounds / 2
 
 
 # Matching pennies on [-3, 5]: a learner that forgets to map payoffs to [0, 1] learns eight times too fast.
@@ -105,23 +123,34 @@ def test_the_losses_of_exp3_ix_are_clipped_and_without_a_horizon_its_rates_fall(
     np.testing.assert_allclose(learner.loss, np.stack([one, two], axis=1))
 
 
-def test_maximin_ucb_is_good_where_a_pure_strategy_is_optimal_and_exploited_elsewhere():
-    """Against a best response on Diagonal, the last of three thousand rounds cost less than 0.02 each.
+def most_visits(gap, rounds):
+    """The largest n with 2 w(n) >= gap, where w is the width of Maximin-UCB after n visits, and one visit more."""
+    count = np.arange(1, rounds + 1)
+    width = np.sqrt((4 * math.log(rounds) + 2 * np.log1p(count)) / count)
+    return count[2 * width >= gap].max() + 1
 
-    That is with 4 standard errors of 20 runs. In rock-paper-scissors every pure action loses 1. It is the worst case
-    that counts, not the mean: in the last game, against the uniform opponent, the first action earns 0.25 on average
-    and the second, which is maximin, nothing; the second is played in more than 0.9 of the last thousand rounds.
+
+def test_maximin_ucb_is_good_where_a_pure_strategy_is_optimal_and_exploited_elsewhere():
+    """While every mean is within its width w of the payoff, an action is played only if its worst payoff + 2 w >= V.
+
+    w is at least 5 standard deviations of the mean, so that this holds in all 20 runs. Hence:
+
+    Against a best response on Diagonal each of the three bad actions, which lose 1, is played `most_visits` times at
+    most; that is a sixth of the rounds in all. In rock-paper-scissors every pure action loses exactly 1.
+
+    It is the worst case that counts, not the mean: in the last game, against the uniform opponent, the first action
+    earns 0.25 on average and the second, which is maximin, nothing. The pair that costs 1/2 is visited `most_visits`
+    times at most. A player who looks at the mean would visit it in half of the rounds, 1,500 times.
     """
-    match = Match.of("diagonal:2", "maximin-ucb", "best-response", 3000)
-    regret = simulate(match, 20, record=1000, metrics=["pseudo_regret"]).metrics["pseudo_regret"]
-    mean, error = mean_and_error((regret[-1] - regret[1]) / 1000)
-    assert mean + 4 * error < 0.02
+    rounds = 3000
+    match = Match.of("diagonal:2", "maximin-ucb", "best-response", rounds)
+    regret = simulate(match, range(1000, 1020), record="last", metrics=["pseudo_regret"]).final("pseudo_regret")
+    assert regret.max() <= 3 * most_visits(1, rounds) < 0.2 * rounds
     match = Match.of("rps", "maximin-ucb", "best-response", 300)
     np.testing.assert_allclose(simulate(match, 5, record="last", metrics=["pseudo_regret"]).final("pseudo_regret"), 300)
-    match = Match.of(Game([[1, -0.5], [0, 0]], payoff_range=(-1, 1)), "maximin-ucb", "uniform", 3000)
-    kept = simulate(match, 20, record="last", metrics=["regret"], keep=["policies"]).kept
-    mean, error = mean_and_error(kept["policies"][0][2000:, :, 1].mean(axis=0))
-    assert mean - 4 * error > 0.9
+    match = Match.of(Game([[1, -0.5], [0, 0]], payoff_range=(-1, 1)), "maximin-ucb", "uniform", rounds)
+    counts = simulate(match, range(1000, 1020), record="last", metrics=["regret"]).counts
+    assert counts[:, 0, 1].max() <= most_visits(0.5, rounds) < 0.3 * rounds
 
 
 def test_explore_then_commit_visits_every_pair_equally_and_then_plays_the_maximin_of_the_means():
@@ -151,16 +180,22 @@ def test_explore_then_commit_visits_every_pair_equally_and_then_plays_the_maximi
         assert abs(mean - 4) < 5 * error
 
 
-def test_the_last_policies_of_mmd_near_the_equilibrium_where_those_of_exp3_cycle():
-    """Self-play with little noise, 50 runs: exploitability of the policies themselves, not of their averages.
+def test_the_last_policies_of_mmd_near_the_equilibrium_and_those_of_exp3_do_not():
+    """Self-play with little noise, 100 runs: exploitability of the policies themselves, not of their averages.
 
-    It falls from round 1,000 to the last quarter of 8,000 rounds for MMD and rises for Exp3, each by more than 4
-    standard errors. MMD without its magnet fails.
+    From round 1,000 to the last quarter of 4,000 rounds it falls for MMD by more than 4 standard errors, and that of
+    Exp3 is then larger, also by more than 4. MMD without its magnet fails. The game is not the one on which the rates
+    of MMD were picked (biased-rps): it is not square, not symmetric, and its value is 7/15.
     """
-    change = {}
+    payoff = [[0.9, 0.2, 0.6, 0.5], [0.1, 0.8, 0.3, 0.7], [0.4, 0.5, 0.2, 0.9]]
+    game = Game(payoff, payoff_range=(0, 1), noise="gaussian:0.1")
+    last = {}
     for spec in ("mmd", "exp3"):
-        match = Match.of("biased-rps", spec, spec, 8000, "gaussian:0.1")
-        last = simulate(match, 50, record=500, metrics=["exploitability"]).metrics["exploitability"]
-        change[spec] = mean_and_error(last[12:].mean(axis=0) - last[1])
-    assert change["mmd"][0] + 4 * change["mmd"][1] < 0
-    assert change["exp3"][0] - 4 * change["exp3"][1] > 0
+        match = Match.of(game, spec, spec, 4000)
+        last[spec] = simulate(match, range(2000, 2100), record=500, metrics=["exploitability"]).metrics[
+            "exploitability"
+        ]
+    at_the_end = {spec: policies[6:].mean(axis=0) for spec, policies in last.items()}
+    for difference in (last["mmd"][1] - at_the_end["mmd"], at_the_end["exp3"] - at_the_end["mmd"]):
+        mean, error = mean_and_error(difference)
+        assert mean > 4 * error

@@ -7,23 +7,19 @@ import sys
 import pytest
 
 
-def coebl(*arguments, cwd):
-    command = [sys.executable, "-m", "coebl.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A part of the paper's study: what C1 and C2 need, with few seeds."""
     place = tmp_path_factory.mktemp("paper")
-    done = coebl("reproduce", "--quick", "--claim", "C1", "--claim", "C2", cwd=place)
+    command = [sys.executable, "-m", "coebl.cli", "reproduce", "--quick", "--claim", "C1", "--claim", "C2"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=place, check=False)
     assert done.returncode == 0, done.stderr
     assert "C1" in done.stdout
     assert "C3" not in done.stdout
     return place / "reproduction"
 
 
-def test_a_claim_alone_runs_just_what_it_needs(folder):
+def test_a_claim_alone_runs_just_what_it_needs(folder, coebl):
     assert len(list((folder / "cells").glob("*.parquet"))) == 5  # three pairings of the text, two more as released
     again = coebl("reproduce", "--quick", "--claim", "C1", cwd=folder.parent)
     assert again.returncode == 0
@@ -31,7 +27,7 @@ def test_a_claim_alone_runs_just_what_it_needs(folder):
     assert len(list((folder / "cells").glob("*.parquet"))) == 5  # the others are left where they are
 
 
-def test_a_figure_alone_is_drawn_for_every_variant(folder):
+def test_a_figure_alone_is_drawn_for_every_variant(folder, coebl):
     done = coebl("reproduce", "--quick", "--figure", "rps-head-to-head", "--workers", 1, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     assert "0 cells run, 5 found" in done.stdout  # C1 and C2 are about the same matches
@@ -44,7 +40,7 @@ def test_a_figure_alone_is_drawn_for_every_variant(folder):
 ENDINGS = ("pdf", "svg", "png")
 
 
-def test_figures_in_one_format(folder, tmp_path):
+def test_figures_in_one_format(folder, tmp_path, coebl):
     options = ["--figure", "rps-head-to-head", "--variant", "text", "--format", "png", "--workers", 1]
     done = coebl("figures", folder, *options, "--out", tmp_path, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
@@ -52,7 +48,7 @@ def test_figures_in_one_format(folder, tmp_path):
     assert written == ["text/rps-head-to-head-noise-free.png", "text/rps-head-to-head.png"]
 
 
-def test_claims_as_json(folder):
+def test_claims_as_json(folder, coebl):
     done = coebl("claims", folder, "--json", cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     verdicts = json.loads(done.stdout)
@@ -65,7 +61,7 @@ def test_claims_as_json(folder):
     assert by_id["C9", "text"]["verdict"] == "not testable"
 
 
-def test_claims_as_a_table_and_as_markdown(folder):
+def test_claims_as_a_table_and_as_markdown(folder, coebl):
     table = coebl("claims", folder, "--claim", "C2", cwd=folder.parent).stdout
     assert "as-released" in table
     assert max(map(len, table.splitlines())) <= 100
@@ -73,7 +69,7 @@ def test_claims_as_a_table_and_as_markdown(folder):
     assert markdown.strip().count("\n") == 2 + 16 - 1
 
 
-def test_report_of_the_paper_has_the_verdicts(folder):
+def test_report_of_the_paper_has_the_verdicts(folder, coebl):
     done = coebl("report", folder, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == f"page: {folder / 'report.html'}"
@@ -98,7 +94,7 @@ def test_report_opens_the_browser_that_is_there(folder, tmp_path):
     assert (alone.returncode, alone.stderr) == (0, "there is no browser here to open it with\n")
 
 
-def test_report_of_any_study(tmp_path):
+def test_report_of_any_study(tmp_path, coebl):
     (tmp_path / "study.toml").write_text(
         'name = "mine"\ntitle = "My study"\ndescription = "Who is ahead?"\n'
         'rounds = 20\nseeds = 3\ngames = ["rps"]\nlearners = ["ucb", "exp3"]\n'
@@ -129,7 +125,7 @@ def test_report_of_any_study(tmp_path):
         (["claims", "nowhere", "--json", "--markdown"], "--json and --markdown are both given"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_nothing(arguments, said, tmp_path):
+def test_mistakes_are_one_line_and_leave_nothing(arguments, said, tmp_path, coebl):
     done = coebl(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
@@ -137,7 +133,7 @@ def test_mistakes_are_one_line_and_leave_nothing(arguments, said, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_figures_without_data_say_what_to_run(folder):
+def test_figures_without_data_say_what_to_run(folder, coebl):
     done = coebl("figures", folder, "--figure", "diagonal-self-play", cwd=folder.parent)
     assert done.returncode == 2
     assert "coebl reproduce" in done.stderr

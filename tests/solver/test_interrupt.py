@@ -9,23 +9,34 @@ import time
 import numpy as np
 import pytest
 
-from coebl.solver import Maximin, compile_kernels, interruptible, maximin
+from coebl.solver import Maximin, compile_kernels, highs, interruptible, maximin
 from coebl.solver.kernels import simplex
 
-SOLVE = """
+LONG_SOLVES = {
+    "kernel": """
 import numpy as np
 from coebl.solver import compile_kernels, maximin
 payoffs = np.random.default_rng(0).normal(size=(3000, 3000))
 compile_kernels(payoffs.shape)
 print("ready", flush=True)
 maximin(payoffs)
-print("solved", flush=True)
-"""
+""",
+    "HiGHS": """
+import numpy as np
+import scipy.optimize
+from coebl.solver.highs import solve_with_highs
+payoffs = np.random.default_rng(0).random((800, 800))
+print("ready", flush=True)
+solve_with_highs(payoffs)
+""",
+}
 
 
-def test_ctrl_c_ends_a_long_solve():
+@pytest.mark.parametrize("method", LONG_SOLVES)
+def test_ctrl_c_ends_a_long_solve(method):
     """It takes far longer than the second after which it is interrupted."""
-    with subprocess.Popen([sys.executable, "-c", SOLVE], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    code = LONG_SOLVES[method] + "print('solved', flush=True)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
         time.sleep(1)
         process.send_signal(signal.SIGINT)
@@ -39,6 +50,14 @@ def test_ctrl_c_ends_a_long_solve():
     assert errors.endswith(b"KeyboardInterrupt\n")
     assert process.returncode == -signal.SIGINT
     assert seconds < 5  # one or two, and some because the machine may be busy; it used to be 40
+
+
+def test_a_long_solve_by_highs_gives_the_answer_of_a_short_one(monkeypatch):
+    payoffs = np.random.default_rng(6).random((6, 5))
+    short = highs.solve_with_highs(payoffs)
+    monkeypatch.setattr(highs, "_LONG", 0)
+    for long, expected in zip(highs.solve_with_highs(payoffs), short, strict=True):
+        np.testing.assert_array_equal(long, expected)
 
 
 @pytest.mark.parametrize("shape", [(1, 50, 60), (9, 24, 20)])

@@ -128,10 +128,11 @@ def test_inverting():
     random = np.random.default_rng(5)
     matrix = random.normal(size=(17, 17))
     inverse = matrix.copy()
-    assert anew.invert(inverse)
+    assert anew.invert(inverse, np.array([0]))
     np.testing.assert_allclose(inverse @ matrix, np.eye(17), atol=1e-10)
+    assert not anew.invert(matrix.copy(), np.array([1]))  # told to stop
     matrix[3] = 2 * matrix[5] - matrix[8]
-    assert not anew.invert(matrix)
+    assert not anew.invert(matrix, np.array([0]))
 
 
 def test_ucb_plays_on_where_its_matrices_are_nearly_singular():

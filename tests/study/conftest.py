@@ -16,11 +16,17 @@ def store(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory):
+def finished(tmp_path_factory):
+    """The folder of the small study, run without a disturbance; copy it before you change anything in it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
     assert (outcome.finished, outcome.found, outcome.failed) == (CELLS, 0, ())
-    return rows(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def undisturbed(finished):
+    return rows(finished)
 
 
 @pytest.fixture

@@ -1,24 +1,17 @@
 """The commands around a study, as a user runs them one after the other."""
 
 import math
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coebl.cli import main
 from coebl.study import EXAMPLE, parse_study, run
 from coebl.study.cell_file import CellFile
+from coebl.study.checked import Brief
 from coebl.study.estimate import disk_use, estimate, work_of
 
 
-def coebl(*arguments, cwd):
-    command = [sys.executable, "-m", "coebl.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-
-
-def test_new_show_run_results(tmp_path):
+def test_new_show_run_results(tmp_path, coebl):
     assert coebl("study", "new", "mine.toml", cwd=tmp_path).returncode == 0
     again = coebl("study", "new", "mine.toml", cwd=tmp_path)
     assert (again.returncode, again.stderr) == (2, "coebl: mine.toml exists; name another file.\n")
@@ -64,7 +57,7 @@ def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, wo
 
     def play(cell):
         now[0] += 4 + cell.rounds * (1.0 if cell.row == "coebl" else 0.1)
-        return CellFile("", b"")
+        return CellFile("", b"", Brief(b"", b""))
 
     monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: now[0])
     monkeypatch.setattr("coebl.study.estimate.play", play)
@@ -76,7 +69,7 @@ def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, wo
 def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(monkeypatch):
     def play(cell):
         now[0] += 10 * work_of([cell])[cell]
-        return CellFile("", b"")
+        return CellFile("", b"", Brief(b"", b""))
 
     now = [0.0]
     study = parse_study(STUDY)
@@ -93,15 +86,9 @@ def test_the_disk_use_is_about_what_is_written(tmp_path):
     assert written / 2 < disk_use(study) < 2 * written
 
 
-def test_show_lists_cells_only_when_asked(tmp_path, monkeypatch, capsys):
-    def shown(*options):
-        monkeypatch.setattr(sys, "argv", ["coebl", "study", "show", str(tmp_path / "study.toml"), *options])
-        with pytest.raises(SystemExit):
-            main()
-        return capsys.readouterr().out
-
+def test_show_lists_cells_only_when_asked(tmp_path, coebl):
     (tmp_path / "study.toml").write_text(STUDY)
-    assert "diagonal:n=5, coebl v coebl" not in shown()
-    lines = shown("--cells").splitlines()
+    assert "diagonal:n=5, coebl v coebl" not in coebl("study", "show", tmp_path / "study.toml").stdout
+    lines = coebl("study", "show", tmp_path / "study.toml", "--cells").stdout.splitlines()
     assert lines[0] == "4 matches in 4 cells, 320 rounds in all"
     assert len(lines) == 2 + 4

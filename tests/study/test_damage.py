@@ -65,15 +65,61 @@ def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(
     check_set_aside(Store.open(store.folder), path)
 
 
-@pytest.mark.parametrize(
-    "content", ["{", "[]", '{"coebl": "9.8.7", "files": {}}', f'{{"coebl": "{coebl.__version__}", "files": [3]}}']
-)
+@pytest.mark.parametrize("content", [b"", b"{", b"PAR1 and no more"])
 def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
     path, _ = saved(store, CELL, OTHER)
     store.finished([CELL])
-    (store.folder / "checked.json").write_text(content)
+    (store.folder / "checked.cache").write_bytes(content)
     path.write_bytes(path.read_bytes()[:-1])
     check_set_aside(Store.open(store.folder), path)
+
+
+def test_a_flipped_bit_in_the_list_of_checked_files_never_changes_a_number(store):
+    saved(store, CELL)
+    columns, about = store.columns(CELL.digest(), last=True)
+    store.remember()
+    path = store.folder / "checked.cache"
+    data = path.read_bytes()
+    for place in range(0, len(data), 7):
+        flipped = bytearray(data)
+        flipped[place] ^= 1
+        path.write_bytes(flipped)
+        now, same = Store.open(store.folder).columns(CELL.digest(), last=True)
+        assert same == about
+        assert {name: values.tolist() for name, values in now.items()} == {
+            name: values.tolist() for name, values in columns.items()
+        }
+
+
+def test_the_list_of_another_version_is_not_used(store, monkeypatch):
+    saved(store, CELL)
+    store.remember()
+    decoded = []
+    read = store_module.parse_cell
+    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
+    Store.open(store.folder).columns(CELL.digest(), last=True)
+    assert decoded == []
+    monkeypatch.setattr(coebl, "__version__", "9.8.7")
+    Store.open(store.folder).columns(CELL.digest(), last=True)
+    assert len(decoded) == 1
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_what_was_checked_before_is_as_what_is_decoded_now(store, last):
+    saved(store, CELL)
+    before, about = store.columns(CELL.digest(), last=last)
+    (store.folder / "checked.cache").unlink(missing_ok=True)
+    after, same = Store.open(store.folder).columns(CELL.digest(), last=last)
+    assert same == about
+    assert {name: values.tolist() for name, values in before.items()} == {
+        name: values.tolist() for name, values in after.items()
+    }
+    table = store.load(CELL.digest())
+    rounds = [CELL.rounds] if last else before["round"].tolist()
+    for name in about["metrics"]:
+        columns = (table.column(column).to_pylist() for column in ("seed", "round", name))
+        stored = {(seed, at): value for seed, at, value in zip(*columns, strict=True)}
+        assert before[name].tolist() == [[stored[seed, at] for seed in CELL.seeds] for at in rounds]
 
 
 def test_truncated_files_are_set_aside(store):

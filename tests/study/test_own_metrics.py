@@ -82,7 +82,7 @@ def test_a_changed_file_makes_its_cells_run_again(tmp_path):
     again = play(SURPRISE + "\n")
     assert again.finished == 1
     [note] = again.notes
-    assert "made from a file of a game, learner or metric that has changed since" in note
+    assert note.startswith("1 cell was made from mine.py, which has changed since: moved to set-aside")
 
 
 @pytest.mark.parametrize(

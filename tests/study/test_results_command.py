@@ -105,7 +105,7 @@ def test_files_that_were_found_sound_are_not_checked_again_unless_they_change(fo
     monkeypatch.setattr(store_module, "parse_cell", lambda path, data: checked.append(path) or parse(path, data))
     before = Results(folder).summary()
     assert checked == []
-    (folder / "checked.json").rename(folder / "moved.json")
+    (folder / "checked.cache").rename(folder / "moved.cache")
     assert Results(folder).summary() == before
     assert len(checked) == 4
-    (folder / "moved.json").rename(folder / "checked.json")
+    (folder / "moved.cache").rename(folder / "checked.cache")

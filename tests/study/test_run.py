@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,8 +71,8 @@ def kill_and_resume(here, times, undisturbed):
         process.wait()
         process.stdout.close()
         process.stderr.close()
-    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    outcome = run(parse_study(STUDY), here / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    assert outcome.failed == outcome.notes == ()
     assert rows(here / "results") == undisturbed
     strangers = [
         path.name for path in (here / "results" / "cells").iterdir() if path.suffix not in (".parquet", ".partial")
@@ -99,7 +100,7 @@ def test_a_killed_worker_is_replaced(here, undisturbed):
     assert rows(here / "results") == undisturbed
 
 
-def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbed):
+def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbed, coebl):
     process = start(here, "--workers", "2")
     wait_for(lambda: cells_in(here) >= 3)
     os.kill(process.pid, signal.SIGINT)
@@ -110,7 +111,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     wait_for(lambda: children_of(process.pid) == [])
     kept = cells_in(here)
     assert 3 <= kept < CELLS
-    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=here)
     assert re.search(rf"\b{CELLS - kept} cells? run, {kept} found", done.stdout)
     assert rows(here / "results") == undisturbed
     first, second = Store.open(here / "results").runs()
@@ -129,20 +130,20 @@ def test_only_what_the_games_need_is_compiled(monkeypatch):
     assert sorted(compiled) == [((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
 
 
-def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path):
+def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, coebl):
     (tmp_path / "moody.py").write_text(MOODY)
     (tmp_path / "study.toml").write_text(
         'name = "moody"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3", "uniform"]\n'
         'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
     )
-    done = subprocess.run(command(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
     assert "1 cell failed: moody.py, line 14: RuntimeError: not today" in done.stderr
     [failure] = Store.open(tmp_path / "results").failures()
     assert "RuntimeError: not today" in str(failure)
     (tmp_path / "cheered-up").touch()
-    done = subprocess.run(command(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 cell run, 2 found" in done.stdout
     assert Store.open(tmp_path / "results").failures() == []
@@ -156,21 +157,6 @@ def test_a_killed_parent_takes_its_workers_along(here):
     process.stdout.close()
     process.stderr.close()
     wait_for(lambda: children_of(process.pid) == [], seconds=20)
-
-
-def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path):
-    deadly = MOODY.replace('raise RuntimeError("not today")', "import os; os._exit(3)")
-    (tmp_path / "moody.py").write_text(deadly)
-    (tmp_path / "study.toml").write_text(
-        'name = "deadly"\nrounds = 40\nseeds = 4\nseeds_per_cell = 2\ngames = ["rps"]\n'
-        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
-    )
-    done = subprocess.run(
-        command(tmp_path, "--workers", "1"), cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1, done.stderr
-    assert "2 cells run, 0 found" in done.stdout
-    assert "2 cells failed: its process was killed" in done.stderr
 
 
 TWO = """
@@ -201,13 +187,11 @@ def test_two_learners_of_one_file(tmp_path, match_ups):
         'learners = ["exp3", "two.py:First", "two.py:Second"]\nnoise = "none"\nmetrics = ["regret"]\n'
         f"[match-ups]\n{match_ups}\n"
     )
-    done = subprocess.run(
-        command(tmp_path, "--workers", "1"), cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    study = parse_study((tmp_path / "study.toml").read_text(), str(tmp_path / "study.toml"))
+    outcome = run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    assert outcome.failed == ()
     results = Results(tmp_path / "results")
-    expected = parse_study((tmp_path / "study.toml").read_text(), str(tmp_path / "study.toml")).matches()
-    without_folder = [tuple(spec.removeprefix(f"{tmp_path}/") for spec in match) for match in expected]
+    without_folder = [tuple(spec.removeprefix(f"{tmp_path}/") for spec in match) for match in study.matches()]
     assert sorted(results.matches()) == sorted(without_folder)
     first, second = (
         results.runs("bigger-number:n=2", f"two.py:{name}", "exp3", "regret").values for name in ("First", "Second")
@@ -215,35 +199,42 @@ def test_two_learners_of_one_file(tmp_path, match_ups):
     assert (first != second).any()
 
 
-def failing(folder, code, *options, learners='["moody.py:Moody", "exp3"]'):
-    """Run a study of two cells for each learner, with a learner that does this in round 21."""
+def failing(coebl, folder, code, *options):
+    """Run a study of two cells, the first with a learner that does this in round 21."""
     (folder / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', code))
     (folder / "study.toml").write_text(
-        f'name = "failing"\nrounds = 40\nseeds = 4\nseeds_per_cell = 2\ngames = ["rps"]\nlearners = {learners}\n'
-        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+        'name = "failing"\nrounds = 40\nseeds = 2\ngames = ["rps"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
     )
-    return subprocess.run(command(folder, *options), cwd=folder, capture_output=True, text=True, check=False)
+    return coebl("run", "study.toml", "--out", "results", "--workers", 1, *options, cwd=folder)
 
 
-def test_a_learner_that_hangs_does_not_block_the_cells_behind_it(tmp_path):
-    done = failing(tmp_path, "import time; time.sleep(600)", "--workers", "1", "--cell-timeout", "5")
+def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path, coebl):
+    done = failing(coebl, tmp_path, "import os; os._exit(3)")
     assert done.returncode == 1, done.stderr
-    assert "2 cells run, 0 found" in done.stdout
-    assert "2 cells failed: it took longer than 5 s; raise --cell-timeout" in done.stderr
+    assert "1 cell run, 0 found" in done.stdout
+    assert "1 cell failed: its process was killed" in done.stderr
 
 
-def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path):
+def test_a_learner_that_hangs_does_not_block_the_cells_behind_it(tmp_path, coebl):
+    done = failing(coebl, tmp_path, "import time; time.sleep(600)", "--cell-timeout", 5)
+    assert done.returncode == 1, done.stderr
+    assert "1 cell run, 0 found" in done.stdout
+    assert "1 cell failed: it took longer than 5 s; raise --cell-timeout" in done.stderr
+
+
+def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
     code = "error = RuntimeError('odd'); error.lock = __import__('threading').Lock(); raise error"
-    done = failing(tmp_path, code, "--workers", "1")
-    assert "2 cells failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
+    done = failing(coebl, tmp_path, code)
+    assert "1 cell failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
     assert done.stderr.count("odd") == 1
-    assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 2
+    assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 1
 
 
-def test_two_runs_do_not_do_the_same_work(here):
+def test_two_runs_do_not_do_the_same_work(here, coebl):
     store = Store.create(here / "results", "small", STUDY)
     with store.alone():
-        done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
+        done = coebl("run", "study.toml", "--out", "results", cwd=here)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert f"process {os.getpid()} on " in done.stderr
     assert "is running into this folder" in done.stderr
@@ -261,7 +252,7 @@ def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code)
     assert "semaphore" not in errors
 
 
-def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_path):
+def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_path, coebl):
     folder = tmp_path / "sub"
     folder.mkdir()
     (folder / "g.csv").write_text("1,0\n0,2\n")
@@ -269,18 +260,19 @@ def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_pat
         'name = "files"\nrounds = 20\nseeds = 2\nseeds_per_cell = 1\ngames = ["g.csv"]\n'
         'metrics = ["regret"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
     )
-    out = ["--out", str(tmp_path / "results")]
-    base = [sys.executable, "-m", "coebl.cli", "run"]
-    subprocess.run([*base, "sub/study.toml", *out], cwd=tmp_path, capture_output=True, check=True)
-    again = subprocess.run([*base, "study.toml", *out], cwd=folder, capture_output=True, text=True, check=True)
-    assert "0 cells run, 2 found" in again.stdout
+
+    def run_again(study, cwd):
+        return coebl("run", study, "--out", tmp_path / "results", "--workers", 1, cwd=cwd)
+
+    assert "2 cells run, 0 found" in run_again("sub/study.toml", tmp_path).stdout
+    assert "0 cells run, 2 found" in run_again("study.toml", folder).stdout
     [row] = Results(tmp_path / "results").summary()
     assert (row["game"], row["n"]) == ("g.csv", 2)
     (folder / "g.csv").write_text("1,0\n0,3\n")
-    changed = subprocess.run([*base, "study.toml", *out], cwd=folder, capture_output=True, text=True, check=True)
+    changed = run_again("study.toml", folder)
     assert "2 cells run, 0 found" in changed.stdout
-    assert changed.stderr.count("has changed since. Moved to set-aside") == 2
-    assert Results(tmp_path / "results").to_polars().shape[0] == len({*range(20)}) * 2
+    assert "2 cells were made from g.csv, which has changed since: moved to set-aside" in changed.stderr
+    assert Results(tmp_path / "results").to_polars().shape[0] == 20 * 2
 
 
 def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
@@ -301,9 +293,8 @@ def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])
-def test_a_damaged_cell_is_named_set_aside_and_run_again(here, undisturbed, damage):
-    folder = here / "results"
-    run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+def test_a_damaged_cell_is_named_set_aside_and_run_again(tmp_path, finished, undisturbed, damage):
+    folder = shutil.copytree(finished, tmp_path / "results")
     victim = sorted((folder / "cells").iterdir())[4]
     data = bytearray(victim.read_bytes())
     if damage == "truncated":
@@ -319,25 +310,25 @@ def test_a_damaged_cell_is_named_set_aside_and_run_again(here, undisturbed, dama
     assert rows(folder) == undisturbed
 
 
-def test_mistakes_are_one_line_and_exit_code_two(here):
+def test_mistakes_are_one_line_and_exit_code_two(here, finished, coebl):
+    def refused(*options):
+        done = coebl("run", "study.toml", "--out", "results", *options, cwd=here)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        return done.stderr
+
     (here / "results").mkdir()
     (here / "results" / "holiday.jpg").touch()
-    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "does not hold a study" in refused()
     (here / "results" / "holiday.jpg").unlink()
-    subprocess.run(command(here, "--workers", "2"), cwd=here, capture_output=True, check=True)
+    assert "no cluster answers there" in refused("--dask", "tcp://127.0.0.1:1")
+    shutil.copytree(finished, here / "results", dirs_exist_ok=True)
     (here / "study.toml").write_text(STUDY.replace("rounds = 150", "rounds = 151"))
-    done = subprocess.run(command(here), cwd=here, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "changed" in done.stderr
-    done = subprocess.run(
-        command(here, "--dask", "tcp://127.0.0.1:1"), cwd=here, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
+    assert "changed" in refused()
 
 
-def test_dry_run_runs_nothing(here):
-    done = subprocess.run(command(here, "--dry-run"), cwd=here, capture_output=True, text=True, check=True)
+def test_dry_run_runs_nothing(here, coebl):
+    done = coebl("run", "study.toml", "--out", "results", "--dry-run", cwd=here)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == CELLS + 1
     assert not (here / "results").exists()
 

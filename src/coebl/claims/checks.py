@@ -20,6 +20,7 @@ import numpy as np
 
 from coebl.claims.reading import Sample
 from coebl.core.arrays import Floats
+from coebl.core.text import number_text
 from coebl.statistics import mean_interval, one_sided_p, t_quantile
 
 Side = Literal["above", "below"]
@@ -27,17 +28,6 @@ Side = Literal["above", "below"]
 LEVEL = 0.95
 SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
 TOLERANCE = 0.1  # how far, in proportion, a mean may be from a number that it is said to be
-
-
-def shorten_number(number: float, digits: int = 4) -> str:
-    """A number for reading, or a dash for NaN.
-
-    >>> shorten_number(-24.6123), shorten_number(12345.6), shorten_number(math.nan)
-    ('-24.61', '12346', '-')
-    """
-    if math.isnan(number):
-        return "-"
-    return f"{number:.0f}" if 10**digits <= abs(number) < math.inf else f"{number:.{digits}g}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +82,7 @@ class Bound(Check):
 
     @property
     def words(self) -> tuple[str, str]:
-        return "the mean" + " difference" * (len(self.samples) > 1), f"{self.side} {shorten_number(self.threshold, 5)}"
+        return "the mean" + " difference" * (len(self.samples) > 1), f"{self.side} {number_text(self.threshold, 5)}"
 
     def measure(self, numbers: Floats) -> Measurement:
         contrast = numbers[0] - numbers[1:].sum(axis=0)
@@ -119,7 +109,7 @@ class Near(Check):
 
     @property
     def words(self) -> tuple[str, str]:
-        return f"the {self.extreme} mean", f"within {100 * TOLERANCE:g} % of {shorten_number(self.threshold, 5)}"
+        return f"the {self.extreme} mean", f"within {100 * TOLERANCE:g} % of {number_text(self.threshold, 5)}"
 
     def measure(self, numbers: Floats) -> Measurement:
         sign = 1 if self.extreme == "largest" else -1  # the least is the largest of the negatives

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from coebl.claims.checks import LEVEL, Check, Measurement, shorten_number
+from coebl.claims.checks import LEVEL, Check, Measurement
 from coebl.claims.reading import Missing, Reader
 from coebl.core.plain import finite
 from coebl.core.specs import split_spec
+from coebl.core.text import number_text
 from coebl.runs import MatchSpecs, Source
 from coebl.statistics import holm
 
@@ -82,7 +83,7 @@ class CheckResult(Measurement):
 
     def __str__(self) -> str:
         said = {"holds": "is", "fails": "is not", "not significant": "is not shown to be", "not testable": "has to be"}
-        return f"{self.subject}: {self.quantity} {shorten_number(self.measured)} {said[self.verdict]} {self.wanted}"
+        return f"{self.subject}: {self.quantity} {number_text(self.measured)} {said[self.verdict]} {self.wanted}"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import get_args
 
-from coebl.claims.checks import shorten_number
 from coebl.claims.judging import Outcome, Verdict
+from coebl.core.text import number_text
 
 
 def as_json(verdicts: Iterable[Verdict]) -> str:
@@ -78,13 +78,13 @@ def _tally(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> list[str]:
 def _measured(verdict: Verdict) -> str:
     """Measured [low, high] against the threshold."""
     number = _interval_text(verdict.measured, verdict.low, verdict.high)
-    return f"{number} against {shorten_number(verdict.threshold, 5)}" if number else ""
+    return f"{number} against {number_text(verdict.threshold, 5)}" if number else ""
 
 
 def _interval_text(measured: float, low: float, high: float) -> str:
     if math.isnan(measured):
         return ""
-    return f"{shorten_number(measured)} [{shorten_number(low)}, {shorten_number(high)}]"
+    return f"{number_text(measured)} [{number_text(low)}, {number_text(high)}]"
 
 
 def _wrap(text: str, width: int, indent: int) -> list[str]:

@@ -46,21 +46,37 @@ def run_command(
       coebl run study.toml --out results
       coebl run study.toml --out results --dask tcp://scheduler:8786
     """
-    from coebl.study import Store, read_study
+    from coebl.study import read_study
 
     study = read_study(file)
     if dry_run:
-        there = set(Store.open(out).digests()) if (out / "study.toml").exists() else set()
-        todo = [cell for cell in study.cells if cell.digest() not in there]
-        for cell in todo:
-            print(cell)
-        print(f"{len(todo)} of {len(study.cells)} cells to run")
+        _print_plan(study, out)
         return
     again = ["coebl", "run", str(file), "--out", str(out)]
     again += ["--cell-timeout", f"{cell_timeout:g}"] if cell_timeout else []
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
     if summary.failed:
         raise typer.Exit(1)
+
+
+def _print_plan(study: Study, out: Path) -> None:
+    """Print what a run would do."""
+    from coebl.study import Store
+    from coebl.study.plan import make_plan
+
+    new = not out.exists() or (out.is_dir() and not any(out.iterdir()))
+    plan = make_plan(study, None if new else Store.open(out), dry=True)
+    for line in plan.lines():
+        print(line)
+    for note in plan.notes:
+        print(printable(note), file=sys.stderr)
+    _print_left_alone(plan.left_alone)
+    print(f"{len(plan.todo)} of {_cells(plan.found + len(plan.todo))} to run")
+
+
+def _print_left_alone(count: int) -> None:
+    if count:
+        print(f"left alone: {_cells(count)} in the folder that the study does not ask for", file=sys.stderr)
 
 
 def run_study(
@@ -83,6 +99,7 @@ def run_study(
         signal.signal(signal.SIGTERM, before)
     for note in summary.notes:
         print(printable(note), file=sys.stderr)
+    _print_left_alone(summary.left_alone)
     print(f"{_cells(summary.finished)} run, {summary.found} found, in {duration(summary.seconds)}: {out}")
     for cause, count in summary.causes.items():
         print(f"{_cells(count)} failed: {printable(cause)}", file=sys.stderr)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from coebl.core.text import one_line
+
 Item = TypeVar("Item")
 
 _OWN = Path(__file__).parents[1]  # the folder of this package
@@ -85,14 +87,23 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, I
 def shorten(value: object, width: int = 60) -> str:
     """The repr of a value on one line, cut to a width.
 
-    >>> shorten("x" * 100, width=10)
-    "'xxxxxx..."
+    >>> shorten("x" * 90 + "y", width=12)
+    "'xxxxxx...y'"
     """
     try:
-        text = " ".join(repr(value).split())
+        return one_line(repr(value), width)
     except ValueError:  # Python does not print whole numbers of more than some thousand digits
-        text = "a number too long to show"
-    return text if len(text) <= width else text[: width - 3] + "..."
+        return "a number too long to show"
+
+
+def reason_of(error: BaseException, width: int = 600) -> str:
+    """What an error says, on one line; errors that are not our own with their kind.
+
+    >>> reason_of(InputError("c is -1")), reason_of(KeyError("c"))
+    ('c is -1', "KeyError: 'c'")
+    """
+    text = one_line(str(error), width)
+    return text if isinstance(error, CoeblError) else f"{type(error).__name__}: {text}"
 
 
 def printable(text: str) -> str:
@@ -101,4 +112,6 @@ def printable(text: str) -> str:
     >>> printable("one\\ntwo \\x1b[31m naïve")
     'one\\\\ntwo \\\\x1b[31m naïve'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

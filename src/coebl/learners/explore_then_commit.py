@@ -29,7 +29,10 @@ class ExploreThenCommit(Learner):
     name = "explore-then-commit"
     title = "Explore-then-commit"
     sees = frozenset({"opponent"})
-    cites = "Garivier, Kaufmann and Lattimore (2016). On explore-then-commit strategies. NeurIPS. For bandits."
+    cites = (
+        "Garivier, Kaufmann and Lattimore (2016). On explore-then-commit strategies. NeurIPS. In games: Yılmaz and "
+        "Dimitrakakis (2025). Two-player zero-sum games with bandit feedback. arXiv:2506.14518."
+    )
 
     visits: Annotated[int, Range(1)] = 5
 

@@ -18,15 +18,18 @@ class MaximinUcb(Learner):
 
     It is right where a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. Where
     the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
-    rock-paper-scissors. Ties go to the action of lowest index. The source could not be checked: the bound follows a
-    description of it.
+    rock-paper-scissors. Ties go to the action of lowest index. The source was read in part: the
+    confidence width follows a description of it.
     """
 
     name = "maximin-ucb"
     title = "Maximin-UCB"
     sees = frozenset({"opponent"})
     needs_horizon = True
-    cites = "Ito et al. (2026), as described at second hand; the title could not be checked."
+    cites = (
+        "Ito, Luo, Maiti, Tsuchiya and Wu (2026). Adversarial learning in games with bandit feedback: logarithmic "
+        "pure-strategy maximin regret. arXiv:2602.06348."
+    )
 
     def start(self, seat: Seat) -> None:
         """Every pair is as good as can be."""

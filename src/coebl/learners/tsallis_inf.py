@@ -34,7 +34,7 @@ class TsallisInf(Learner):
     cites = (
         "Zimmert and Seldin (2021). Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits. JMLR. "
         "In games: Ito, Luo, Tsuchiya and Wu (2025). Instance-dependent regret bounds for learning two-player "
-        "zero-sum games with bandit feedback. COLT."
+        "zero-sum games with bandit feedback. arXiv:2502.17625."
     )
 
     rate: Annotated[float, Range(0, open_low=True)] = 0.5

@@ -11,7 +11,7 @@ from typing import Any
 from coebl.claims.judging import Verdict
 from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import write_whole
-from coebl.core.plain import finite
+from coebl.core.text import few_digits
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
 from coebl.report.page import about_results, write_page
@@ -130,4 +130,4 @@ def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
 
 def _rounded(value: Any) -> Any:
     """Six digits, which is more than the intervals can bear out; None for infinity, which JSON does not have."""
-    return finite(float(f"{value:.6g}")) if isinstance(value, float) else value
+    return few_digits(value, 6) if isinstance(value, float) else value

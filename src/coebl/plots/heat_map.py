@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.plots.described import known_to
 from coebl.plots.labels import metric_label
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
@@ -83,6 +84,6 @@ def _plus_minus(mean: float, half: float) -> str:
     ('−2.3 ± 1.5', '1142 ± 32', '3.142')
     """
     if not half > 0:
-        return ("infinite" if math.isnan(mean) else f"{mean:.4g}").replace("-", "−")
-    digits = max(0, 1 - math.floor(math.log10(half)))
-    return f"{mean:.{digits}f} ± {half:.{digits}f}".replace("-", "−")
+        return "infinite" if math.isnan(mean) else with_minus(number_text(mean))
+    places = decimal_places(half)
+    return with_minus(f"{mean:.{places}f} ± {half:.{places}f}")

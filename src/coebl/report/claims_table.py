@@ -7,8 +7,9 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from coebl.claims.judging import Outcome, Reported, Verdict
+from coebl.core.text import few_digits
 from coebl.report.legend import Preset
-from coebl.report.numbers import few_digits
+from coebl.report.numbers import DIGITS
 
 _VERDICTS = get_args(Outcome)
 _CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "verdict")  # of many more
@@ -65,4 +66,5 @@ def short_verdict(verdict: VerdictValues) -> dict[str, Any]:
 
 def _some(values: VerdictValues, fields: Sequence[str]) -> dict[str, Any]:
     """These fields, with few digits."""
-    return {name: few_digits(values.get(name)) for name in fields}
+    found = {name: values.get(name) for name in fields}
+    return {name: few_digits(value, DIGITS) if isinstance(value, float) else value for name, value in found.items()}

@@ -9,28 +9,14 @@ from typing import Any
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.core.text import decimal_places, few_digits, number_text, with_minus
 
 DIGITS = 5
 
 
 def short(numbers: Floats) -> list[float | int | None]:
-    """With few digits; whole numbers without a point, and None for what is not finite.
-
-    >>> short(np.array([1.23456789, 2.0, math.inf]))
-    [1.2346, 2, None]
-    """
-    return [_plain(float(f"{number:.{DIGITS}g}")) for number in numbers.tolist()]
-
-
-def few_digits(value: Any) -> Any:
-    """A fraction with few digits, and anything else as it is."""
-    return short(np.array([value]))[0] if isinstance(value, (float, np.floating)) else value
-
-
-def _plain(number: float) -> float | int | None:
-    if not math.isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+    """Numbers with few digits, as the script of the page gets them."""
+    return [few_digits(number, DIGITS) for number in numbers.tolist()]
 
 
 def embed(data: object) -> str:
@@ -50,21 +36,20 @@ def _scalar(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
-def number_text(number: object) -> str:
-    """A number for people; nothing for what is not there.
+def cell_text(value: object) -> str:
+    """What a cell of a table says: a number for people, a text as it is, and nothing for what is not there.
 
-    >>> number_text(-12.3456), number_text(1234.5), number_text(None), number_text("T = 3000")
+    >>> cell_text(-12.3456), cell_text(1234.5), cell_text(None), cell_text("T = 3000")
     ('−12.35', '1,234', '', 'T = 3000')
     """
-    if number is None:
+    if value is None:
         return ""
-    if isinstance(number, (bool, str)) or not isinstance(number, (int, float, np.number)):
-        return str(number)
-    value = float(number)
-    if not math.isfinite(value):
-        return "" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return text.replace("-", "−")
+    if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)):
+        return str(value)
+    number = float(value)
+    if not math.isfinite(number):
+        return "" if math.isnan(number) else "∞" if number > 0 else "−∞"
+    return with_minus(number_text(number, separator=","))
 
 
 def interval_texts(measured: Any, low: Any, high: Any) -> tuple[str, str]:
@@ -77,8 +62,8 @@ def interval_texts(measured: Any, low: Any, high: Any) -> tuple[str, str]:
     """
     numbers = [float(number) for number in (measured, low, high) if isinstance(number, (int, float, np.number))]
     if len(numbers) == 3 and all(map(math.isfinite, numbers)) and low < high:
-        places = max(0, 1 - math.floor(math.log10((high - low) / 2)))
-        texts = [f"{number:,.{min(places, 9)}f}".replace("-", "−") for number in numbers]
+        places = decimal_places((high - low) / 2)
+        texts = [with_minus(f"{number:,.{places}f}") for number in numbers]
     else:
-        texts = [number_text(number) for number in (measured, low, high)]
+        texts = [cell_text(number) for number in (measured, low, high)]
     return texts[0], f"[{texts[1] or '–'}, {texts[2] or '–'}]" if texts[1] or texts[2] else ""

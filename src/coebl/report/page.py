@@ -23,7 +23,7 @@ from coebl.report.claims_table import VERDICT_KINDS, VerdictValues, claims_table
 from coebl.report.content import read_content
 from coebl.report.frontier import Frontier
 from coebl.report.legend import Preset
-from coebl.report.numbers import embed, interval_texts, number_text
+from coebl.report.numbers import cell_text, embed, interval_texts
 from coebl.report.sections import Section
 from coebl.runs import Source
 from coebl.study import Results
@@ -110,7 +110,7 @@ def render_page(
         "verdicts": [short_verdict(verdict) for verdict in verdicts],
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    environment.filters["number"] = number_text
+    environment.filters["number"] = cell_text
     environment.filters["metric"] = lambda name: metric_words(str(name), content.known).in_a_sentence
     return str(
         environment.from_string(_asset("page.html")).render(

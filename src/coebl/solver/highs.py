@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
+
+from coebl.solver.interruptible import in_second_thread
 
 Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-10  # the least that HiGHS takes
+_LONG = 1e7  # m * n * (m + n) of a game that takes some tenths of a second
 
 
 def solve_with_highs(scaled: Floats) -> tuple[Floats, Floats, int] | None:
@@ -22,7 +27,8 @@ def _one_player(payoff: Floats) -> tuple[Floats, int] | None:
     from scipy.optimize import linprog
 
     m, n = payoff.shape
-    result = linprog(
+    program = partial(
+        linprog,
         c=np.append(np.zeros(m), -1.0),
         A_ub=np.hstack([-payoff.T, np.ones((n, 1))]),
         b_ub=np.zeros(n),
@@ -32,6 +38,7 @@ def _one_player(payoff: Floats) -> tuple[Floats, int] | None:
         method="highs-ds",
         options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
     )
+    result = program() if m * n * (m + n) < _LONG else in_second_thread(program)
     if result.x is None:
         return None
     strategy = np.maximum(result.x[:m], 0.0)

@@ -1,15 +1,16 @@
-"""The kernels, called in such a way that Ctrl-C ends a long solve.
+"""Compiled code, called in such a way that Ctrl-C ends a long solve.
 
 Python handles signals in the main thread, and only between calls of compiled code. So a long solve runs in a second
-thread, while the main thread waits. If the wait is interrupted, the kernel is told to stop, which it does within a
-pivot.
+thread, while the main thread waits. If the wait is interrupted, a kernel is told to stop, which it does within a pivot.
+HiGHS cannot be told, so its thread is abandoned.
 """
 
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,12 @@ from coebl.solver.kernels import lockstep, simplex, workspace
 
 Floats = NDArray[np.float64]
 Answers = tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]  # row, column, value, gap, pivots
+Result = TypeVar("Result")
 
 _LONG = 1e10  # runs * m * n * (m + n) of a solve that takes some tenths of a second
 _CHUNK = 16_384  # small games that take as long; a multiple of the lanes
 _PATIENCE = 0.2  # seconds between two looks for signals, where the wait itself cannot be interrupted
+_GRACE = 10.0  # seconds that a kernel has to stop; it takes those of a pivot, hundredths
 
 
 def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
@@ -39,18 +42,42 @@ def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
 def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) -> int:
     """`simplex.solve_batch`, in a second thread if it is long. After an interrupt the memory is of no use any more."""
     runs, m, n = batch.shape
-    if runs * m * n * (m + n) < _LONG or threading.current_thread() is not threading.main_thread():
+    if runs * m * n * (m + n) < _LONG:
         return int(simplex.solve_batch(batch, weight, memory, *answers))
     compile_large(memory.coefficients)  # here, since a thread that compiles cannot be told to stop
-    with ThreadPoolExecutor(1) as pool:
+
+    def stop() -> None:
+        memory.indices[-1] = 1
+
+    return in_second_thread(lambda: int(simplex.solve_batch(batch, weight, memory, *answers)), stop)
+
+
+def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
+    """The result of a long call; Ctrl-C ends the wait for it. Outside of the main thread it is a plain call.
+
+    After an interrupt, stop is called, and the thread is given time to end. Without stop it is abandoned: it ends with
+    its call or with the process, and its result is dropped.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    result: Future[Result] = Future()
+
+    def work() -> None:
         try:
-            solving = pool.submit(lambda: int(simplex.solve_batch(batch, weight, memory, *answers)))
-            while not wait([solving], timeout=_PATIENCE).done:
-                pass
-        except BaseException:
-            memory.indices[-1] = 1  # stop
-            raise
-        return solving.result()
+            result.set_result(call())
+        except BaseException as error:
+            result.set_exception(error)
+
+    try:
+        threading.Thread(target=work, daemon=True).start()
+        while not wait([result], timeout=_PATIENCE).done:
+            pass
+    except BaseException:
+        if stop is not None:
+            stop()
+            wait([result], timeout=_GRACE)  # it runs code that the end of the process may unload
+        raise
+    return result.result()
 
 
 def compile_large(precision: NDArray[np.floating]) -> None:

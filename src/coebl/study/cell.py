@@ -66,8 +66,10 @@ class Cell:
         return digest_of(self.description())
 
     def __str__(self) -> str:
-        seeds = f"seeds {self.seeds[0]}..{self.seeds[-1]}" if len(self.seeds) > 1 else f"seed {self.seeds[0]}"
-        return printable(f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}")
+        first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
+        seeds = f"seed{'s' * (count > 1)} {first}{f'..{last}' * (count > 1)}"
+        some = f" ({count} of them)" * (last - first >= count)
+        return printable(f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}{some}")
 
 
 def digest_of(description: Mapping[str, Any]) -> str:

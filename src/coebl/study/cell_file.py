@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.modules import require
+from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.about import about_of, labels_of, read_about
 from coebl.study.cell import Cell, digest_of
-from coebl.study.errors import MissingError, UnsoundError, one_line, system_error
+from coebl.study.checked import Brief
+from coebl.study.errors import MissingError, UnsoundError, system_error
 from coebl.study.tables import LABELS, cell_table, checksum, parquet_bytes, table_schema
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class CellFile(NamedTuple):
 
     digest: str
     data: bytes
+    brief: Brief
 
 
 def make_cell_file(cell: Cell, result: Result) -> CellFile:
@@ -42,8 +45,9 @@ def make_cell_file(cell: Cell, result: Result) -> CellFile:
     labels = labels_of(description, result)
     table = cell_table(labels, result)
     about = about_of(cell, description, labels, result, table.num_rows, checksum(table))
-    data = parquet_bytes(table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True)}))
-    return CellFile(digest_of(description), data)
+    raw = json.dumps(about, sort_keys=True).encode()
+    data = parquet_bytes(table.replace_schema_metadata({_KEY: raw}))
+    return CellFile(digest_of(description), data, Brief.of(raw, [values[-1] for values in result.metrics.values()]))
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
@@ -72,22 +76,40 @@ def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, dict[str, Any]]:
         return table, about
 
 
-def cell_columns(
-    path: Path, data: bytes, metrics: Collection[str] | None, last: bool
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Columns of a cell whose file is known to be sound, as `Store.columns` describes them; nothing else is decoded."""
-    with _opened(path, require("pyarrow").BufferReader(data)) as (file, about):
-        wanted = [name for name in about["metrics"] if metrics is None or name in metrics]
-        table = file.read([*wanted, *([] if last else ["round"])], use_threads=False)
-        seeds = np.array(about["description"]["seeds"], np.int64)
-        shape = len(seeds), about["rows"] // len(seeds)  # run after run
-        columns = {name: table.column(name).to_numpy().reshape(shape).T for name in wanted}
-        if last:
-            columns = {name: column[-1:].copy() for name, column in columns.items()}  # a view would keep it all
-            rounds = np.array([about["description"]["rounds"]])  # the last round is always recorded
-        else:
-            rounds = table.column("round").to_numpy()[: shape[1]]
-        return {"seed": seeds, "round": rounds.astype(np.int64), **columns}, about
+def read_columns(path: Path, data: bytes, names: list[str]) -> pyarrow.Table:
+    """Columns of a cell whose file is known to be sound; nothing else is decoded."""
+    with _reading(path):
+        source = require("pyarrow").BufferReader(data)
+        return require("pyarrow.parquet").ParquetFile(source).read(names, use_threads=False)
+
+
+def columns_of(table: pyarrow.Table, about: dict[str, Any], metrics: Collection[str] | None) -> dict[str, NDArray[Any]]:
+    """The table of a cell by columns, as `Store.columns` describes them."""
+    seeds = np.array(about["description"]["seeds"], np.int64)
+    shape = len(seeds), about["rows"] // len(seeds)  # run after run
+    columns = {name: table.column(name).to_numpy().reshape(shape).T for name in chosen(about, metrics)}
+    return {"seed": seeds, "round": table.column("round").to_numpy()[: shape[1]].astype(np.int64), **columns}
+
+
+def brief_of(table: pyarrow.Table, about: dict[str, Any]) -> Brief:
+    """What `make_cell_file` notes of a cell in brief, from its sound table."""
+    raw: bytes = table.schema.metadata[_KEY]
+    columns = columns_of(table, about, None)
+    return Brief.of(raw, [columns[name][-1] for name in about["metrics"]])
+
+
+def columns_of_brief(brief: Brief, about: dict[str, Any], metrics: Collection[str] | None) -> dict[str, NDArray[Any]]:
+    """The columns of a cell at the last round, which is always recorded."""
+    seeds = np.array(about["description"]["seeds"], np.int64)
+    values = np.frombuffer(brief.last, "<f8").reshape(len(about["metrics"]), 1, len(seeds))
+    columns = dict(zip(about["metrics"], values, strict=True))
+    rounds = np.array([about["description"]["rounds"]])
+    return {"seed": seeds, "round": rounds, **{name: columns[name] for name in chosen(about, metrics)}}
+
+
+def chosen(about: dict[str, Any], metrics: Collection[str] | None) -> list[str]:
+    """The metrics of a cell that are among these, or all of them."""
+    return [name for name in about["metrics"] if metrics is None or name in metrics]
 
 
 def _fits(table: pyarrow.Table, about: dict[str, Any]) -> bool:
@@ -107,10 +129,9 @@ def _fits(table: pyarrow.Table, about: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def _opened(path: Path, source: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """A cell's Parquet file, open, and its metadata, checked; whatever fails in reading it makes it unsound."""
-    parquet = require("pyarrow.parquet")
-    try:
-        file = parquet.ParquetFile(source)
+    """A cell's Parquet file, open, and its metadata, checked."""
+    with _reading(path):
+        file = require("pyarrow.parquet").ParquetFile(source)
         raw = (file.metadata.metadata or {}).get(_KEY)
         if raw is None:
             raise UnsoundError(f"{path}: it was not written by coebl.")
@@ -120,6 +141,13 @@ def _opened(path: Path, source: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
         if not file.schema_arrow.equals(table_schema(about["metrics"])):
             raise UnsoundError(f"{path}: its columns are not those of a cell.")
         yield file, about
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Whatever fails in reading a file makes it unsound."""
+    try:
+        yield
     except CoeblError:
         raise
     except MemoryError:

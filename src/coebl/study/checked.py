@@ -1,42 +1,92 @@
-"""Which files of cells have been checked in full, by their content: they need not be decoded at every run."""
+"""Which files of cells have been checked in full, by their content, and what they say in brief.
+
+A file of this content need not be decoded again: neither at the next run, nor for the means after the last round.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 import coebl
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
+from coebl.core.modules import require
+
+_KEY = b"coebl"  # of the version that checked: another one checks otherwise
+
+
+class Brief(NamedTuple):
+    """What most readers want of a cell."""
+
+    about: bytes  # what its file says of itself
+    last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers
+
+    @classmethod
+    def of(cls, about: bytes, last: list[NDArray[np.float64]]) -> Brief:
+        """The brief of a cell, with an array for each metric."""
+        return cls(about, np.asarray(last, "<f8").tobytes())
 
 
 class Checked:
-    """A file of SHA-256 sums of sound files. It may be lost at any time: they are then checked in full again."""
+    """A file of the sums of sound files and of their briefs.
+
+    It may be lost or damaged at any time: the files of cells are then checked in full again.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._changed = False
-        self._sums: dict[str, str] = {}  # by the digest of the cell
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-            content = json.loads(path.read_bytes()) if path.is_file() else None
-            if isinstance(content, dict) and content.get("coebl") == coebl.__version__:  # another one checks otherwise
-                self._sums = {digest: str(total) for digest, total in dict(content["files"]).items()}
 
-    def holds(self, digest: str, data: bytes) -> bool:
-        """Whether the content of a cell's file is what it was when it was checked."""
-        total = self._sums.get(digest)
-        return total is not None and hashlib.sha256(data).hexdigest() == total
+    @cached_property
+    def _files(self) -> dict[str, tuple[bytes, Brief]]:
+        """Sums and briefs by the digest of the cell."""
+        parquet = require("pyarrow.parquet")
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, NotImplementedError):
+            if self._path.is_file():
+                # every page has a checksum, so that a flipped bit is noticed
+                file = parquet.ParquetFile(self._path, page_checksum_verification=True)
+                if file.schema_arrow.metadata[_KEY] == coebl.__version__.encode():
+                    columns = (column.to_pylist() for column in file.read(_COLUMNS).columns)
+                    return {
+                        digest: (total, Brief(about, last)) for digest, total, about, last in zip(*columns, strict=True)
+                    }
+        return {}
 
-    def add(self, digest: str, data: bytes) -> None:
+    def find(self, digest: str, data: bytes) -> Brief | None:
+        """The brief of a cell whose file has the content that was checked; None if it has another one."""
+        total, brief = self._files.get(digest, (b"", None))
+        return brief if brief is not None and hashlib.sha256(data).digest() == total else None
+
+    def add(self, digest: str, data: bytes, brief: Brief) -> None:
         """Note that this is the sound content of a cell's file."""
-        self._sums[digest] = hashlib.sha256(data).hexdigest()
+        self._files[digest] = hashlib.sha256(data).digest(), brief
         self._changed = True
 
     def write(self) -> None:
-        """Write the sums to the file, if any were added."""
+        """Write the file, if anything was added."""
         if self._changed:
             with contextlib.suppress(InputError):  # a folder that is read only can still be read
-                write_whole(self._path, json.dumps({"coebl": coebl.__version__, "files": self._sums}))
+                write_whole(self._path, self._bytes())
                 self._changed = False
+
+    def _bytes(self) -> bytes:
+        pa, parquet = require("pyarrow"), require("pyarrow.parquet")
+        rows = [(digest, total, *brief) for digest, (total, brief) in sorted(self._files.items())]
+        columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
+        arrays = [pa.array(column, kind()) for column, kind in zip(columns, (pa.string, *[pa.binary] * 3), strict=True)]
+        schema_metadata = {_KEY: coebl.__version__.encode()}
+        table = pa.table(dict(zip(_COLUMNS, arrays, strict=True))).replace_schema_metadata(schema_metadata)
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd", use_dictionary=False, write_page_checksum=True)
+        data: bytes = sink.getvalue().to_pybytes()
+        return data
+
+
+_COLUMNS = ["digest", "sum", "about", "last"]

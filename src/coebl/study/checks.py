@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from coebl.core.errors import InputError, shorten
+from coebl.core.errors import InputError, reason_of, shorten
 from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, read_game
@@ -14,7 +14,7 @@ from coebl.learners import Learner
 from coebl.metrics import METRICS, Metric, metric_class
 from coebl.study.cell import is_file
 from coebl.study.match_ups import MatchUps
-from coebl.study.reading import Files, Mistakes, SpecAt, reason_of
+from coebl.study.reading import Files, Mistakes, SpecAt
 from coebl.study.tables import LABELS, NUMBERS
 
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from coebl.core.modules import require
-from coebl.study.errors import ClusterError, one_line
+from coebl.core.text import one_line
+from coebl.study.errors import ClusterError
 
 _SECONDS = 10  # within which a scheduler has to answer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coebl.core.errors import CoeblError
+from coebl.core.text import one_line
 
 
 class StoreError(CoeblError):
@@ -25,10 +26,4 @@ class ClusterError(CoeblError):
 
 def system_error(path: Path, error: OSError) -> StoreError:
     """What the system says about a path."""
-    return StoreError(f"{path}: {one_line(OSError(error.strerror or error))}; make room there, or use another folder.")
-
-
-def one_line(error: BaseException) -> str:
-    """What an error says, short enough for a line."""
-    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return text if len(text) <= 120 else text[:117] + "..."
+    return StoreError(f"{path}: {one_line(error.strerror or error)}; make room there, or use another folder.")

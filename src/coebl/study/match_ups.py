@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest, reason_of
 from coebl.engine import Match
 from coebl.games import Game
 from coebl.learners import Learner, parse_learner
 from coebl.study.lines import Place
-from coebl.study.reading import ACCEPTED, Files, Keys, SpecAt, reason_of
+from coebl.study.reading import ACCEPTED, Files, Keys, SpecAt
 from coebl.study.sweep import MOST
 
 MATCH_UPS = {

@@ -262,13 +262,6 @@ class Keys:
         return names
 
 
-def reason_of(error: Exception) -> str:
-    """What an error says, on one line; errors that are not our own with their kind."""
-    text = " ".join(str(error).split())
-    text = text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
-    return text if len(text) <= 600 else f"{text[:400]} ... {text[-200:]}"  # a spec may be a page long
-
-
 def written(place: Place) -> str:
     """A place as a reader would write it.
 

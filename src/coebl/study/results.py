@@ -76,13 +76,13 @@ class Results:
     def kinds(self) -> dict[str, Kind]:
         """How much each learner sees, by its spec; learners of older cells that are not registered are left out."""
         kinds: dict[str, Kind] = {}
+        older: dict[str, None] = {}
         for about in self.metadata():
             if things := about.get("things"):
                 kinds |= {spec: learner["kind"] for spec, learner in things["learners"].items()}
             else:
-                specs = (about["labels"][seat] for seat in ("row", "column"))
-                kinds |= {spec: _kind_of(spec) for spec in specs if split_spec(spec).name in LEARNERS}
-        return kinds
+                older |= dict.fromkeys(about["labels"][seat] for seat in ("row", "column"))
+        return {spec: _kind_of(spec) for spec in older if split_spec(spec).name in LEARNERS} | kinds
 
     @property
     def metrics(self) -> list[str]:
@@ -224,10 +224,11 @@ class Results:
                 labels = [about["labels"][label] for label in ("game", "noise", "row", "column")]
                 key = (*labels, about["description"]["rounds"], int(at))
                 groups.setdefault(key, []).append({"seed": columns["seed"], **values})
+        self.store.remember()
         if rounds is not None and chosen:
             _check_recorded([rounds], recorded)
         wanted = self._chosen_metrics(metrics)
-        return [row for key in sorted(groups, key=_by_number) for row in summarise(key, groups[key], wanted)]
+        return summarise({key: groups[key] for key in sorted(groups, key=_by_number)}, wanted)
 
     def _current(self) -> _Index:
         """The index of the cells that are there now."""
@@ -298,9 +299,10 @@ class _Index:
     def find(self, label: str, spec: str) -> str:
         """The spec among the labels of cells that means the same as this one."""
         present = self._present[label]
-        for candidate in (spec, _canonical(label, spec)):
-            if candidate in present:
-                return candidate
+        if spec in present:
+            return spec
+        if (canonical := _canonical(label, spec)) in present:
+            return canonical
         name = f"{label} learner" if label in ("row", "column") else label
         raise InputError(f"no finished cell has the {name} {spec!r}{nearest(spec, present)} Present: {_list(present)}.")
 

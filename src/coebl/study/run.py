@@ -15,12 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coebl.core.text import one_line
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
-from coebl.study.errors import ClusterError, one_line
+from coebl.study.errors import ClusterError
 from coebl.study.estimate import rounds_of, work_of
+from coebl.study.plan import make_plan
 from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
 from coebl.study.schema import Study
@@ -39,6 +41,7 @@ class RunSummary:
     failed: tuple[Cell, ...]
     notes: tuple[str, ...]  # of files that were set aside
     seconds: float
+    left_alone: int = 0  # cells in the folder that the study does not ask for
     causes: dict[str, int] = field(default_factory=dict)  # why cells failed, each with how many did
 
 
@@ -52,7 +55,7 @@ def run(
     quiet: bool = False,
     command: str | None = None,
 ) -> RunSummary:
-    """Run the cells of a study that are not in the folder yet, and keep each as soon as it is done.
+    """Run what a study asks for and its folder does not hold yet, and keep each cell as soon as it is done.
 
     Args:
         study: what to run.
@@ -69,10 +72,11 @@ def run(
     started = time.perf_counter()
     store = Store.create(Path(out), study.name, study.text)
     with store.alone():
-        there = store.finished(study.cells)
-        digests = {cell: cell.digest() for cell in study.cells}
-        works = work_of(cell for cell in study.cells if digests[cell] not in there)
+        plan = make_plan(study, store)
+        store.keep_text(study.text)
+        works = work_of(plan.todo)
         todo = sorted(works, key=works.__getitem__, reverse=True)
+        digests = {cell: cell.digest() for cell in todo}
         failed: dict[Cell, Failure] = {}
         if todo and executor is None:
             if not quiet:
@@ -81,8 +85,8 @@ def run(
         finished, stopped = 0, True
         try:
             counter = _shared_counter() if todo and executor is None else None
-            found, work = len(study.cells) - len(todo), sum(works.values())
-            with Progress(len(study.cells), found, work, quiet, counter) as progress:
+            work = sum(works.values())
+            with Progress(plan.found + len(todo), plan.found, work, quiet, counter) as progress:
                 for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
                     outcome = _same_files(outcome, digests[cell])
                     if isinstance(outcome, CellFile):
@@ -94,18 +98,19 @@ def run(
                     progress.done(rounds_of(cell), works[cell], failed=cell in failed)
             stopped = False
         finally:
-            if finished:
+            if finished or store.planned() not in (0, plan.files):
                 seconds = time.perf_counter() - started
                 processes = None if executor else workers or cores()
                 store.record_run(
-                    finished, seconds, of=len(study.cells), workers=processes, command=command, interrupted=stopped
+                    finished, seconds, of=plan.files, workers=processes, command=command, interrupted=stopped
                 )
     return RunSummary(
         finished=finished,
-        found=len(study.cells) - len(todo),
+        found=plan.found,
         failed=tuple(failed),
-        notes=tuple(store.notes),
+        notes=plan.notes,
         seconds=time.perf_counter() - started,
+        left_alone=plan.left_alone,
         causes=dict(Counter(failure.cause for failure in failed.values()).most_common()),
     )
 

@@ -1,9 +1,10 @@
 """The store: a folder that keeps the finished cells of a study, one Parquet file each.
 
-    folder/study.toml              the study, as it was when the folder was made
+    folder/study.toml              the study, as it was run last
+    folder/study-1.toml            what it was before its file changed; then study-2.toml, and so on
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished; DIGEST.txt is its traceback
-    folder/checked.json            sums of the files in cells/ that were found sound; may be removed
+    folder/checked.cache           sums of the files in cells/ that were found sound, and their briefs; may be removed
     folder/runs.jsonl              a line for each run: when, how many cells, how long, by which command
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
@@ -19,17 +20,29 @@ import os
 import platform
 import time
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import PARTIAL, write_whole
+from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.about import is_count, is_time, now, versions
+from coebl.study.about import is_count, is_time, now, read_about, versions
 from coebl.study.cell import Cell, digest_of
-from coebl.study.cell_file import CellFile, cell_columns, make_cell_file, parse_cell, read_data, read_metadata
-from coebl.study.checked import Checked
-from coebl.study.errors import MissingError, StoreError, UnsoundError, one_line, system_error
+from coebl.study.cell_file import (
+    CellFile,
+    brief_of,
+    chosen,
+    columns_of,
+    columns_of_brief,
+    make_cell_file,
+    parse_cell,
+    read_columns,
+    read_data,
+    read_metadata,
+)
+from coebl.study.checked import Brief, Checked
+from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
@@ -37,6 +50,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
+_SMALL = 1 << 20  # bytes of a file that is read as a whole where its end would do
 _TEXTS = ("title", "description")  # keys of a study file that no cell depends on
 
 
@@ -46,14 +60,16 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:
         self.folder = Path(folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
+        self.damaged: set[str] = set()  # their digests
         self._name = name
-        self._checked = Checked(self.folder / "checked.json")
+        self._checked = Checked(self.folder / "checked.cache")
+        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
-        """The store of a study in a folder, new or continued; `text` is the study's file."""
+        """The store of a study in a folder, new or continued; `text` is the file of a new one."""
         store = cls(folder, name)
-        study = _parse_toml(text, "the study's text")
+        _parse_toml(text, "the study's text")
         try:
             if not store._is_study():
                 store._make(text)
@@ -62,13 +78,7 @@ class Store:
                 raise StoreError(f"{store.folder}: the folder is read-only; use another folder, or let it be written.")
         except OSError as error:
             raise system_error(store.folder, error) from None
-        before = store.study()
-        if _plain(before) != _plain(study):
-            raise StoreError(
-                f"{store.folder}: the study file has changed since; use another folder, or put the old file back."
-            )
-        if any(before.get(key) != study.get(key) for key in _TEXTS):
-            write_whole(store.folder / "study.toml", text, durable=True)
+        store.study()  # which must be readable
         return store
 
     @classmethod
@@ -83,7 +93,7 @@ class Store:
     # The study's file
 
     def text(self) -> str:
-        """The study's file, as it was when the folder was made."""
+        """The study's file, as it was run last."""
         path = self.folder / "study.toml"
         try:
             return path.read_text(encoding="utf-8")
@@ -95,6 +105,24 @@ class Store:
     def study(self) -> dict[str, Any]:
         """The study's file, parsed."""
         return _parse_toml(self.text(), str(self.folder / "study.toml"))
+
+    def keep_text(self, text: str) -> None:
+        """Take the file that the study is run with from now on; one that asks for other cells is kept, and numbered."""
+        before, study = self.study(), _parse_toml(text, "the study's text")
+        if _plain(before) != _plain(study):
+            self._number_text()
+        elif all(before.get(key) == study.get(key) for key in _TEXTS):
+            return  # remarks and spaces alone
+        write_whole(self.folder / "study.toml", text, durable=True)
+
+    def _number_text(self) -> None:
+        """Keep the study's file under the next free number, unless it was kept before."""
+        text, number = self.text(), 1
+        while (path := self.folder / f"study-{number}.toml").exists():
+            if path.is_file() and path.read_bytes() == text.encode():
+                return
+            number += 1
+        write_whole(path, text, durable=True)
 
     @property
     def name(self) -> str:
@@ -144,18 +172,20 @@ class Store:
         path = self.path(file.digest)
         self._make_folders()
         write_whole(path, file.data, durable=True)
-        self._checked.add(file.digest, file.data)
-        for record in self._failure_paths(file.digest):
-            with contextlib.suppress(OSError):  # a record that stays is ignored: the cell is finished
-                record.unlink(missing_ok=True)
+        self._checked.add(file.digest, file.data, file.brief)
+        self.forget_failure(file.digest)
         return path
 
     def metadata(self, digest: str) -> dict[str, Any]:
         """What the file of a cell says of itself: description, labels, versions, seconds and more.
 
-        Only the end of the file is read: enough to notice a truncated or foreign one, not a flipped bit.
+        Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
+        foreign one, not a flipped bit.
         """
-        return read_metadata(self.path(digest))
+        path = self.path(digest)
+        if _size(path) <= _SMALL and (brief := self._checked.find(digest, read_data(path))):
+            return self._about(path, brief)
+        return read_metadata(path)
 
     def load(self, digest: str) -> pyarrow.Table:
         """The table of a cell, with every number checked: one row per seed and recorded round."""
@@ -173,45 +203,61 @@ class Store:
         full.
         """
         path = self.path(digest)
-        return cell_columns(path, self._check(path), metrics, last)
+        data, brief = self._check(path)
+        about = self._about(path, brief)
+        if last:
+            return columns_of_brief(brief, about, metrics), about
+        table = read_columns(path, data, ["round", *chosen(about, metrics)])
+        return columns_of(table, about, metrics), about
 
-    def _check(self, path: Path) -> bytes:
-        """The content of a cell's file, every byte of which has been checked, now or before."""
+    def _check(self, path: Path) -> tuple[bytes, Brief]:
+        """The content of a cell's file, every byte of which has been checked, now or before, and its brief."""
         data = read_data(path)
-        if not self._checked.holds(path.stem, data):
-            parse_cell(path, data)
-            self._checked.add(path.stem, data)
-        return data
+        brief = self._checked.find(path.stem, data)
+        if brief is None:
+            brief = brief_of(*parse_cell(path, data))
+            self._checked.add(path.stem, data, brief)
+        return data, brief
 
-    def finished(self, cells: Iterable[Cell]) -> set[str]:
+    def _about(self, path: Path, brief: Brief) -> dict[str, Any]:
+        """What the file of a cell says of itself, parsed once."""
+        known = self._abouts.get(path.stem)
+        if known is None or known[0] is not brief:
+            known = self._abouts[path.stem] = brief, read_about(path, brief.about)
+        return known[1]
+
+    def remember(self) -> None:
+        """Note which files were found sound, so that they need not be checked again."""
+        self._checked.write()
+
+    def finished(self, cells: Iterable[Cell], dry: bool = False) -> set[str]:
         """The digests of those cells that are stored; every byte of every file is checked.
 
-        Three kinds of files in cells/ are moved to set-aside/, and `notes` says which and why: damaged ones, foreign
-        ones, and those that one of these cells replaces, because a file that it is made from has changed since. Files
-        of another format are refused: they are sound, but this version of coebl does not read them.
+        Damaged and foreign files in cells/ are moved to set-aside/, and `notes` says which and why; `dry` moves none.
+        Files of another format are refused: they are sound, but this version of coebl does not read them.
         """
-        self.notes = []
+        self.notes, self.damaged = [], set()
         self._sweep()
-        descriptions = {digest_of(description): description for description in (cell.description() for cell in cells)}
-        replaced = {_without_files(description) for description in descriptions.values() if description["files"]}
+        asked = {cell.digest() for cell in cells}
         sound = set()
         for path in self.paths():
             try:
                 self._check(path)
-                if path.stem in descriptions:
+                if path.stem in asked:
                     sound.add(path.stem)
-                elif replaced and _without_files(read_metadata(path)["description"]) in replaced:
-                    self._set_aside(
-                        path, f"{path}: made from a file of a game, learner or metric that has changed since."
-                    )
             except UnsoundError as error:
-                self._set_aside(path, str(error))
+                self.damaged.add(path.stem)
+                target = self.folder / "set-aside" if dry else self.set_aside(path)
+                if target is not None:
+                    moved = "To be moved" if dry else "Moved"
+                    self.notes.append(f"{error} {moved} to {target.relative_to(self.folder)}.")
             except (MissingError, FileNotFoundError):
                 pass  # another process has set it aside
-        self._checked.write()
+        self.remember()
         return sound
 
-    def _set_aside(self, path: Path, reason: str) -> None:
+    def set_aside(self, path: Path) -> Path | None:
+        """Move a file of a cell to set-aside/, and return where it is now; None if another process was quicker."""
         folder = self.folder / "set-aside"
         try:
             folder.mkdir(exist_ok=True)
@@ -220,14 +266,14 @@ class Store:
                 os.rename(path, target)
             except FileNotFoundError:
                 target.rmdir() if target.is_dir() else target.unlink()
-                return  # another process was quicker
+                return None
         except OSError as problem:
             raise system_error(path, problem) from None
-        self.notes.append(f"{reason} Moved to {target.relative_to(self.folder)}.")
+        return target
 
     def _sweep(self) -> None:
         """Remove what processes that were killed long ago had begun to write here."""
-        ours = {".": (".toml", ".json"), "cells": (".parquet",), "failed": (".json", ".txt")}
+        ours = {".": (".toml", ".cache"), "cells": (".parquet",), "failed": (".json", ".txt")}
         for folder, suffixes in ours.items():
             for path in (self.folder / folder).glob(".*.partial"):
                 match = PARTIAL.fullmatch(path.name)
@@ -270,6 +316,12 @@ class Store:
             records.append(record)
         return records
 
+    def forget_failure(self, digest: str) -> None:
+        """Remove the record of a cell that is finished, or that is run in other pieces now."""
+        for record in self._failure_paths(digest):
+            with contextlib.suppress(OSError):  # a record that stays is ignored once the cell is finished
+                record.unlink(missing_ok=True)
+
     def _failure_paths(self, digest: str) -> tuple[Path, Path]:
         folder = self.folder / "failed"
         return folder / f"{digest}.json", folder / f"{digest}.txt"
@@ -302,7 +354,7 @@ class Store:
 
     def record_run(self, cells: int, seconds: float, **more: object) -> None:
         """Add a line on a run that made some cells; a log for people, on which nothing depends."""
-        self._checked.write()
+        self.remember()
         line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
         path = self.folder / "runs.jsonl"
         if path.exists() and not path.is_file():
@@ -373,13 +425,15 @@ def _reserve(folder: Path, path: Path) -> Path:
             number += 1
 
 
+def _size(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0  # to read it will tell
+
+
 def _occupied(entry: Path) -> bool:
     return not entry.is_dir() or any(entry.iterdir())
-
-
-def _without_files(description: Mapping[str, Any]) -> str:
-    """What a cell is, apart from the content of its files."""
-    return json.dumps({key: value for key, value in description.items() if key != "files"}, sort_keys=True)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.statistics import mean_interval
+from coebl.statistics import Band
 from coebl.study.errors import StoreError
+
+_Spread = tuple[float, float, float, float, int]  # mean, low, high, sd, n
 
 
 class SummaryRow(TypedDict):
@@ -30,32 +32,47 @@ class SummaryRow(TypedDict):
     n: int
 
 
-def summarise(key: tuple[Any, ...], parts: list[dict[str, Any]], metrics: list[str]) -> Iterator[SummaryRow]:
-    """The rows of one match at one round: `key` is game, noise, row, column, horizon and round."""
+def summarise(groups: Mapping[tuple[Any, ...], list[dict[str, Any]]], metrics: list[str]) -> list[SummaryRow]:
+    """The rows of matches, each at one round, in the order of the groups.
+
+    The key of a group is game, noise, row, column, horizon and round; its parts have the seeds and metrics of cells.
+    """
+    samples = []
+    for key, parts in groups.items():
+        for metric in metrics:
+            with_metric = [part for part in parts if metric in part]
+            if with_metric:
+                samples.append((key, metric, _sample(key, with_metric, metric)))
+    spreads = _spreads([values for _, _, values in samples])
+    return [_row(key, metric, spread) for (key, metric, _), spread in zip(samples, spreads, strict=True)]
+
+
+def _row(key: tuple[Any, ...], metric: str, spread: _Spread) -> SummaryRow:
     game, noise, row, column, horizon, at = key
-    for metric in metrics:
-        with_metric = [part for part in parts if metric in part]
-        if not with_metric:
-            continue
-        seeds = np.concatenate([part["seed"] for part in with_metric])
-        values = np.concatenate([part[metric] for part in with_metric])
-        # blocks of seeds may overlap; a run counts once, and is the same wherever it was made
-        distinct, first = once(seeds, values[None], f"{game}, {row} v {column}", metric)
-        mean, low, high, sd = _mean(values[first])
-        yield {
-            "game": game,
-            "noise": noise,
-            "row": row,
-            "column": column,
-            "horizon": horizon,
-            "round": at,
-            "metric": metric,
-            "mean": mean,
-            "low": low,
-            "high": high,
-            "sd": sd,
-            "n": len(distinct),
-        }
+    mean, low, high, sd, n = spread
+    return {
+        "game": game,
+        "noise": noise,
+        "row": row,
+        "column": column,
+        "horizon": horizon,
+        "round": at,
+        "metric": metric,
+        "mean": mean,
+        "low": low,
+        "high": high,
+        "sd": sd,
+        "n": n,
+    }
+
+
+def _sample(key: tuple[Any, ...], parts: list[dict[str, Any]], metric: str) -> NDArray[np.float64]:
+    """One number per seed: blocks of seeds may overlap; a run counts once, and is the same wherever it was made."""
+    game, _, row, column, *_ = key
+    seeds = np.concatenate([part["seed"] for part in parts])
+    values = np.concatenate([part[metric] for part in parts])
+    _, first = once(seeds, values[None], f"{game}, {row} v {column}", metric)
+    return values[first]
 
 
 def once(
@@ -77,11 +94,21 @@ def once(
     return distinct, first
 
 
-def _mean(values: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """Mean, both ends of its interval, and sd."""
-    if np.isfinite(values).all():
-        interval = mean_interval(values)
-        return interval.mean, interval.low, interval.high, interval.sd
+def _spreads(samples: list[NDArray[np.float64]]) -> list[_Spread]:
+    """Mean, both ends of its interval, sd and size of each sample; those of one size are taken together."""
+    spreads: list[_Spread] = [(math.nan, math.nan, math.nan, math.nan, 0)] * len(samples)
+    by_size: dict[int, list[int]] = {}
+    for place, values in enumerate(samples):
+        by_size.setdefault(len(values), []).append(place)
+    for size, places in by_size.items():
+        band = Band.of(np.array([samples[place] for place in places]))
+        ends = zip(band.mean.tolist(), band.low.tolist(), band.high.tolist(), band.sd.tolist(), strict=True)
+        for place, (mean, low, high, sd) in zip(places, ends, strict=True):
+            spreads[place] = (_limit(samples[place]) if math.isnan(mean) else mean), low, high, sd, size
+    return spreads
+
+
+def _limit(values: NDArray[np.float64]) -> float:
+    """The mean of values that are not all finite."""
     signs = {math.copysign(1, value) for value in values[np.isinf(values)]}
-    mean = math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf
-    return mean, math.nan, math.nan, math.nan
+    return math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from coebl.core.errors import UserCodeError
 from coebl.core.specs import split_spec
+from coebl.core.text import one_line
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
-from coebl.study.errors import one_line
 
 
 class Failure(NamedTuple):

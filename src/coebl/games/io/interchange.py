@@ -11,6 +11,7 @@ import numpy as np
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
+from coebl.core.text import one_line
 from coebl.games.game import Game
 from coebl.games.io.nfg_format import check_constant_sum, nfg_text, parse_nfg
 
@@ -120,7 +121,7 @@ def to_gambit(game: Game) -> Any:
     try:
         return pygambit.read_nfg(io.BytesIO(nfg_text(game).encode()))
     except ValueError as error:  # version 16 takes labels in ASCII alone
-        raise InputError(f"Gambit cannot read the game {game.name!r}: {_first_line(error)}; correct that.") from None
+        raise InputError(f"Gambit cannot read the game {game.name!r}: {one_line(error, 200)}; correct that.") from None
 
 
 def _two_player_constant_sum(row: Any, column: Any, what: str) -> None:
@@ -138,7 +139,7 @@ def _load(pyspiel: Any, spec: str) -> Any:
     try:
         return pyspiel.load_game(spec)
     except pyspiel.SpielError as error:
-        raise InputError(f"OpenSpiel cannot load {spec!r}: {_first_line(error)}; correct its parameters.") from None
+        raise InputError(f"OpenSpiel cannot load {spec!r}: {one_line(error, 200)}; correct its parameters.") from None
 
 
 def _matrix_game(pyspiel: Any, game: Any, name: str) -> Any:
@@ -163,11 +164,7 @@ def _matrix_game(pyspiel: Any, game: Any, name: str) -> Any:
         _check_size(game, what)
         return pyspiel.extensive_to_matrix_game(game)
     except pyspiel.SpielError as error:
-        raise InputError(f"OpenSpiel cannot play {what[4:]}: {_first_line(error)}; correct its parameters.") from None
-
-
-def _first_line(error: Exception) -> str:
-    return shorten(str(error).splitlines()[0] if str(error) else error, width=200)
+        raise InputError(f"OpenSpiel cannot play {what[4:]}: {one_line(error, 200)}; correct its parameters.") from None
 
 
 def _check_size(game: Any, what: str) -> None:

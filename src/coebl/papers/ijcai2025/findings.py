@@ -15,6 +15,7 @@ import numpy as np
 
 from coebl.core.files import write_whole
 from coebl.core.modules import require
+from coebl.core.text import number_text
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
@@ -86,7 +87,7 @@ def number(value: float | None) -> str:
     """Three digits, or all of those before the point."""
     if value is None:
         return "unbounded"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return number_text(value, 3, ",")
 
 
 if __name__ == "__main__":

@@ -11,11 +11,16 @@ from coebl.solver.kernels.workspace import matrix
 
 
 @compiled
-def invert(G):
-    """Invert G in place, by Gauss and Jordan with row exchanges. False if it is singular, to working precision."""
+def invert(G, stop):
+    """Invert G in place, by Gauss and Jordan with row exchanges.
+
+    False if it is singular, to working precision, or if the solve is to stop.
+    """
     size = G.shape[0]
     exchanged = np.empty(size, np.int64)
     for k in range(size):
+        if stop[0] != 0:
+            return False
         r = k
         for i in range(k + 1, size):
             if abs(G[i, k]) > abs(G[r, k]):
@@ -51,8 +56,6 @@ def compute_anew(t, w):
     The basic q solve the constraints whose slacks are nonbasic, and that square part of B is G. Its inverse gives the
     rows of T that belong to q; those of the slacks follow by substitution.
     """
-    if w.stop[0] != 0:
-        return False
     m, n = t.m, t.n
     T, B = matrix(t.T, m, t.stride), matrix(t.B, m, t.B_stride)
     q_rows = np.array([i for i in range(m) if t.basic[i] < n])
@@ -62,7 +65,7 @@ def compute_anew(t, w):
     for a in range(size):
         for k in range(size):
             G[a, k] = B[t.nonbasic[slack_columns[a]] - n, t.basic[q_rows[k]]]
-    if not invert(G):
+    if not invert(G, w.stop):
         return False
     solved = np.zeros((size, n))  # inverse of G times its constraints: each basic q as a function of all q
     for k in range(size):

@@ -6,7 +6,7 @@ Compiled; part of the kernel for large matrices. `tableau` explains the names.
 from coebl.solver.kernels.cache import compiled, inlined
 from coebl.solver.kernels.tableau import subtract
 from coebl.solver.kernels.vectors import LANES, anywhere, fill, load, pointer, select
-from coebl.solver.kernels.workspace import matrix
+from coebl.solver.kernels.workspace import matrix, tolerances_of
 
 
 @inlined
@@ -75,7 +75,7 @@ def _change(t, w, i, j, change):
         t.c[column_of_q] += change * t.c[column_of_slack]
     else:
         growth = 1 + change * T[row_of_q, column_of_slack]
-        if abs(growth) < w.tolerance.growth:
+        if abs(growth) < tolerances_of(w).growth:
             return False
         for k in range(m):
             w.factor[k] = change * T[k, column_of_slack]
@@ -110,10 +110,11 @@ def catch_up(t, w, A):
     B = matrix(t.B, t.m, t.B_stride)
     base, unit, least, most = t.scale[0], 1 / t.scale[1], t.scale[2], t.scale[3]
     least_left = most_left = False
+    tolerance = tolerances_of(w)
     for k in range(count):
         i, j = w.changed[k] // t.n, w.changed[k] % t.n
         old, new = B[i, j], 1 + (A[i, j] - base) * unit
-        if not (new >= w.tolerance.lowest and new <= w.tolerance.highest):  # what is not a number is refused as well
+        if not (new >= tolerance.lowest and new <= tolerance.highest):  # what is not a number is refused as well
             return False
         if not _change(t, w, i, j, new - old):
             return False
@@ -124,7 +125,7 @@ def catch_up(t, w, A):
     if (least_left and not _has(t, least)) or (most_left and not _has(t, most)):
         least, most = extent(B, t.n, w)
     t.scale[2], t.scale[3] = least, most
-    return most - least >= w.tolerance.narrowest
+    return most - least >= tolerance.narrowest
 
 
 @compiled

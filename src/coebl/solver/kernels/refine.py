@@ -8,6 +8,7 @@ import numpy as np
 from coebl.solver.kernels.cache import compiled, inlined
 from coebl.solver.kernels.tableau import dual, primal
 from coebl.solver.kernels.vectors import LANES, fill, fill_like, load, store, total
+from coebl.solver.kernels.workspace import tolerances_of
 
 _ROUNDS = 12  # how often `settle` refines and pivots on before it gives up
 _REFINEMENTS = 8  # how often `_refine` may correct its solution; each time at least halves the error
@@ -78,7 +79,7 @@ def _refine(t, w):
             at = _place(t, t.nonbasic[s])
             t.c[s], w.row[s] = -w.dual[at], w.primal[at]
             error = max(error, abs(w.primal[at]))
-        if error <= 0.1 * w.tolerance.exact:
+        if error <= 0.1 * tolerances_of(w).exact:
             return True
         if not error < 0.5 * before:  # also when it is not a number
             return False
@@ -96,15 +97,15 @@ def bounds(t, w, row, column):
     """Write the strategies to row and column. Return what they guarantee, min p'B and max Bq. Comes after `settle`."""
     m, n = t.m, t.n
     p, q = w.p, w.primal
-    clipped = False
+    clipped, rounding = False, tolerances_of(w).rounding
     total_p = total_q = 0.0
     for i in range(m):
-        if p[i] != 0.0 and p[i] < w.tolerance.rounding:
+        if p[i] != 0.0 and p[i] < rounding:
             p[i] = 0.0
             clipped = True
         total_p += p[i]
     for j in range(n):
-        if q[j] != 0.0 and q[j] < w.tolerance.rounding:
+        if q[j] != 0.0 and q[j] < rounding:
             q[j] = 0.0
             clipped = True
         total_q += q[j]
@@ -152,7 +153,8 @@ def _ties_hold(t, w, weight):
         else:
             w.row_steps[t.basic[i] - n] = w.e[i]
         largest = max(largest, abs(w.e[i]))
-    most = w.tolerance.tie_error + w.tolerance.tie_error_relative * largest
+    tolerance = tolerances_of(w)
+    most = tolerance.tie_error + tolerance.tie_error_relative * largest
     vectors = t.B_stride // LANES
     for i in range(m):
         row_sum = fill(0.0)

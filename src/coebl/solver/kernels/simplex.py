@@ -14,7 +14,7 @@ from coebl.solver.kernels.refine import bounds, settle, tie_parts
 from coebl.solver.kernels.tableau import dual, primal
 from coebl.solver.kernels.tolerances import MOST_GAP
 from coebl.solver.kernels.vectors import LANES, pointer
-from coebl.solver.kernels.workspace import layout, matrix, scratch_of, tableau_of
+from coebl.solver.kernels.workspace import layout, matrix, scratch_of, tableau_of, tolerances_of
 
 
 @compiled
@@ -74,7 +74,8 @@ def _go_on(t, w, weight, zero, exact):
 @compiled
 def _from_tableau(t, w, A, weight):
     """Solve from the tableau of the last solve. Returns the number of pivots, or -1 if that does not help."""
-    zero, exact = w.tolerance.zero, w.tolerance.exact
+    tolerance = tolerances_of(w)
+    zero, exact = tolerance.zero, tolerance.exact
     if not (t.scale[1] > 0.0 and catch_up(t, w, A)):
         return -1
     count = _go_on(t, w, weight, zero, exact)
@@ -86,7 +87,8 @@ def _from_tableau(t, w, A, weight):
 @compiled
 def _from_scratch(t, w, A, weight):
     """Solve from the payoffs alone. Returns the number of pivots, or -1 if this precision is not enough."""
-    zero, exact, loose = w.tolerance.zero, w.tolerance.exact, w.tolerance.loose
+    tolerance = tolerances_of(w)
+    zero, exact, loose = tolerance.zero, tolerance.exact, tolerance.loose
     _scale(t, w, A)
     _begin(t, w, weight)
     count = primal(t, w, zero, 10 * (t.m + t.n) + 50)

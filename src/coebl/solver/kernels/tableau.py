@@ -36,6 +36,7 @@ from coebl.solver.kernels.vectors import (
     store,
     total,
 )
+from coebl.solver.kernels.workspace import tolerances_of
 
 
 @compiled
@@ -118,7 +119,7 @@ def _choose_column(t, w, zero):
 @compiled
 def _tie(t, w, step, zero):
     """Of the rows that tie in b, the one of least tie part leaves; but not by a pivot so small that it ruins T."""
-    m, tiny, share = t.m, w.tolerance.tiny, w.tolerance.share
+    m, tiny, share = t.m, tolerances_of(w).tiny, tolerances_of(w).share
     largest = 0.0
     for i in range(m):
         if t.b[i] - step * w.factor[i] <= zero and w.factor[i] > largest:
@@ -139,7 +140,7 @@ def _choose_row(t, w, zero):
     and hide the rows that tie.
     """
     vectors = -(-t.m // LANES)
-    tiny, none, nothing = fill(w.tolerance.tiny), fill(np.inf), fill(zero)
+    tiny, none, nothing = fill(tolerances_of(w).tiny), fill(np.inf), fill(zero)
     least = none
     for i in range(vectors):
         entry = doubles(w.factor, i)
@@ -191,7 +192,7 @@ def dual(t, w, zero, limit):
 
     A positive reduced cost counts as zero here; `primal` handles it afterwards.
     """
-    m = t.m
+    m, tiny, loose = t.m, tolerances_of(w).tiny, tolerances_of(w).loose
     pivots = 0
     for _ in range(limit):
         if w.stop[0] != 0:
@@ -201,9 +202,9 @@ def dual(t, w, zero, limit):
             if t.b[i] < worst:
                 r, worst = i, t.b[i]
         if r < 0:
-            worst = -w.tolerance.tiny
+            worst = -tiny
             for i in range(m):
-                if t.b[i] <= zero and w.e[i] < worst and w.e[i] < -w.tolerance.tiny * _largest(t, w, i):
+                if t.b[i] <= zero and w.e[i] < worst and w.e[i] < -tiny * _largest(t, w, i):
                     r, worst = i, w.e[i]
         if r < 0:
             return pivots
@@ -211,12 +212,12 @@ def dual(t, w, zero, limit):
         s, best, size = -1, np.inf, 0.0
         for j in range(w.width):
             entry = -t.T[r * t.stride + j]
-            if entry > w.tolerance.tiny * largest:
+            if entry > tiny * largest:
                 cost = (-t.c[j] if t.c[j] < -zero else 0.0) / entry
                 if cost < best or (cost == best and entry > size):
                     s, best, size = j, cost, entry
         if s < 0:
-            if t.b[r] < -w.tolerance.loose:
+            if t.b[r] < -loose:
                 return -1
             t.b[r] = w.e[r] = 0.0  # nothing in the row can make up for it: it is a zero, rounded
             continue

@@ -16,7 +16,7 @@ import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 
 from coebl.solver.kernels.cache import compiled, inlined
-from coebl.solver.kernels.tolerances import DOUBLE, SINGLE, Tolerances
+from coebl.solver.kernels.tolerances import DOUBLE, SINGLE
 from coebl.solver.kernels.vectors import BYTES, LANES, pointer
 
 
@@ -107,7 +107,6 @@ class Scratch(NamedTuple):
     budget: int
     lanes: int  # numbers in a vector of T
     width: int  # columns of T to sweep
-    tolerance: Tolerances
 
 
 @inlined
@@ -240,5 +239,10 @@ def scratch_of(workspace, lay):
         lay.budget,
         lanes,
         lay.width,
-        DOUBLE if lanes == LANES else SINGLE,
     )
+
+
+@inlined
+def tolerances_of(w):
+    """The tolerances of the precision of T. They are constants: in Scratch they would be passed to every function."""
+    return DOUBLE if w.lanes == LANES else SINGLE

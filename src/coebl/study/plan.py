@@ -1,0 +1,237 @@
+"""What a run of a study will do: the runs that the study asks for, less those that its folder holds, seed by seed.
+
+So a study can grow in its folder. With more seeds, learners, games or metrics in its file only what is new is run;
+blocks of seeds that were cut elsewhere, or ended earlier, are not run again. `coebl run` and its `--dry-run` follow the
+same plan.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from coebl.core.errors import printable, shorten
+from coebl.core.specs import split_spec
+from coebl.study.cell import Cell, digest_of
+from coebl.study.errors import MissingError, StoreError
+from coebl.study.schema import Study
+from coebl.study.store import Store
+
+Description = Mapping[str, Any]  # of a cell, see `Cell.description`
+Key = tuple[Any, ...]  # of what is played
+MetricAt = tuple[str, str | None]  # a metric, and the sum of the file that it stands in, if it does
+Held = dict[frozenset[MetricAt], set[int]]  # of a match: the seeds that were measured by these metrics
+
+_MATCH = ("game", "row", "column", "noise")
+_LENGTH = ("rounds", "record")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do."""
+
+    todo: Mapping[Cell, Cell] = field(default_factory=dict)  # what is run, with the cell of the study that it is for
+    found: int = 0  # cells of the study that need no run
+    stored: int = 0  # sound files in the folder
+    left_alone: int = 0  # those among them that hold nothing of what the study asks for
+    notes: tuple[str, ...] = ()  # on files that are set aside
+
+    @property
+    def files(self) -> int:
+        """How many files the folder has when all is done."""
+        return self.stored + len(self.todo)
+
+    def lines(self) -> list[str]:
+        """What is run, cell by cell; with the metrics, where the folder holds others of the same runs."""
+        return [
+            str(cell) if cell.metrics == whole.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
+            for cell, whole in self.todo.items()
+        ]
+
+
+def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
+    """The plan of a study in a store, or in a folder that is still to be made.
+
+    Files that are damaged are set aside, and those that were made from a file of a game, learner or metric that has
+    changed since; a dry plan only says so. A StoreError if the folder is of another study, or holds the same matches
+    in another length: curves of two lengths cannot be one.
+    """
+    asked = {digest_of(description): (cell, description) for cell, description in _described(study.cells)}
+    if store is None:
+        return Plan(*_to_run(asked, set(), []))
+    _check_name(study, store)
+    there = store.finished(study.cells, dry)
+    others = _others(store, there)
+    failures = store.failures()
+    descriptions = [description for _, description in asked.values()] if others or failures else []
+    stale = _stale(descriptions, others)
+    kept = [description for digest, description in others.items() if digest not in stale]
+    _check_lengths(store, descriptions, kept)
+    if not dry:
+        for digest in stale:
+            store.set_aside(store.path(digest))
+    todo, found = _to_run(asked, there, kept)
+    index = _Asked(descriptions)
+    if not dry:
+        _forget_failures(store, failures, {cell.digest() for cell in todo} if failures else set(), index)
+    left_alone = sum(not index.any_of(other) for other in kept)
+    notes = (*store.notes, *_stale_notes(stale.values(), dry))
+    return Plan(todo, found, len(there) + len(kept), left_alone, notes)
+
+
+def _described(cells: Iterable[Cell]) -> Iterator[tuple[Cell, Description]]:
+    return ((cell, cell.description()) for cell in cells)
+
+
+def _others(store: Store, there: set[str]) -> dict[str, Description]:
+    """What the other sound files in the folder hold, by their digests."""
+    others = {}
+    for digest in store.digests():
+        if digest not in there and digest not in store.damaged:
+            with suppress(MissingError):  # another process has set it aside
+                others[digest] = store.metadata(digest)["description"]
+    return others
+
+
+# What is left to run
+
+
+def _to_run(
+    asked: Mapping[str, tuple[Cell, Description]], there: set[str], others: Iterable[Description]
+) -> tuple[dict[Cell, Cell], int]:
+    """What is to be run of each cell, and how many cells need no run."""
+    missing = [pair for digest, pair in asked.items() if digest not in there]
+    held: dict[Key, Held] = {_key(description): {} for _, description in missing}
+    for description in itertools.chain((asked[digest][1] for digest in there), others):
+        if (of_match := held.get(_key(description))) is not None:
+            of_match.setdefault(frozenset(_metrics(description)), set()).update(description["seeds"])
+    todo: dict[Cell, Cell] = {}
+    found = len(asked)
+    for cell, description in missing:
+        pieces = _lacking(cell, description, held[_key(description)])
+        todo |= dict.fromkeys(pieces, cell)
+        found -= bool(pieces)
+    return todo, found
+
+
+def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
+    """The runs of a cell that are not held, in as few cells as will do; they count as held from then on."""
+    metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
+    seeds: dict[tuple[MetricAt, ...], list[int]] = {}  # by the metrics that they lack
+    for seed in cell.seeds:
+        has = {metric for measured, of_seeds in held.items() if seed in of_seeds for metric in measured}
+        if lacking := tuple(metric for metric in metrics if metric not in has):
+            seeds.setdefault(lacking, []).append(seed)
+    for lacking, of_seeds in seeds.items():
+        held.setdefault(frozenset(lacking), set()).update(of_seeds)
+    return [
+        replace(cell, seeds=tuple(of_seeds), metrics=tuple(map(metrics.__getitem__, lacking)))
+        for lacking, of_seeds in seeds.items()
+    ]
+
+
+def _key(description: Description) -> Key:
+    """What cells share that differ in their seeds and metrics alone."""
+    files = (description["files"].get(key) for key in ("game", "row", "column"))
+    return (*(description[key] for key in (*_MATCH, *_LENGTH)), *files)
+
+
+def _metrics(description: Description) -> list[MetricAt]:
+    return [(metric, description["files"].get(split_spec(metric).file)) for metric in description["metrics"]]
+
+
+class _Asked:
+    """All seeds and metrics that are asked for, by what is played."""
+
+    def __init__(self, descriptions: Iterable[Description]) -> None:
+        self._seeds: dict[Key, set[int]] = {}
+        self._metrics: dict[Key, set[MetricAt]] = {}
+        for description in descriptions:
+            key = _key(description)
+            self._seeds.setdefault(key, set()).update(description["seeds"])
+            self._metrics.setdefault(key, set()).update(_metrics(description))
+
+    def any_of(self, other: Description) -> bool:
+        """Whether anything of a cell is asked for."""
+        key = _key(other)
+        return not (
+            self._seeds.get(key, set()).isdisjoint(other["seeds"])
+            or self._metrics.get(key, set()).isdisjoint(_metrics(other))
+        )
+
+    def all_of(self, other: Description) -> bool:
+        """Whether every run of a cell is asked for."""
+        return self._seeds.get(_key(other), set()).issuperset(other["seeds"])
+
+
+def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: _Asked) -> None:
+    """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
+    for record in failures:
+        with suppress(KeyError, TypeError, AttributeError):  # a damaged record stays
+            if record["digest"] not in todo and asked.all_of(record["description"]):
+                store.forget_failure(record["digest"])
+
+
+# What does not go on in a folder
+
+
+def _check_name(study: Study, store: Store) -> None:
+    before = store.study().get("name")
+    if before != study.name:
+        raise StoreError(
+            f"{store.folder}: this is the folder of the study {shorten(before)}, and the file is of {study.name!r}; "
+            "use another folder, or give the file the old name."
+        )
+
+
+def _check_lengths(store: Store, asked: Iterable[Description], others: Iterable[Description]) -> None:
+    lengths: dict[Key, list[Key]] = {}
+    for description in asked:
+        lengths.setdefault(_match(description), []).append(_length(description))
+    for other in others:
+        wanted = lengths.get(_match(other), [_length(other)])
+        if _length(other) not in wanted:
+            key = next(key for place, key in enumerate(_LENGTH) if wanted[0][place] != other[key])
+            raise StoreError(
+                f"{store.folder}: the study file has changed: its {key} is now {wanted[0][_LENGTH.index(key)]}, and "
+                f"cells of {other['row']} v {other['column']} on {other['game']} are there with {key} {other[key]}; "
+                f"use another folder, or put {key} back."
+            )
+
+
+def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> dict[str, list[str]]:
+    """The cells that were made from files whose content has changed, each with the names of these files."""
+    files: dict[Key, dict[str, str]] = {}
+    for description in asked:
+        if description["files"]:
+            files.setdefault(_match(description), {}).update(description["files"])
+    stale = {}
+    for digest, other in others.items():
+        now = files.get(_match(other), {})
+        if changed := [key for key, total in other["files"].items() if now.get(key, total) != total]:
+            specs = (str(other.get(key, key)) for key in changed)  # a metric's file goes by its own name
+            stale[digest] = sorted({split_spec(spec).file or spec for spec in specs})
+    return stale
+
+
+def _stale_notes(stale: Iterable[list[str]], dry: bool) -> Iterator[str]:
+    """A line for each file that has changed, or each set of them."""
+    for names, count in Counter(map(", ".join, stale)).items():
+        cells = "1 cell was" if count == 1 else f"{count} cells were"
+        moved = "to be moved" if dry else "moved"
+        yield (
+            f"{cells} made from {names}, which has changed since: {moved} to set-aside, to be run again. To keep both, "
+            "put the old file back, and run the new one under another name."
+        )
+
+
+def _match(description: Description) -> Key:
+    return tuple(description[key] for key in _MATCH)
+
+
+def _length(description: Description) -> Key:
+    return tuple(description[key] for key in _LENGTH)

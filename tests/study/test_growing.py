@@ -1,0 +1,232 @@
+"""A study that grows in its folder: what is new is run, nothing is run twice, and the plan says so beforehand."""
+
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coebl.cli import main
+from coebl.study import Results, Store, parse_study, read_study, run
+from coebl.study.errors import StoreError
+from coebl.study.plan import make_plan
+from study_runs import rows
+
+TEXT = """\
+name = "growing"
+rounds = 20
+seeds = 8
+seeds_per_cell = 5
+games = ["matching-pennies"]
+learners = ["exp3", "uniform"]
+record = 10
+metrics = ["regret", "pseudo_regret"]
+[match-ups]
+self-play = true
+"""
+
+
+def grown(**lines):
+    """The study with other values of some keys."""
+    kept = [line for line in TEXT.splitlines() if line.partition(" = ")[0] not in lines]
+    at = kept.index("[match-ups]")
+    return "\n".join([*kept[:at], *(f"{key} = {value}" for key, value in lines.items()), *kept[at:]]) + "\n"
+
+
+def go(text, folder):
+    return run(parse_study(text), folder, executor=ThreadPoolExecutor(1), quiet=True)
+
+
+def measured(folder):
+    """How often each metric of each run is stored."""
+    return Counter(
+        (one["game"], one["row"], seed, metric)
+        for one in Results(folder).cells()
+        for seed in one["seeds"]
+        for metric in one["metrics"]
+    )
+
+
+def said_and_done(text, folder):
+    """The seeds and metrics of the planned cells; a run that follows does exactly that."""
+    study = parse_study(text)
+    plan = make_plan(study, Store.open(folder), dry=True)
+    before = set(Store.open(folder).digests())
+    outcome = go(text, folder)
+    assert (outcome.finished, outcome.found, outcome.failed) == (len(plan.todo), plan.found, ())
+    assert set(Store.open(folder).digests()) - before == {cell.digest() for cell in plan.todo}
+    assert go(text, folder).finished == 0
+    assert max(measured(folder).values()) == 1  # nothing twice
+    return [(cell.row, cell.seeds[0], cell.seeds[-1], cell.metrics) for cell in plan.todo]
+
+
+BOTH = ("regret", "pseudo_regret")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({"seeds": "12"}, [(row, *seeds, BOTH) for row in ("exp3", "uniform") for seeds in ((8, 9), (10, 11))]),
+        ({"seeds": "{ first = 3, count = 7 }"}, [("exp3", 8, 9, BOTH), ("uniform", 8, 9, BOTH)]),
+        ({"seeds": "[2, 20, 7, 21]"}, [("exp3", 20, 21, BOTH), ("uniform", 20, 21, BOTH)]),
+        ({"seeds_per_cell": "3"}, []),
+        ({"seeds_per_cell": "3", "seeds": "9"}, [("exp3", 8, 8, BOTH), ("uniform", 8, 8, BOTH)]),
+        ({"learners": '["exp3", "uniform", "ucb"]'}, [("ucb", 0, 4, BOTH), ("ucb", 5, 7, BOTH)]),
+        (
+            {"metrics": '["regret", "exploitability"]', "learners": '["exp3"]'},
+            [("exp3", 0, 4, ("exploitability",)), ("exp3", 5, 7, ("exploitability",))],
+        ),
+        (
+            {"metrics": '["regret", "exploitability"]', "learners": '["exp3"]', "seeds": "10"},
+            [
+                ("exp3", 0, 4, ("exploitability",)),
+                ("exp3", 5, 7, ("exploitability",)),
+                ("exp3", 8, 9, ("regret", "exploitability")),
+            ],
+        ),
+    ],
+)
+def test_only_what_is_new_is_run_and_the_numbers_are_those_of_a_fresh_run(tmp_path, lines, expected):
+    go(TEXT, tmp_path / "grown")
+    assert said_and_done(grown(**lines), tmp_path / "grown") == expected
+    go(grown(**lines), tmp_path / "fresh")
+    fresh, summary = Results(tmp_path / "fresh"), Results(tmp_path / "grown")
+    for game, row, column in fresh.matches():
+        for metric in fresh.metrics:
+            wanted, found = fresh.runs(game, row, column, metric), summary.runs(game, row, column, metric)
+            kept = [seed in wanted.seeds for seed in found.seeds]
+            assert found.seeds[kept].tolist() == wanted.seeds.tolist()
+            assert found.values[:, kept].tobytes() == wanted.values.tobytes()
+
+
+def test_an_interrupted_study_may_grow_and_shrink_back(tmp_path):
+    study = parse_study(TEXT)
+    run(study.select(study.matches(), seeds=5), tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
+    assert said_and_done(grown(seeds="14"), tmp_path) == [
+        (row, first, last, BOTH) for row in ("exp3", "uniform") for first, last in ((5, 9), (10, 13))
+    ]
+    assert said_and_done(TEXT, tmp_path) == []
+    assert len(rows(tmp_path)) == 2 * 14 * 2
+
+
+def test_parts_that_overlap_run_each_seed_once(tmp_path):
+    text = TEXT + '[[parts]]\nseeds = 4\n[[parts]]\nseeds = 6\nmetrics = ["regret"]\n'
+    assert go(text, tmp_path).finished == 6  # of both learners 0..3, and of the second part 4 and 5
+    assert max(measured(tmp_path).values()) == 1
+
+
+def test_the_folder_keeps_every_file_that_it_was_run_with(tmp_path):
+    texts = [TEXT, grown(seeds="9"), grown(seeds="10")]
+    for text in (*texts, "# a remark\n" + texts[2], texts[1], texts[2]):
+        go(text, tmp_path)
+    assert (tmp_path / "study.toml").read_text() == texts[2]
+    kept = sorted(tmp_path.glob("study-*.toml"))
+    assert [path.name for path in kept] == ["study-1.toml", "study-2.toml", "study-3.toml"]
+    assert [path.read_text() for path in kept] == [texts[0], texts[1], texts[2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (grown(name='"other"'), "this is the folder of the study 'growing', and the file is of 'other'"),
+        (
+            grown(rounds="30"),
+            "its rounds is now 30, and cells of exp3 v exp3 on matching-pennies are there",
+        ),
+        (grown(record='"all"'), "put record back"),
+    ],
+)
+def test_what_would_not_fit_is_refused_before_anything_changes(tmp_path, text, said):
+    go(TEXT, tmp_path)
+    for attempt in (lambda: go(text, tmp_path), lambda: make_plan(parse_study(text), Store.open(tmp_path), dry=True)):
+        with pytest.raises(StoreError, match=said):
+            attempt()
+    assert Store.open(tmp_path).text() == TEXT
+    assert go(TEXT, tmp_path).found == 4
+
+
+def test_a_changed_file_replaces_its_cells_whatever_their_seeds_and_metrics(tmp_path):
+    game, file = tmp_path / "g.csv", tmp_path / "study.toml"
+    game.write_text("1,0\n0,2\n")
+
+    def play(text):
+        file.write_text(text)
+        return run(read_study(file), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+
+    play(grown(games='["g.csv", "rps"]', learners='["exp3"]'))
+    game.write_text("1,0\n0,3\n")
+    text = grown(games='["g.csv", "rps"]', learners='["exp3"]', seeds="10", metrics='["regret"]')
+    file.write_text(text)
+    plan = make_plan(read_study(file), Store.open(tmp_path / "out"), dry=True)
+    assert len(list((tmp_path / "out" / "set-aside").iterdir())) == 0
+    outcome = play(text)
+    assert (len(plan.todo), plan.found, plan.stored) == (outcome.finished, outcome.found, 2) == (3, 1, 2)
+    [note] = outcome.notes
+    assert note.startswith("2 cells were made from g.csv, which has changed since: moved to set-aside")
+    assert [plain.replace("to be moved", "moved") for plain in plan.notes] == [note]
+    assert Results(tmp_path / "out").runs("g.csv", "exp3", "exp3", "regret").seeds.tolist() == list(range(10))
+
+
+def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):
+    store = Store.create(tmp_path, "growing", TEXT)
+    study = parse_study(TEXT)
+    for cell in study.cells[:2]:
+        store.record_failure(cell, "too large")
+    selected = study.select(study.matches(), seeds=5)
+    run(selected, tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
+    assert [record["cell"] for record in store.failures()] == [str(study.cells[1])]  # not asked for
+    go(grown(seeds_per_cell="2"), tmp_path)
+    assert store.failures() == []
+
+
+# The command line
+
+
+@pytest.fixture
+def coebl(tmp_path, monkeypatch, capsys):
+    def words(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["coebl", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        assert stopped.value.code == 0, captured.err
+        return captured.out.splitlines(), captured.err.splitlines()
+
+    return words
+
+
+def test_a_dry_run_says_what_is_run_and_what_is_left_alone(tmp_path, coebl):
+    go(TEXT, tmp_path / "out")
+    victim = Store.open(tmp_path / "out").paths()[0]
+    (tmp_path / "study.toml").write_text(grown(learners='["exp3"]', seeds="[0, 3, 20, 22]", metrics='["regret", "tv"]'))
+    out, err = coebl("run", "study.toml", "--out", "out", "--dry-run")
+    assert out == [
+        "matching-pennies, exp3 v exp3, 20 rounds, seeds 0..3 (2 of them), only tv",
+        "matching-pennies, exp3 v exp3, 20 rounds, seeds 20..22 (2 of them)",
+        "2 of 2 cells to run",
+    ]
+    assert err == ["left alone: 3 cells in the folder that the study does not ask for"]
+    victim.write_bytes(victim.read_bytes()[:200])
+    (tmp_path / "study.toml").write_text(TEXT)
+    out, err = coebl("run", "study.toml", "--out", "out", "--dry-run")
+    assert out[-1] == "1 of 4 cells to run"
+    assert "To be moved to set-aside." in err[0]
+    assert victim.exists()
+
+
+def test_how_many_cells_there_are_stays_right(tmp_path, coebl):
+    """Also with cells that the study no longer asks for, and with blocks of seeds that are in two files."""
+    go(TEXT, tmp_path)
+    text = grown(learners='["exp3"]', seeds="12")
+    go(text, tmp_path)
+    assert coebl("results", ".")[0][-1] == "from 6 of 6 cells"
+    (added,) = (path for path in Store.open(tmp_path).paths() if path_seeds(path) == [10, 11])
+    added.unlink()
+    assert coebl("results", ".")[0][-1] == "from 5 of 6 cells"
+    go(TEXT, tmp_path)  # asks for less, and nothing is missing
+    assert coebl("results", ".")[0][-1] == "from 5 of 5 cells"
+
+
+def path_seeds(path):
+    return Store.open(path.parent.parent).metadata(path.stem)["description"]["seeds"]
