@@ -44,10 +44,11 @@ def list_command(
 def _registries() -> dict[str, Registry[Any]]:
     from coebl.games import GAMES, NOISES
     from coebl.learners import LEARNERS
-    from coebl.learners.evolution import MUTATIONS, SELECTIONS
+    from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
     from coebl.metrics import METRICS
 
-    return {registry.plural: registry for registry in (GAMES, LEARNERS, METRICS, NOISES, MUTATIONS, SELECTIONS)}
+    operators = MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS
+    return {registry.plural: registry for registry in (GAMES, LEARNERS, METRICS, NOISES, *operators)}
 
 
 def _print_entries(entries: Iterable[Entry[Any]], lines: Callable[[Entry[Any]], Iterable[str]]) -> None:

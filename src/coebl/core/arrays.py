@@ -13,6 +13,7 @@ from coebl.core.errors import InputError, shorten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 MOST_ENTRIES = 50_000_000  # 400 MB
 

@@ -25,6 +25,7 @@ import copy
 import inspect
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -114,24 +115,31 @@ class Seat:
         return (high - reward) / self._width
 
     @property
+    def half_width(self) -> float:
+        """Half the width of the known range, the largest standard deviation that payoffs can have."""
+        return self._width / 2
+
+    @property
     def _width(self) -> float:
         low, high = self.payoff_range
         return (high - low) or 1.0  # a constant game has no width: any will do
 
-    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False) -> Maximin:
+    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1) -> Maximin:
         """A solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
 
         Args:
             ties: which of several maximin strategies it finds: "first" leans to the actions of lowest index, "random"
                 draws a preference over actions anew for every solve, from the learner's own streams.
             many_ties: say so if many entries of the matrices are equal.
+            each: the number of matrices of a run, which follow one another: (runs * each, actions, opponent_actions).
         """
-        shape = self.runs, self.actions, self.opponent_actions
-        return Maximin(shape, ties=self.tie_weights if ties == "random" else "first", many_ties=many_ties)
+        shape = self.runs * each, self.actions, self.opponent_actions
+        weights = partial(self.tie_weights, each)
+        return Maximin(shape, ties=weights if ties == "random" else "first", many_ties=many_ties)
 
-    def tie_weights(self) -> Floats:
-        """A preference over the own actions, drawn anew: (runs, actions)."""
-        return self.random.uniform(self.actions)
+    def tie_weights(self, each: int) -> Floats:
+        """Preferences over the own actions, drawn anew: (runs * each, actions)."""
+        return self.random.uniform(each, self.actions).reshape((-1, self.actions))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import log, pow, sqrt
 from typing import Annotated
 
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range, SpecOf
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.evolution import MUTATIONS, SELECTIONS
-from coebl.learners.parts.beliefs import Tally
-from coebl.learners.parts.bonuses import log_of_pairs
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS, Breeder, Generation
+from coebl.learners.parts.bonuses import log_of_pairs, mutation_bonus
 
 
 @dataclass
@@ -19,12 +19,15 @@ class Coebl(Learner):
     """COEBL, competitive co-evolutionary bandit learning (Lin 2025, Algorithm 1).
 
     Each round it mutates the mean payoffs, solves the mutated matrix, and keeps its previous policy unless the solution
-    is fitter.
+    is fitter. The operators can be exchanged one by one: `coebl list mutations` lists those of one kind. The defaults
+    are the paper's, and the theorem is about them.
 
     Args:
         c: the mutation rate, by which the bonus of little-visited pairs grows. The theorem needs c >= 8.
         mutation: "gaussian" is the formula of the text; "gaussian-prose" has the variance 1/(1+n) of its prose.
         selection: "elitist" is that of the text; "none" plays the newest policy, as the released program does.
+        recombination: what mutants have from relatives. "none" is that of the text.
+        population: how many policies and mutants there are, and what is played. "pool", one of each, is the text's.
     """
 
     name = "coebl"
@@ -37,29 +40,36 @@ class Coebl(Learner):
     c: Annotated[float, Range(0)] = 8.0
     mutation: Annotated[str, SpecOf(MUTATIONS)] = "gaussian"
     selection: Annotated[str, SpecOf(SELECTIONS)] = "elitist"
+    recombination: Annotated[str, SpecOf(RECOMBINATIONS)] = "none"
+    population: Annotated[str, SpecOf(POPULATIONS)] = "pool"
 
     def start(self, seat: Seat) -> None:
-        """Allocate the tallies; x_0 is uniform."""
+        """Nothing is known; x_0 is uniform."""
         self.seat = seat
-        self.tally = Tally(seat)
-        self.solve = seat.maximin()
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
-        self.mutate, self.select = MUTATIONS.make(self.mutation), SELECTIONS.make(self.selection)
-        self.centre = self.mutate.centre(self.tally.mean, self.tally.count, self.scale)  # (runs, m, k)
-        self.deviation = self.mutate.deviation(self.tally.count)  # (runs, m, k)
+        self.select, self.pool = SELECTIONS.make(self.selection), POPULATIONS.make(self.population)
+        mutation, recombination = MUTATIONS.make(self.mutation), RECOMBINATIONS.make(self.recombination)
+        bonus = partial(mutation_bonus, scale=self.scale)
+        self.breeder = Breeder(seat, mutation, recombination, bonus, self.pool.mutants)
+        self.parents = self.breeder.first(self.pool.size)
+        self.rivals = self.pool.rivals(seat)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}
 
     def policy(self, t: int) -> Floats:
         """Mutate, solve, select (lines 3 to 11)."""
-        mutant = self.mutate.draw(self.seat, self.centre, self.deviation)  # (runs, m, k)
-        self.current = self.select(self.current, self.solve(mutant).strategy, mutant)
+        new, mutants = self.breeder.breed(self.parents)
+        everyone = self.parents.joined(new)
+        facing = self.rivals.alive() if self.rivals else None
+        survivors = self.select(Generation(everyone, self.pool.size, mutants, self.breeder, facing))
+        self.parents = everyone.chosen(self.seat, survivors)
+        self.current = self.pool.played(self.seat, self.current, self.parents.policy)
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
         """Count the visit (line 12)."""
-        at = self.tally.add(seen.action, seen.opponent, seen.reward)
-        self.centre[at] = self.mutate.centre(self.tally.mean[at], self.tally.count[at], self.scale)
-        self.deviation[at] = self.mutate.deviation(self.tally.count[at])
+        self.breeder.add(seen)
+        if self.rivals:
+            self.rivals.add(seen.opponent, seen.reward)
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:

@@ -21,6 +21,7 @@ LEARNERS: Registry[Learner] = Registry(
     "learners",
     homes={
         "coebl": "coebl.learners.coebl:Coebl",
+        "kin": "coebl.learners.kin:Kin",
         "ucb": "coebl.learners.ucb:Ucb",
         "exp3": "coebl.learners.exp3:Exp3",
         "exp3-ix": "coebl.learners.exp3_ix:Exp3Ix",
@@ -54,7 +55,7 @@ def parse_learner(spec: str | Learner) -> Learner:
     """The learner that a spec names: a registered name or path/to/file.py:Class, then its parameters.
 
     >>> parse_learner("coebl:c=2")
-    Coebl(c=2.0, mutation='gaussian', selection='elitist')
+    Coebl(c=2.0, mutation='gaussian', selection='elitist', recombination='none', population='pool')
     """
     from coebl.learners.base import Learner
 

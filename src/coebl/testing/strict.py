@@ -180,13 +180,13 @@ class StrictSeat(Seat):
         """As in `Seat`."""
         return StrictArray(super().array(values))
 
-    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False) -> Any:
+    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1) -> Any:
         """As in `Seat`."""
-        return _StrictMaximin(super().maximin(ties, many_ties))
+        return _StrictMaximin(super().maximin(ties, many_ties, each))
 
-    def tie_weights(self) -> Any:
+    def tie_weights(self, each: int) -> Any:
         """As in `Seat`, for the solver, which is not made of strict arrays."""
-        weights: Any = super().tie_weights()
+        weights: Any = super().tie_weights(each)
         return weights.plain
 
 

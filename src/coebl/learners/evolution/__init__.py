@@ -1,6 +1,22 @@
-"""Evolutionary operators that compose: mutation of estimated payoffs, selection between policies."""
+"""Evolutionary operators that compose: mutation, recombination, selection, populations."""
 
+from coebl.learners.evolution.breeding import Breeder, Generation, Individuals, fitness
 from coebl.learners.evolution.mutation import MUTATIONS, Mutation
-from coebl.learners.evolution.selection import SELECTIONS, Selection, fitness
+from coebl.learners.evolution.population import POPULATIONS, Pool
+from coebl.learners.evolution.recombination import RECOMBINATIONS, Recombination
+from coebl.learners.evolution.selection import SELECTIONS, Selection
 
-__all__ = ["MUTATIONS", "SELECTIONS", "Mutation", "Selection", "fitness"]
+__all__ = [
+    "MUTATIONS",
+    "POPULATIONS",
+    "RECOMBINATIONS",
+    "SELECTIONS",
+    "Breeder",
+    "Generation",
+    "Individuals",
+    "Mutation",
+    "Pool",
+    "Recombination",
+    "Selection",
+    "fitness",
+]

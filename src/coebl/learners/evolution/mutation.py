@@ -1,4 +1,4 @@
-"""Mutations: how the estimated payoff of a pair of actions with n visits becomes a mutant's.
+"""Mutations: the noise that makes a mutant of the estimated payoffs, by the visits n of each pair of actions.
 
 To add one, write a class here and put ``@MUTATIONS.add("its-name")`` above it. Its fields are what a spec may set.
 """
@@ -6,39 +6,47 @@ To add one, write a class here and put ``@MUTATIONS.add("its-name")`` above it. 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import pi, sqrt
+from typing import Annotated
 
 import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.registry import Registry
+from coebl.core.specs import Range, SpecOf
 from coebl.learners.base import Seat
-from coebl.learners.parts.bonuses import mutation_bonus
+from coebl.learners.parts.kinship import inherited_share, prior_variance
 
 MUTATIONS: Registry[Mutation] = Registry("mutation", "mutations")
+
+_MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """mean + N(bonus, deviation²): the paper's Mutate, whose deviation each mutation chooses.
+    """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
 
-    Where the mutants are centred and how far they are spread depends on the visits alone, so a learner keeps both and
-    computes anew only what a visit changes.
+    The deviation depends on the visits alone, so a learner keeps it and computes anew only what a visit changes.
     """
 
-    def centre(self, mean: Floats, count: Floats, scale: float) -> Floats:
-        """Where the mutants are centred, mean and bonus: of the shape of mean and count. scale is c L."""
-        return mean + mutation_bonus(count, scale)
-
-    def deviation(self, count: Floats) -> Floats:
-        """Their standard deviation, of the shape of count."""
+    def deviation(self, seat: Seat, count: Floats) -> Floats:
+        """The standard deviation of pairs with so many visits, of the shape of count."""
         raise NotImplementedError
 
-    def draw(self, seat: Seat, centre: Floats, deviation: Floats) -> Floats:
-        """The mutants of a round: (runs, m, k)."""
-        mutant = seat.random.normal(seat.actions, seat.opponent_actions)
-        mutant *= deviation  # in place: large games are bound by memory
-        mutant += centre  # ~ N(centre, deviation²), the paper's Mutate
-        return mutant
+    def standard(self, seat: Seat, number: int) -> Floats:
+        """Noise of mean 0 and variance 1 for so many mutants: a new array, (runs, number, m, k)."""
+        return seat.random.normal(number, seat.actions, seat.opponent_actions)
+
+    def vary(self, seat: Seat, rate: Floats) -> Floats:
+        """The rates of mutants whose parents have these, (runs, number): the same, unless rates mutate as well."""
+        return rate
+
+    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
+        """What is added to the estimates of each mutant, (runs, number, m, k); rate has one number per mutant."""
+        drawn = self.standard(seat, rate.shape[1])
+        drawn *= deviation[:, None]  # in place: large games are bound by memory
+        return drawn
 
 
 @MUTATIONS.add("gaussian")
@@ -46,7 +54,7 @@ class Mutation:
 class Gaussian(Mutation):
     """The formula of the paper's Mutate, which its proof uses: deviation 1 / max(1, n)."""
 
-    def deviation(self, count: Floats) -> Floats:
+    def deviation(self, seat: Seat, count: Floats) -> Floats:
         return 1 / np.maximum(1, count)
 
 
@@ -55,5 +63,114 @@ class Gaussian(Mutation):
 class GaussianProse(Mutation):
     """The variance that the paper's prose states: deviation 1 / sqrt(1 + n)."""
 
-    def deviation(self, count: Floats) -> Floats:
+    def deviation(self, seat: Seat, count: Floats) -> Floats:
         return 1 / np.sqrt(1 + count)
+
+
+@MUTATIONS.add("laplace")
+@dataclass(frozen=True)
+class Laplace(Gaussian):
+    """Laplace noise with the deviation of the paper's formula: more small steps and more large ones."""
+
+    def standard(self, seat: Seat, number: int) -> Floats:
+        uniform = seat.random.uniform(number, seat.actions, seat.opponent_actions)
+        upper = uniform >= 0.5
+        size = -np.log1p(np.where(upper, 1, 0) - 2 * uniform)  # ~ Exponential(1), and finite: 2u mod 1 is below 1
+        return np.where(upper, size, -size) * sqrt(0.5)
+
+
+@MUTATIONS.add("student")
+@dataclass(frozen=True)
+class Student(Gaussian):
+    """Heavy tails: Student's t noise, scaled to the deviation of the paper's formula.
+
+    It is drawn by Bailey's method (1994), from two uniform numbers.
+    """
+
+    freedom: Annotated[float, Range(2, open_low=True)] = 3.0  # degrees; there is no variance at 2 and below
+
+    def standard(self, seat: Seat, number: int) -> Floats:
+        uniform = seat.random.uniform(2, number, seat.actions, seat.opponent_actions)
+        radius = np.sqrt(np.expm1(-2 / self.freedom * np.log1p(-uniform[:, 0])))
+        return radius * np.cos(2 * pi * uniform[:, 1]) * sqrt(self.freedom - 2)
+
+
+@MUTATIONS.add("posterior")
+@dataclass(frozen=True)
+class Posterior(Mutation):
+    """The deviation of a posterior, as in Thompson sampling: sqrt(v / (1 + n v / noise²)).
+
+    The prior variance v is a share of h², the largest that payoffs in the known range can have; h is half its width.
+    """
+
+    share: Annotated[float, Range(0, 1, open_low=True)] = 1.0
+    noise: Annotated[float, Range(0, open_low=True)] = 1.0
+
+    def deviation(self, seat: Seat, count: Floats) -> Floats:
+        variance = prior_variance(seat, self.share, self.noise)  # in units of the noise's
+        return self.noise * np.sqrt(variance * inherited_share(count, variance))
+
+
+@MUTATIONS.add("inherited")
+@dataclass(frozen=True)
+class Inherited(Mutation):
+    """Kin's, of what a pair inherits: deviation rate sqrt(own) h g, with the share g = 1 / (1 + n own h² / noise²)."""
+
+    rate: Annotated[float, Range(0)] = 0.5
+    own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
+    noise: Annotated[float, Range(0, open_low=True)] = 1.0
+
+    def deviation(self, seat: Seat, count: Floats) -> Floats:
+        variance = prior_variance(seat, self.own, self.noise)
+        return self.rate * sqrt(self.own) * seat.half_width * inherited_share(count, variance)
+
+
+@dataclass(frozen=True)
+class _Changed(Mutation):
+    """A mutation that changes another one."""
+
+    of: Annotated[str, SpecOf(MUTATIONS)] = "gaussian"
+
+    @cached_property
+    def base(self) -> Mutation:
+        """The other one."""
+        return MUTATIONS.make(self.of)
+
+    def deviation(self, seat: Seat, count: Floats) -> Floats:
+        return self.base.deviation(seat, count)
+
+    def vary(self, seat: Seat, rate: Floats) -> Floats:
+        return self.base.vary(seat, rate)
+
+
+@MUTATIONS.add("sparse")
+@dataclass(frozen=True)
+class Sparse(_Changed):
+    """Another mutation, of a few entries: each with this probability. The others keep their estimate and its bonus."""
+
+    probability: Annotated[float, Range(0, 1)] = 0.1
+
+    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
+        drawn = self.base.draw(seat, deviation, rate)
+        mutated = seat.random.uniform(rate.shape[1], seat.actions, seat.opponent_actions) < self.probability
+        return np.where(mutated, drawn, 0.0)
+
+
+@MUTATIONS.add("adaptive")
+@dataclass(frozen=True)
+class Adaptive(_Changed):
+    """Another mutation with a rate that adapts itself: it multiplies the deviation, is inherited, and mutates too.
+
+    A mutant's rate is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays with its policy. So the rates
+    that breed policies which survive become more frequent (Schwefel's self-adaptation). Selection has to have an
+    effect for that: with `none`, rates drift. One that is judged by the mutants themselves favours large rates.
+    """
+
+    step: Annotated[float, Range(0)] = 0.2
+
+    def vary(self, seat: Seat, rate: Floats) -> Floats:
+        varied = self.base.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
+        return np.clip(varied, 1 / _MOST, _MOST)
+
+    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
+        return self.base.draw(seat, deviation, rate) * rate[:, :, None, None]

@@ -1,4 +1,12 @@
-"""Selections: which of two policies is played, the previous or the new one.
+"""Selections: which policies survive a round.
+
+A policy's fitness is the least that it earns against any action of the opponent in the matrices that judge it:
+
+- *mutants*: those of the round, as in the paper. A new policy is optimal for its own, so that with a single mutant a
+  round selection changes nothing.
+- *fresh*: a new mutant, bred for this purpose alone.
+- *means*: the estimates, without bonus and mutation. A policy that is new and good by luck of its mutation is found
+  out, and so is one that only explores.
 
 To add one, write a class here and put ``@SELECTIONS.add("its-name")`` above it. Its fields are what a spec may set.
 """
@@ -6,49 +14,117 @@ To add one, write a class here and put ``@SELECTIONS.add("its-name")`` above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
 from coebl.core.registry import Registry
+from coebl.core.specs import Range
+from coebl.learners.evolution.breeding import Generation, Judge
 
 SELECTIONS: Registry[Selection] = Registry("selection", "selections")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A choice between policies."""
+    """A choice of survivors."""
 
-    def __call__(self, previous: Floats, new: Floats, matrix: Floats) -> Floats:
-        """The policies to play, (runs, m), from two of that shape and the mutants, (runs, m, k)."""
+    def __call__(self, generation: Generation) -> Ints:
+        """The numbers of those that survive, (runs, size), in increasing order; (1, size) if the same in every run."""
         raise NotImplementedError
-
-
-def fitness(policy: Floats, matrix: Floats) -> Floats:
-    """Fitness(x, B) = min over y of x'By, attained by a pure y: (runs,)."""
-    earned: Floats = np.einsum("ri,rij->rj", policy, matrix)
-    least: Floats = earned.min(axis=-1)
-    return least
 
 
 @SELECTIONS.add("elitist")
 @dataclass(frozen=True)
 class Elitist(Selection):
-    """The new policy where it is strictly fitter, else the previous one (the paper's Algorithm 1, lines 7 to 10).
+    """The fittest of old and new, (mu + lambda); of equals, the oldest.
 
-    The new policy maximises the very fitness by which it is compared, and almost surely alone: so apart from
-    rounding this plays as "none" does.
+    With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy where it is strictly
+    fitter, else the previous one. Judged by the mutants, the new policy maximises the very fitness by which it is
+    compared, and almost surely alone: so apart from rounding this plays as "none" does.
     """
 
-    def __call__(self, previous: Floats, new: Floats, matrix: Floats) -> Floats:
-        fitter = fitness(new, matrix) > fitness(previous, matrix)
-        return np.where(fitter[:, None], new, previous)
+    judge: Judge = "mutants"
+
+    def __call__(self, generation: Generation) -> Ints:
+        return _fittest(generation.fitness(self.judge), generation.size)
 
 
 @SELECTIONS.add("none")
 @dataclass(frozen=True)
 class Newest(Selection):
-    """The new policy, always."""
+    """The newest, whatever their fitness."""
 
-    def __call__(self, previous: Floats, new: Floats, matrix: Floats) -> Floats:
-        return new
+    def __call__(self, generation: Generation) -> Ints:
+        return generation.breeder.seat.arange(generation.size)[None] + generation.total - generation.size
+
+
+@SELECTIONS.add("comma")
+@dataclass(frozen=True)
+class Comma(Selection):
+    """The fittest of the new ones, (mu, lambda): nothing survives for being old and good.
+
+    It takes more mutants than there are policies: with as many it is "none". Theory asks that lambda/mu exceeds e to
+    the expected number of mutated genes, or the fittest are lost (Lehre 2011, for tournaments and (mu, lambda)).
+    """
+
+    judge: Judge = "means"
+
+    def __call__(self, generation: Generation) -> Ints:
+        young = generation.young
+        return _fittest(generation.fitness(self.judge)[:, -young:], generation.size) + generation.total - young
+
+
+@SELECTIONS.add("tournament")
+@dataclass(frozen=True)
+class Tournament(Selection):
+    """For each place the fittest of k that are drawn among the new ones, so that the less fit have a chance as well."""
+
+    k: Annotated[int, Range(1)] = 2
+    judge: Judge = "means"
+
+    def __call__(self, generation: Generation) -> Ints:
+        drawn = _drawn(generation, self.k)  # (runs, size, k)
+        rows = generation.breeder.seat.arange(drawn.shape[0])
+        drawn_fitness = generation.fitness(self.judge)[rows[:, None, None], drawn]
+        best = drawn_fitness.argmax(axis=-1)[:, :, None]
+        return np.sort(np.take_along_axis(drawn, best, axis=-1)[:, :, 0], axis=-1)
+
+
+@SELECTIONS.add("dominance")
+@dataclass(frozen=True)
+class Dominance(Selection):
+    """For each place, of two that are drawn among the new ones, the first if it dominates the second, else the second.
+
+    An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. The pair
+    (x, y) dominates (x', y') if x earns no less against y' than against y, and there no less than x' does:
+    x'B y' >= x'B y >= x''B y. It is the selection of PDCoEA (Lehre 2022), a co-evolutionary algorithm.
+    """
+
+    judge: Judge = "means"
+
+    def __call__(self, generation: Generation) -> Ints:
+        who = generation.individuals
+        judging = generation.matrices(self.judge).mean(axis=1)  # payoffs are linear in the matrix
+        against: Floats = np.einsum("rpi,rij->rpj", who.policy, judging)
+        payoff: Floats = np.einsum("rpj,rqj->rpq", against, who.opponent)  # of policy p against strategy q
+        drawn = _drawn(generation, 2)
+        rows = generation.breeder.seat.arange(drawn.shape[0])[:, None]
+        first, second = drawn[:, :, 0], drawn[:, :, 1]
+        at_home = payoff[rows, first, first]
+        dominates = (payoff[rows, first, second] >= at_home) & (at_home >= payoff[rows, second, first])
+        return np.sort(np.where(dominates, first, second), axis=-1)
+
+
+def _fittest(fitness: Floats, number: int) -> Ints:
+    """The fittest, (runs, number) out of (runs, all), in increasing order; of equals, the first."""
+    return np.sort(np.argsort(-fitness, axis=-1, kind="stable")[:, :number], axis=-1)
+
+
+def _drawn(generation: Generation, k: int) -> Ints:
+    """The numbers of k for each place, drawn independently among the new ones: (runs, size, k)."""
+    uniform = generation.breeder.seat.random.uniform(generation.size, k)
+    young = generation.young
+    drawn: Ints = (uniform * young).astype(np.int64) + generation.total - young
+    return drawn

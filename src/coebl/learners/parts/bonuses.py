@@ -24,3 +24,16 @@ def confidence_width(count: Floats, scale: float) -> Floats:
 def mutation_bonus(count: Floats, scale: float) -> Floats:
     """sqrt(scale / (max(1, n) + 1)): COEBL's, with scale = c L."""
     return np.sqrt(scale / (np.maximum(1, count) + 1))
+
+
+def bonus_for_visits_to_come(count: Floats, c: float, prior: float, to_come: float) -> Floats:
+    """sqrt(c log(1 + kappa / nu) / nu) with nu = n + prior: Kin's, in units of the noise's deviation.
+
+    Args:
+        count: n, the visits, of any shape.
+        c: how much optimism.
+        prior: the visits that the prior is worth.
+        to_come: kappa, the visits of a pair that can still come, on average. What is learned pays only then.
+    """
+    visits = count + prior
+    return np.sqrt(c * np.log1p(to_come / visits) / visits)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Booleans, Floats
 from coebl.core.errors import SolveError
 from coebl.learners.base import Seat
 
@@ -17,7 +16,6 @@ _REFUSED = 1e-6  # a gap that is still above this share at the end is an error
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
 _LEVELS = 20  # of variances, on the way from easy problems to hard ones
-_Booleans = NDArray[np.bool_]
 _ACTIVE = 1e-3  # an opponent's action lighter than this share of the heaviest may be held at 0
 
 
@@ -39,7 +37,7 @@ class _Point:
     x: Floats  # (runs, m)
     slope: Floats  # (runs, m, k), the derivative of bracket i by z_j
 
-    def take(self, kept: _Booleans) -> _Point:
+    def take(self, kept: Booleans) -> _Point:
         """The runs that are kept."""
         return _Point(self.z[kept], self.log_sum[kept], self.x[kept], self.slope[kept])
 
@@ -138,7 +136,7 @@ def _certificate(point: _Point, mean: Floats) -> Floats:
     return gap
 
 
-def _step(point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, _Booleans]:
+def _step(point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
     """One projected Newton step of Dinkelbach's problem, and which runs it moved."""
     z = point.z
     ratio = point.log_sum / z.sum(axis=-1)  # lambda
@@ -161,7 +159,7 @@ def _step(point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, _Boole
     return best, moved
 
 
-def _newton(point: _Point, variance: Floats, gradient: Floats, free: _Booleans) -> Floats:
+def _newton(point: _Point, variance: Floats, gradient: Floats, free: Booleans) -> Floats:
     """Newton's direction in the free variables; the steepest descent, well scaled, in the others: (runs, k)."""
     curvature = np.einsum("rm,rmk->rk", point.x, variance)  # (runs, k), positive
     centred = point.slope - _gradient(point)[:, None, :]
@@ -175,7 +173,7 @@ def _newton(point: _Point, variance: Floats, gradient: Floats, free: _Booleans) 
     return step.astype(np.float64, copy=False)
 
 
-def _choose(good: _Booleans, new: _Point, old: _Point) -> _Point:
+def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:
     """The new point in the runs where it is good, the old elsewhere."""
     return _Point(
         np.where(good[:, None], new.z, old.z),

@@ -1,0 +1,89 @@
+"""Kin, co-evolution with inheritance: an unseen pair of actions is the offspring of its row and its column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pow
+from typing import Annotated
+
+from coebl.core.arrays import Floats
+from coebl.core.specs import Range
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.evolution import Breeder
+from coebl.learners.evolution.mutation import Inherited
+from coebl.learners.evolution.population import Pool
+from coebl.learners.evolution.recombination import FromBoth
+from coebl.learners.parts.bonuses import bonus_for_visits_to_come
+from coebl.learners.parts.kinship import prior_variance
+
+
+@dataclass
+class Kin(Learner):
+    """Kin, co-evolution with inheritance (this project's own).
+
+    A pair of actions that was seldom visited inherits the estimated effects of its row and its column, and keeps the
+    uncertainty of its own. Each round what is inherited is mutated, a bonus is added that grows with the visits that
+    can still come, the matrix is solved, and a share of what is played is replaced by the solution. No bound is known.
+
+    With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, counted anew every max(1, T // 100)
+    rounds from the first on. Without one, as many rounds are taken to come as were begun, kappa = t / (m k), counted
+    anew max(1, t // 100) rounds after the last time.
+
+    Args:
+        c: how much optimism.
+        mutation: the deviation of mutations, relative to that of a pair's own part.
+        turnover: the share of what is played that a round replaces.
+        own: the share of the payoffs' variance that a pair has by itself; row and column have half of the rest each.
+        noise: the standard deviation of the rewards' noise.
+    """
+
+    name = "kin"
+    title = "Kin"
+    sees = frozenset({"opponent"})
+    cites = "The coebl project; not published elsewhere."
+
+    c: Annotated[float, Range(0)] = 4.0
+    mutation: Annotated[float, Range(0)] = 0.5
+    turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.1
+    own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
+    noise: Annotated[float, Range(0, open_low=True)] = 1.0
+
+    def start(self, seat: Seat) -> None:
+        """Nothing is known; the policy is uniform."""
+        self.seat = seat
+        self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the visits that it is worth
+        self._age(1)
+        mutation = Inherited(self.mutation, self.own, self.noise)
+        self._breeder = Breeder(seat, mutation, FromBoth(self.own, self.noise), self._bonus)
+        self._parents = self._breeder.first(1)
+        self._pool = Pool(turnover=self.turnover)
+        self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x
+
+    def policy(self, t: int) -> Floats:
+        """Breed a mutant, solve it, and replace a share of what is played."""
+        if t >= self._next_ageing:
+            self._age(t)
+            self._breeder.expect(self._bonus)
+        bred, _ = self._breeder.breed(self._parents)
+        self.current = self._pool.played(self.seat, self.current, bred.policy)
+        return self.current
+
+    def observe(self, t: int, seen: Seen) -> None:
+        """Learn what the pair, its row and its column earn."""
+        self._breeder.add(seen)
+
+    def _age(self, t: int) -> None:
+        """Count the visits that can still come."""
+        seat = self.seat
+        rounds = t if seat.horizon is None else max(1, seat.horizon - t + 1)  # more may be played than was said
+        self._to_come = rounds / (seat.actions * seat.opponent_actions)  # kappa
+        self._next_ageing = t + max(1, (seat.horizon or t) // 100)
+
+    def _bonus(self, count: Floats) -> Floats:
+        return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
+
+    @classmethod
+    def cost(cls, actions: int, opponent_actions: int) -> float:
+        """As COEBL's, and a few more passes over the matrix."""
+        pairs = actions * opponent_actions
+        return super().cost(actions, opponent_actions) + 0.01 * pairs + 0.0024 * pow(pairs, 1.25)
