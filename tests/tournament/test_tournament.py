@@ -101,10 +101,12 @@ QUICK = ["tournament", "--suite", "tiny.toml", "--quick", "--learners", "mine.py
 
 
 def test_how_good_is_mine(coebl, tmp_path):
-    code, said, _ = coebl(*QUICK)
+    _, before, _ = coebl("tournament", "--suite", "tiny.toml", "--quick", "--out", "out")
+    assert "30 cells run, 0 found" in before
+    code, said, _ = coebl(*QUICK)  # it joins what was played before
     assert code == 0
     assert "Tiny, quick: 4 learners, 2 games, 5 rounds, 3 seeds, 48 matches" in said
-    assert "48 cells run, 0 found" in said
+    assert "18 cells run, 30 found" in said
     assert "mine.py:Mine is " in said
     assert len(said.splitlines()) < 40
     summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -14,9 +14,9 @@ from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.games import parse_game
 from coebl.learners.base import Kind
-from coebl.study import Results, Runs, Study
-from coebl.study.cell import is_file
-from coebl.tournament.plan import YARDSTICK
+from coebl.study import Results, Study
+from coebl.study.cell import digest_of, is_file
+from coebl.tournament.plan import METRICS, YARDSTICK
 
 
 @dataclass(frozen=True)
@@ -48,91 +48,99 @@ def measure(study: Study, results: Results) -> Measured:
     """Read the results of a tournament.
 
     What is not finished is left out so that the rest stays comparable: first learners none of whose matches are
-    there, then games on which any match of the others is missing.
+    there, then games on which any match of the others is missing. What the folder has beside the study is not read.
     """
     horizons = {cell.game: cell.rounds for cell in study.cells}
-    learners = list(dict.fromkeys(cell.row for cell in study.cells if cell.row != YARDSTICK))
-    finished = set(results.matches())
-    started = {spec for match in finished for spec in match[1:]}
-    absent = [spec for spec in learners if _label(spec) not in started]
+    learners = list(dict.fromkeys(_label(cell.row) for cell in study.cells if cell.row != YARDSTICK))
+    ends = _Ends(results, study)
+    absent = [spec for spec in learners if spec not in ends.learners]
     learners = [spec for spec in learners if spec not in absent]
-    unfinished = [game for game in horizons if not _whole(_label(game), [_label(spec) for spec in learners], finished)]
+    pairs = [(row, column) for row in learners for column in learners]
+    pairs += [pair for one in learners for pair in ((one, YARDSTICK), (YARDSTICK, one))]
+    unfinished = [game for game in horizons if not all((_label(game), *pair) in ends for pair in pairs)]
     games = [game for game in horizons if game not in unfinished]
     if not games or len(learners) < 2:
         raise InputError(
             f"{results.store.folder}: no game has been played by all learners yet; run the tournament again to go on."
         )
-    missing = [f"{_label(spec)} is left out: none of its matches is finished" for spec in absent]
-    missing += [f"{_label(game)} is left out: not all matches on it are finished" for game in unfinished]
-    return _measured(results, learners, {game: horizons[game] for game in games}, missing)
-
-
-def _whole(game: str, learners: Sequence[str], finished: set[tuple[str, str, str]]) -> bool:
-    pairs = [(row, column) for row in learners for column in learners]
-    pairs += [pair for one in learners for pair in ((one, YARDSTICK), (YARDSTICK, one))]
-    return all((game, *pair) in finished for pair in pairs)
-
-
-def _measured(results: Results, specs: Sequence[str], games: dict[str, int], missing: Sequence[str]) -> Measured:
-    learners = [_label(spec) for spec in specs]
-    read = [_Read(results, game, rounds, learners) for game, rounds in games.items()]
-    seeds = reduce(np.intersect1d, [one.seeds for one in read])
+    seeds = reduce(np.intersect1d, [ends.seeds(_label(game), *pair) for game in games for pair in pairs])
     if len(seeds) < 2:
         raise InputError(f"{results.store.folder}: the matches have fewer than two seeds in common; run it again.")
-    kept = [np.isin(one.seeds, seeds) for one in read]
-    kinds = results.kinds()
+    read = [_OfGame(ends, game, learners, seeds, horizons[game]) for game in games]
+    missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
+    missing += [f"{_label(game)} is left out: not all matches on it are finished" for game in unfinished]
     return Measured(
         learners=tuple(learners),
-        kinds=tuple(kinds[spec] for spec in learners),
+        kinds=tuple(map(results.kinds().__getitem__, learners)),
         games=tuple(map(_label, games)),
-        rounds=tuple(games.values()),
+        rounds=tuple(horizons[game] for game in games),
         seeds=seeds,
-        advantage=np.stack([one.advantage[keep] for one, keep in zip(read, kept, strict=True)]),
-        regret=np.stack([one.regret[keep] for one, keep in zip(read, kept, strict=True)]),
-        exploitability=np.stack([one.exploitability[keep] for one, keep in zip(read, kept, strict=True)]),
-        microseconds=_microseconds(results, learners),
+        advantage=np.stack([one.advantage for one in read]),
+        regret=np.stack([one.regret for one in read]),
+        exploitability=np.stack([one.exploitability for one in read]),
+        microseconds=np.array([np.median(ends.times[spec]) for spec in learners]),
         missing=tuple(missing),
     )
 
 
-class _Read:
-    """The matches of one game: arrays with the seeds that all of them have on axis 0."""
+class _Ends:
+    """The last recorded values of every run that a study asks for and that is there, by match."""
 
-    def __init__(self, results: Results, game: str, rounds: int, learners: Sequence[str]) -> None:
-        low, high = parse_game(game).payoff_range
-        unit = (high - low) or 1.0
-        name = _label(game)
-        lost = {
-            (row, column): results.runs(name, row, column, "pseudo_regret")
-            for row in (*learners, YARDSTICK)
-            for column in (*learners, YARDSTICK)
-            if (row, column) != (YARDSTICK, YARDSTICK)
-        }
-        self.seeds: Ints = reduce(np.intersect1d, [runs.seeds for runs in lost.values()])
-        # to the row player: what it lost per round, in units of the payoff range
-        row_lost = {pair: self._last(runs) / (rounds * unit) for pair, runs in lost.items()}
-        matrix = np.stack([np.stack([row_lost[row, column] for column in learners], -1) for row in learners], -2)
-        # The value of the game cancels: the second learner's loss as row is the first one's gain as column.
-        self.advantage: Floats = (matrix.swapaxes(1, 2) - matrix) / 2
-        # The column player loses what the row player wins.
-        self.regret: Floats = np.stack([(row_lost[x, YARDSTICK] - row_lost[YARDSTICK, x]) / 2 for x in learners], -1)
-        selves = [results.runs(name, x, x, "exploitability") for x in learners]
-        self.exploitability: Floats = np.stack([self._last(runs) for runs in selves], -1) / unit
+    def __init__(self, results: Results, study: Study) -> None:
+        self.learners: set[str] = set()
+        self.times: dict[str, list[float]] = {}  # microseconds per run and round, by learner, one per cell and seat
+        self._parts: dict[tuple[str, str, str], list[Mapping[str, Floats]]] = {}
+        wanted = {(_label(c.game), _label(c.row), _label(c.column)): c.rounds for c in study.cells}
+        asked = np.array(sorted({seed for cell in study.cells for seed in cell.seeds}))
+        for about in results.metadata():
+            description, labels = about["description"], about["labels"]
+            match = labels["game"], labels["row"], labels["column"]
+            if wanted.get(match) != description["rounds"] or not set(METRICS) <= set(about["metrics"]):
+                continue
+            columns, _ = results.store.columns(digest_of(description), METRICS, last=True)
+            kept = np.isin(columns["seed"], asked)
+            part = {"seed": columns["seed"][kept], **{metric: columns[metric][-1, kept] for metric in METRICS}}
+            self._parts.setdefault(match, []).append(part)
+            self.learners |= set(match[1:])
+            for seat in ("row", "column"):
+                each = 1e6 * about["seconds"].get(f"{seat} learner", np.nan) / len(columns["seed"])
+                self.times.setdefault(labels[seat], []).append(each / description["rounds"])
+        results.store.remember()
 
-    def _last(self, runs: Runs) -> Floats:
-        """The last recorded value of each seed that all matches have."""
-        values: Floats = runs.values[-1, np.isin(runs.seeds, self.seeds)]
+    def __contains__(self, match: object) -> bool:
+        return match in self._parts
+
+    def seeds(self, game: str, row: str, column: str) -> Ints:
+        """The seeds of a match."""
+        return np.unique(np.concatenate([part["seed"] for part in self._parts[game, row, column]])).astype(np.int64)
+
+    def of(self, game: str, row: str, column: str, metric: str, seeds: Ints) -> Floats:
+        """A metric of a match for these seeds, which it has; blocks of seeds may overlap."""
+        parts = self._parts[game, row, column]
+        found, first = np.unique(np.concatenate([part["seed"] for part in parts]), return_index=True)
+        values: Floats = np.concatenate([part[metric] for part in parts])[first][np.isin(found, seeds)]
         return values
 
 
-def _microseconds(results: Results, learners: Sequence[str]) -> Floats:
-    taken: dict[str, list[float]] = {spec: [] for spec in learners}
-    for about in results.metadata():
-        rounds = about["description"]["rounds"] * len(about["description"]["seeds"])
-        for seat in ("row", "column"):
-            if about["labels"][seat] in taken and f"{seat} learner" in about["seconds"]:
-                taken[about["labels"][seat]].append(1e6 * about["seconds"][f"{seat} learner"] / rounds)
-    return np.array([np.median(times) if times else np.nan for times in taken.values()])
+class _OfGame:
+    """The matches of one game: arrays with the seeds on axis 0."""
+
+    def __init__(self, ends: _Ends, game: str, learners: Sequence[str], seeds: Ints, rounds: int) -> None:
+        low, high = parse_game(game).payoff_range
+        unit = (high - low) or 1.0
+        name = _label(game)
+
+        def lost(row: str, column: str) -> Floats:
+            """What the row player lost per round, in units of the payoff range."""
+            return ends.of(name, row, column, "pseudo_regret", seeds) / (rounds * unit)
+
+        matrix = np.stack([np.stack([lost(row, column) for column in learners], -1) for row in learners], -2)
+        # The value of the game cancels: the second learner's loss as row is the first one's gain as column.
+        self.advantage: Floats = (matrix.swapaxes(1, 2) - matrix) / 2
+        # The column player loses what the row player wins.
+        self.regret: Floats = np.stack([(lost(one, YARDSTICK) - lost(YARDSTICK, one)) / 2 for one in learners], -1)
+        selves = [ends.of(name, one, one, "exploitability", seeds) for one in learners]
+        self.exploitability: Floats = np.stack(selves, -1) / unit
 
 
 def _label(spec: str) -> str:

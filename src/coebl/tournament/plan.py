@@ -18,6 +18,7 @@ from coebl.study.sweep import expand
 from coebl.tournament.suite import Suite
 
 YARDSTICK = "best-response"  # whom every learner meets in both seats, to measure how far it can be exploited
+METRICS = ("pseudo_regret", "exploitability")
 
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that goes on with the spec before it
 
@@ -101,7 +102,7 @@ def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) 
         f"description = {_toml(suite.description)}",
         f"seeds = {seeds}",
         f"learners = {_toml(field)}",
-        'metrics = ["pseudo_regret", "exploitability"]',
+        f"metrics = {_toml(METRICS)}",
         'record = "log"',
         "",
         "[match-ups]",
