@@ -30,6 +30,11 @@ class Mutation:
     The deviation depends on the visits alone, so a learner keeps it and computes anew only what a visit changes.
     """
 
+    @property
+    def adapts(self) -> bool:
+        """Whether every mutant has a rate of its own."""
+        return False
+
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         """The standard deviation of pairs with so many visits, of the shape of count."""
         raise NotImplementedError
@@ -39,12 +44,12 @@ class Mutation:
         return seat.random.normal(number, seat.actions, seat.opponent_actions)
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        """The rates of mutants whose parents have these, (runs, number): the same, unless rates mutate as well."""
+        """The rates of mutants whose parents have these, (runs, number), where rates adapt."""
         return rate
 
-    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
-        """What is added to the estimates of each mutant, (runs, number, m, k); rate has one number per mutant."""
-        drawn = self.standard(seat, rate.shape[1])
+    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        """What is added to the estimates of so many mutants, (runs, number, m, k), of these rates; None: all 1."""
+        drawn = self.standard(seat, number)
         drawn *= deviation[:, None]  # in place: large games are bound by memory
         return drawn
 
@@ -139,6 +144,10 @@ class _Changed(Mutation):
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         return self.base.deviation(seat, count)
 
+    @property
+    def adapts(self) -> bool:
+        return self.base.adapts
+
     def vary(self, seat: Seat, rate: Floats) -> Floats:
         return self.base.vary(seat, rate)
 
@@ -150,9 +159,9 @@ class Sparse(_Changed):
 
     probability: Annotated[float, Range(0, 1)] = 0.1
 
-    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
-        drawn = self.base.draw(seat, deviation, rate)
-        mutated = seat.random.uniform(rate.shape[1], seat.actions, seat.opponent_actions) < self.probability
+    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.base.draw(seat, deviation, number, rate)
+        mutated = seat.random.uniform(number, seat.actions, seat.opponent_actions) < self.probability
         return np.where(mutated, drawn, 0.0)
 
 
@@ -168,9 +177,14 @@ class Adaptive(_Changed):
 
     step: Annotated[float, Range(0)] = 0.2
 
+    @property
+    def adapts(self) -> bool:
+        return True
+
     def vary(self, seat: Seat, rate: Floats) -> Floats:
         varied = self.base.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
         return np.clip(varied, 1 / _MOST, _MOST)
 
-    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
-        return self.base.draw(seat, deviation, rate) * rate[:, :, None, None]
+    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.base.draw(seat, deviation, number, rate)
+        return drawn if rate is None else drawn * rate[:, :, None, None]

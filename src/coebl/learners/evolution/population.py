@@ -41,11 +41,11 @@ class Pool:
         """What is played, (runs, m), after what was played before, out of the policies, (runs, size, m)."""
         new: Floats
         if self.play == "mean":
-            new = policies.mean(axis=1)
+            new = policies[:, 0] if self.size == 1 else policies.mean(axis=1)
         else:
             drawn = (seat.random.uniform() * self.size).astype(np.int64)
             new = policies[seat.at(drawn)]
-        return (1 - self.turnover) * before + self.turnover * new
+        return new if self.turnover == 1 else (1 - self.turnover) * before + self.turnover * new
 
     def rivals(self, seat: Seat) -> Parasites | None:
         """The opponent's side of the population, where it has one."""

@@ -14,7 +14,7 @@ To add one, write a class here and put ``@SELECTIONS.add("its-name")`` above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ SELECTIONS: Registry[Selection] = Registry("selection", "selections")
 @dataclass(frozen=True)
 class Selection:
     """A choice of survivors."""
+
+    pairs: ClassVar[bool] = False  # whether it asks for the opponent's strategies that belong to the policies
 
     def __call__(self, generation: Generation) -> Ints:
         """The numbers of those that survive, (runs, size), in increasing order; (1, size) if the same in every run."""
@@ -57,7 +59,7 @@ class Newest(Selection):
     """The newest, whatever their fitness."""
 
     def __call__(self, generation: Generation) -> Ints:
-        return generation.breeder.seat.arange(generation.size)[None] + generation.total - generation.size
+        return generation.breeder.seat.arange(generation.size)[None] + generation.new.number
 
 
 @SELECTIONS.add("comma")
@@ -72,8 +74,8 @@ class Comma(Selection):
     judge: Judge = "means"
 
     def __call__(self, generation: Generation) -> Ints:
-        young = generation.young
-        return _fittest(generation.fitness(self.judge)[:, -young:], generation.size) + generation.total - young
+        first = generation.young[0]
+        return _fittest(generation.fitness(self.judge)[:, first:], generation.size) + first
 
 
 @SELECTIONS.add("tournament")
@@ -102,13 +104,18 @@ class Dominance(Selection):
     x'B y' >= x'B y >= x''B y. It is the selection of PDCoEA (Lehre 2022), a co-evolutionary algorithm.
     """
 
+    pairs = True
+
     judge: Judge = "means"
 
     def __call__(self, generation: Generation) -> Ints:
-        who = generation.individuals
+        parents, new = generation.parents, generation.new
+        assert parents.opponent is not None and new.opponent is not None  # noqa: PT018 - pairs says so
+        policies = np.concatenate([parents.policy, new.policy], axis=1)
+        opponents = np.concatenate([parents.opponent, new.opponent], axis=1)
         judging = generation.matrices(self.judge).mean(axis=1)  # payoffs are linear in the matrix
-        against: Floats = np.einsum("rpi,rij->rpj", who.policy, judging)
-        payoff: Floats = np.einsum("rpj,rqj->rpq", against, who.opponent)  # of policy p against strategy q
+        against: Floats = np.einsum("rpi,rij->rpj", policies, judging)
+        payoff: Floats = np.einsum("rpj,rqj->rpq", against, opponents)  # of policy p against strategy q
         drawn = _drawn(generation, 2)
         rows = generation.breeder.seat.arange(drawn.shape[0])[:, None]
         first, second = drawn[:, :, 0], drawn[:, :, 1]
@@ -119,6 +126,9 @@ class Dominance(Selection):
 
 def _fittest(fitness: Floats, number: int) -> Ints:
     """The fittest, (runs, number) out of (runs, all), in increasing order; of equals, the first."""
+    if number == 1:
+        first: Ints = fitness.argmax(axis=-1)
+        return first[:, None]
     return np.sort(np.argsort(-fitness, axis=-1, kind="stable")[:, :number], axis=-1)
 
 
@@ -126,5 +136,5 @@ def _drawn(generation: Generation, k: int) -> Ints:
     """The numbers of k for each place, drawn independently among the new ones: (runs, size, k)."""
     uniform = generation.breeder.seat.random.uniform(generation.size, k)
     young = generation.young
-    drawn: Ints = (uniform * young).astype(np.int64) + generation.total - young
+    drawn: Ints = (uniform * len(young)).astype(np.int64) + young[0]
     return drawn
