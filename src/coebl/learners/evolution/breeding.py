@@ -30,7 +30,7 @@ class Individuals:
         """How many there are in a run."""
         return int(self.policy.shape[1])
 
-    def and_then(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
+    def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
         """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others."""
 
         def chosen(old: Floats, new: Floats) -> Floats:
@@ -173,7 +173,7 @@ class Generation:
 
     def survivors(self, index: Ints) -> Individuals:
         """Those of these numbers, (runs, size), or (1, size) for the same in every run."""
-        return self.parents.and_then(self.new, self.breeder.seat, index)
+        return self.parents.merged(self.new, self.breeder.seat, index)
 
 
 def fitness(policy: Floats, matrices: Floats, facing: Booleans | None = None) -> Floats:

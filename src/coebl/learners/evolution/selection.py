@@ -67,8 +67,9 @@ class Newest(Selection):
 class Comma(Selection):
     """The fittest of the new ones, (mu, lambda): nothing survives for being old and good.
 
-    It takes more mutants than there are policies: with as many it is "none". Theory asks that lambda/mu exceeds e to
-    the expected number of mutated genes, or the fittest are lost (Lehre 2011, for tournaments and (mu, lambda)).
+    It takes more mutants than there are policies: with as many it is "none". Without elitism, good individuals last
+    only if they have more children than mutation spoils: in theory lambda/mu has to exceed e^(expected number of
+    mutated genes), and so has the k of a tournament (Lehre 2011). `sparse` mutation keeps that number small.
     """
 
     judge: Judge = "means"
@@ -99,9 +100,9 @@ class Tournament(Selection):
 class Dominance(Selection):
     """For each place, of two that are drawn among the new ones, the first if it dominates the second, else the second.
 
-    An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. The pair
-    (x, y) dominates (x', y') if x earns no less against y' than against y, and there no less than x' does:
-    x'B y' >= x'B y >= x''B y. It is the selection of PDCoEA (Lehre 2022), a co-evolutionary algorithm.
+    An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a
+    judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than against y1, and there no less
+    than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. It is the selection of PDCoEA (Lehre 2022).
     """
 
     pairs = True
