@@ -55,8 +55,12 @@ MISTAKES = [  # words of the command, exit code, part of the line
         2,
         "unknown game, learner or metric 'fixd': did you mean 'fixed'? See: coebl list games, coebl list learners, ",
     ),
-    (["list", "planets"], 2, "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
-     "recombinations, selections, populations."),
+    (
+        ["list", "planets"],
+        2,
+        "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
+        "recombinations, selections, populations.",
+    ),
     (["check", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
     (["check", "own.py:Mien"], 2, "own.py has no learner 'Mien': did you mean 'Mine'? It has: Mine."),
     ([*PLAY, "--row", "ubc"], 2, "unknown learner 'ubc': did you mean 'ucb'?"),

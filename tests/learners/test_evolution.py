@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.engine.seated import build_seat
 from coebl.games import Game
@@ -285,3 +286,9 @@ def test_the_bonus_for_visits_to_come():
     count = np.array([0.0, 3.0])
     by_hand = [np.sqrt(4 * np.log(1 + 10 / 2) / 2), np.sqrt(4 * np.log(1 + 10 / 5) / 5)]
     np.testing.assert_allclose(bonus_for_visits_to_come(count, 4.0, 2.0, 10.0), by_hand)
+
+
+def test_what_is_no_operator_is_refused(tmp_path):
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    with pytest.raises(InputError, match=r"this is .*; accepted: a class that extends coebl\S*\.Selection"):
+        Coebl(selection=f"{tmp_path / 'mine.py'}:Mine")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @app.command("list")
 def list_command(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="games, learners, metrics, noises, or operators of evolution: mutations, ...")
+        str, typer.Argument(metavar="WHAT", help="games, learners, metrics, noises, mutations, recombinations, ...")
     ] = "games",
 ) -> None:
     """List the games, learners, metrics, noises, or the operators of evolution.

@@ -13,12 +13,12 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, unless
 from coebl.core.specs import Range, SpecOf
 from coebl.learners.base import Seat
 from coebl.learners.parts.kinship import inherited_share, prior_variance
 
-MUTATIONS: Registry[Mutation] = Registry("mutation", "mutations")
+MUTATIONS: Registry[Mutation] = Registry("mutation", "mutations", refusal=lambda factory: unless(factory, Mutation))
 
 _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 
@@ -119,7 +119,10 @@ class Posterior(Mutation):
 @MUTATIONS.add("inherited")
 @dataclass(frozen=True)
 class Inherited(Mutation):
-    """Kin's, of what a pair inherits: deviation rate sqrt(own) h g, with the share g = 1 / (1 + n own h² / noise²)."""
+    """Kin's, in proportion to what a pair inherits: deviation rate sqrt(own) h g.
+
+    g = 1 / (1 + n own h² / noise²) is the share that it inherits; h is half the width of the known range.
+    """
 
     rate: Annotated[float, Range(0)] = 0.5
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
@@ -155,7 +158,10 @@ class _Changed(Mutation):
 @MUTATIONS.add("sparse")
 @dataclass(frozen=True)
 class Sparse(_Changed):
-    """Another mutation, of a few entries: each with this probability. The others keep their estimate and its bonus."""
+    """Another mutation, of each entry with a probability.
+
+    The other entries keep their estimate and its bonus.
+    """
 
     probability: Annotated[float, Range(0, 1)] = 0.1
 
@@ -168,11 +174,12 @@ class Sparse(_Changed):
 @MUTATIONS.add("adaptive")
 @dataclass(frozen=True)
 class Adaptive(_Changed):
-    """Another mutation with a rate that adapts itself: it multiplies the deviation, is inherited, and mutates too.
+    """Another mutation, with a rate that adapts itself.
 
-    A mutant's rate is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays with its policy. So the rates
-    that breed policies which survive become more frequent (Schwefel's self-adaptation). Selection has to have an
-    effect for that: with `none`, rates drift. One that is judged by the mutants themselves favours large rates.
+    The rate multiplies the deviation. A mutant's is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays
+    with its policy. So the rates that breed policies which survive become more frequent (Schwefel's self-adaptation).
+    Selection has to have an effect for that: with `none`, rates drift. One that is judged by the mutants themselves
+    favours large rates.
     """
 
     step: Annotated[float, Range(0)] = 0.2

@@ -19,11 +19,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, unless
 from coebl.core.specs import Range
 from coebl.learners.evolution.breeding import Generation, Judge
 
-SELECTIONS: Registry[Selection] = Registry("selection", "selections")
+SELECTIONS: Registry[Selection] = Registry(
+    "selection", "selections", refusal=lambda factory: unless(factory, Selection)
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,10 @@ class Comma(Selection):
 @SELECTIONS.add("tournament")
 @dataclass(frozen=True)
 class Tournament(Selection):
-    """For each place the fittest of k that are drawn among the new ones, so that the less fit have a chance as well."""
+    """For each place, the fittest of k that are drawn among the new ones.
+
+    So the less fit have a chance as well.
+    """
 
     k: Annotated[int, Range(1)] = 2
     judge: Judge = "means"
@@ -98,8 +103,9 @@ class Tournament(Selection):
 @SELECTIONS.add("dominance")
 @dataclass(frozen=True)
 class Dominance(Selection):
-    """For each place, of two that are drawn among the new ones, the first if it dominates the second, else the second.
+    """For each place two of the new ones are drawn: the first survives if it dominates the second.
 
+    Otherwise the second does.
     An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a
     judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than against y1, and there no less
     than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. It is the selection of PDCoEA (Lehre 2022).
