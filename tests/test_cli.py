@@ -44,7 +44,12 @@ MISTAKES = [  # words of the command, exit code, part of the line
         2,
         "unknown game, learner or metric 'fixd': did you mean 'fixed'? See: coebl list games, coebl list learners, ",
     ),
-    (["list", "planets"], 2, "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, selections."),
+    (
+        ["list", "planets"],
+        2,
+        "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
+        "recombinations, selections, populations.",
+    ),
     (["check", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
     (["check", "own.py:Mien"], 2, "own.py has no learner 'Mien': did you mean 'Mine'? It has: Mine."),
     ([*PLAY, "--row", "ubc"], 2, "unknown learner 'ubc': did you mean 'ucb'?"),
@@ -199,7 +204,9 @@ def test_kuhn_poker(coebl):
         ("noises", ["  student-t    Student's t", "student-t:df=3,sigma=1"]),
         ("metrics", ["  tv                      TV distance", "sum of V - x_t' A y_t; lower is better"]),
         ("mutations", ["  gaussian-prose  The variance that"]),
-        ("selections", ["  elitist  The new policy where"]),
+        ("recombinations", ["  both       Kin's: a pair is the offspring"]),
+        ("selections", ["  elitist     The fittest of old and new"]),
+        ("populations", ["  pool   So many policies", "pool:size=1,mutants=1,play=mean,turnover=1"]),
         (
             "learners",
             [

@@ -1,40 +1,294 @@
-"""The operators that COEBL is composed of."""
+"""The operators that COEBL is composed of, and Kin's parts, each by its definition."""
 
 import numpy as np
+import pytest
+from scipy import stats
 
+from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.engine.seated import build_seat
 from coebl.games import Game
-from coebl.learners import parse_learner
-from coebl.learners.evolution import MUTATIONS, SELECTIONS, fitness
+from coebl.learners import Seen, parse_learner
+from coebl.learners.coebl import Coebl
+from coebl.learners.evolution import (
+    MUTATIONS,
+    POPULATIONS,
+    RECOMBINATIONS,
+    SELECTIONS,
+    Breeder,
+    Generation,
+    Individuals,
+    fitness,
+)
+from coebl.learners.parts.bonuses import bonus_for_visits_to_come
+from coebl.testing import check_learner
 
 WIDE = Game([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
+COMPOSITIONS = [
+    "coebl:c=2,mutation=adaptive:of=sparse:of=laplace++probability=0.5+step=0.1,selection=comma,"
+    "recombination=crossover,population=pool:size=2+mutants=4+play=draw",
+    "coebl:c=2,mutation=posterior,selection=dominance,recombination=both,population=hosts:size=3+mutants=2",
+    "coebl:c=2,mutation=student,selection=tournament:judge=fresh,recombination=crossover:by=row,"
+    "population=pool:size=2+mutants=3+turnover=0.5",
+]
 
 
-def test_mutants_have_the_centre_and_the_deviation_of_their_visits():
-    """4,000 mutants of each of 3 entries: mean and deviation within 4.5 standard errors of what they should be."""
-    runs, scale = 4_000, 4.0
-    mean, count = np.full((runs, 1, 3), 0.5), np.broadcast_to([[[0.0, 1.0, 8.0]]], (runs, 1, 3))
-    bonus = np.sqrt([2, 2, 4 / 9])
-    for name, deviation in (("gaussian", [1, 1, 1 / 8]), ("gaussian-prose", [1, np.sqrt(1 / 2), 1 / 3])):
-        mutation = MUTATIONS.make(name)
-        seat = build_seat(parse_learner("coebl"), range(runs), (1, 3), 10, (-1.0, 1.0))
-        mutants = mutation.draw(seat, mutation.centre(mean, count, scale), mutation.deviation(count))[:, 0]
-        error = np.array(deviation) / np.sqrt(runs)
-        assert (np.abs(mutants.mean(axis=0) - (0.5 + bonus)) < 4.5 * error).all()
+def seat_of(shape, runs=1, payoff_range=(-1.0, 1.0)):
+    return build_seat(Coebl(), range(runs), shape, 10, payoff_range)
+
+
+@pytest.mark.parametrize("spec", COMPOSITIONS)
+def test_compositions_pass_the_kit_and_do_not_depend_on_their_batch_in_large_games(spec):
+    """Sums of more than seven numbers are rounded otherwise if their order depends on the batch: 24 by 20 actions."""
+    check_learner(spec).require()
+    game = Game(np.random.default_rng(1).uniform(-1, 1, (24, 20)))
+    alone, together = (
+        simulate(Match.of(game, spec, "uniform", 12), seeds, keep=["policies"]).kept["policies"][0]
+        for seeds in ([7], [3, 7, 1])
+    )
+    np.testing.assert_array_equal(alone[:, 0], together[:, 1])
+
+
+def test_the_paper_is_a_composition_and_has_the_shortest_spec():
+    spec = "coebl:c=8,mutation=gaussian,selection=elitist:judge=mutants,recombination=none,population=pool:size=1"
+    assert str(parse_learner(spec)) == "coebl"
+
+
+class TestMutation:
+    @pytest.mark.parametrize(
+        ("spec", "deviation"),  # of pairs with 0, 1 and 8 visits; payoffs in [-2, 1], so that h = 1.5
+        [
+            ("gaussian", [1, 1, 1 / 8]),
+            ("gaussian-prose", [1, np.sqrt(1 / 2), 1 / 3]),
+            ("laplace", [1, 1, 1 / 8]),
+            ("student:freedom=4", [1, 1, 1 / 8]),
+            ("posterior", np.sqrt([9 / 4, 9 / 13, 9 / 76])),  # 1 / (4/9 + n)
+            ("posterior:share=0.5,noise=2", np.sqrt([9 / 8, 72 / 82, 72 / 208])),  # 1 / (8/9 + n/4)
+            ("inherited:rate=2,own=0.5,noise=2", 3 * np.sqrt(0.5) / np.array([1, 41 / 32, 104 / 32])),
+            ("sparse:of=gaussian-prose", [1, np.sqrt(1 / 2), 1 / 3]),
+        ],
+    )
+    def test_the_deviation_follows_from_the_visits(self, spec, deviation):
+        seat = seat_of((1, 3), payoff_range=(-2.0, 1.0))
+        np.testing.assert_allclose(MUTATIONS.make(spec).deviation(seat, np.array([[[0.0, 1.0, 8.0]]])), [[deviation]])
+
+    @pytest.mark.parametrize(
+        ("spec", "law"),
+        [
+            ("gaussian", stats.norm()),
+            ("laplace", stats.laplace(scale=np.sqrt(1 / 2))),
+            ("student:freedom=5", stats.t(5, scale=np.sqrt(3 / 5))),
+        ],
+    )
+    def test_standard_noise_has_its_law(self, spec, law):
+        """By the distance of Kolmogorov and Smirnov, of 24,000 numbers; false alarms: 1 in 100,000."""
+        assert law.std() == pytest.approx(1)
+        noise = MUTATIONS.make(spec).standard(seat_of((2, 3), 2_000), 2)
+        assert noise.shape == (2_000, 2, 2, 3)
+        assert stats.kstest(noise.ravel(), law.cdf).pvalue > 1e-5
+
+    def test_mutants_are_estimates_with_bonus_and_noise(self):
+        """4,000 mutants of each of 3 entries: mean and deviation within 4.5 standard errors of what they should be."""
+        runs = 2_000
+        seat = seat_of((1, 3), runs)
+        breeder = Breeder(seat, MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), lambda count: 3 - count / 2)
+        zeros, deviation = np.zeros(runs, int), np.array([1, 1, 1 / 4])
+        for opponent, reward in ((1, 0.5), (2, 2.0), (2, 0.0), (2, 0.0), (2, 0.0)):
+            breeder.add(Seen(zeros, np.full(runs, reward), zeros + opponent))
+        mutants = breeder.mutants(2)[:, :, 0].reshape(-1, 3)
+        error = deviation / np.sqrt(2 * runs)
+        assert (np.abs(mutants.mean(axis=0) - [3, 3, 1.5]) < 4.5 * error).all()
         assert (np.abs(mutants.std(axis=0) - deviation) < 4.5 * error / np.sqrt(2)).all()
+        np.testing.assert_array_equal(breeder.means(), np.broadcast_to([0, 0.5, 0.5], (runs, 1, 3)))
+
+    def test_sparse_mutates_entries_with_its_probability_by_the_other_mutation(self):
+        """24,000 entries; the share that is mutated within 4.5 standard errors."""
+        seat, deviation = seat_of((3, 4), 1_000), np.full((1_000, 3, 4), 2.0)
+        drawn = MUTATIONS.make("sparse:of=laplace,probability=0.2").draw(seat, deviation, 2, None)
+        mutated = drawn != 0
+        assert abs(mutated.mean() - 0.2) < 4.5 * np.sqrt(0.2 * 0.8 / 24_000)
+        assert stats.kstest(drawn[mutated], stats.laplace(scale=np.sqrt(2)).cdf).pvalue > 1e-5
+
+    def test_adaptive_rates_are_the_parents_times_a_lognormal_number_and_multiply_the_noise(self):
+        mutation, seat = MUTATIONS.make("adaptive:of=gaussian,step=0.3"), seat_of((1, 2), 4_000)
+        rate = mutation.vary(seat, np.broadcast_to([2.0, 32.0], (4_000, 2)))
+        assert stats.kstest(np.log(rate[:, 0]), stats.norm(np.log(2), 0.3).cdf).pvalue > 1e-5
+        assert rate[:, 1].max() == 32  # the largest there may be
+        drawn = mutation.draw(seat, np.ones((4_000, 1, 2)), 2, rate)
+        assert stats.kstest((drawn / rate[:, :, None, None]).ravel(), stats.norm().cdf).pvalue > 1e-5
+
+    def test_survivors_keep_their_rates_and_children_have_those_of_their_parents(self):
+        learner = parse_learner("coebl:mutation=adaptive:step=0,selection=none,population=pool:size=2+mutants=3")
+        learner = learner.seated(seat_of((2, 3)))
+        learner.parents = Individuals(learner.parents.policy, np.array([[0.5, 4.0]]))
+        learner.policy(1)
+        np.testing.assert_array_equal(learner.parents.rate, [[4.0, 0.5]])  # the second and third of 0.5, 4, 0.5
 
 
-def test_the_prose_plays_otherwise_than_the_formula():
-    ends = [
-        simulate(Match.of(WIDE, f"coebl:c=2,mutation={name}", "uniform", 50), 1).row_policy for name in MUTATIONS.names
-    ]
-    assert np.abs(ends[0] - ends[1]).max() > 1e-3
+class TestRecombination:
+    @pytest.mark.parametrize(("name", "row", "column"), [("row", 0.4, 0), ("column", 0, 0.4), ("both", 1 / 4, 3 / 16)])
+    def test_a_pair_inherits_from_its_row_and_its_column(self, name, row, column):
+        """By hand: payoffs in [0, 4], so that middle and h are 2, own = 2, and kin = 1 for both and 2 for one of them.
+
+        After a visit that earns 3, one above the middle: g = w = 1/3, r = 1/3 / (1/3 + 1/kin), q = (1 - r) times that.
+        """
+        belief = RECOMBINATIONS.make(name).belief(seat_of((2, 3), payoff_range=(0.0, 4.0)))
+        belief.add(np.array([0]), np.array([1]), np.array([3.0]))
+        np.testing.assert_allclose(belief.mean, [[[0, 2 / 3, 0], [0, 0, 0]]])
+        np.testing.assert_allclose(belief.inherited(), [[[row, (row + column) / 3, row], [0, column, 0]]])
+
+    @pytest.mark.parametrize("by", ["entry", "row"])
+    def test_crossover_takes_entries_or_rows_from_the_parents_matrix(self, by):
+        """2,000 mutants of 3 x 4: the share of the old within 4.5 standard errors, and rows whole if by row."""
+        seat = seat_of((3, 4), 1_000)
+        new, old = np.zeros((1_000, 2, 3, 4)), np.ones((1_000, 2, 3, 4))
+        crossed = RECOMBINATIONS.make(f"crossover:by={by},probability=0.3").cross(seat, new, old)
+        independent = 24_000 if by == "entry" else 6_000
+        assert abs(crossed.mean() - 0.3) < 4.5 * np.sqrt(0.3 * 0.7 / independent)
+        assert (np.ptp(crossed, axis=-1) == 0).all() == (by == "row")
+
+    def test_a_mutant_that_is_all_its_parents_is_the_first_matrix_for_ever(self):
+        learner = parse_learner("coebl:recombination=crossover:probability=1").seated(seat_of((2, 3)))
+        first = learner.parents.mutant.copy()
+        for t in range(1, 4):
+            learner.policy(t)
+            np.testing.assert_array_equal(learner.parents.mutant, first)
 
 
-def test_elitist_keeps_what_is_as_fit_run_by_run():
-    matrix = np.array([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]])
-    previous, new = np.array([[0.5, 0.5]] * 2), np.array([[0.0, 1.0]] * 2)
-    np.testing.assert_array_equal(fitness(new, matrix), [1, 2])
-    np.testing.assert_array_equal(SELECTIONS.make("elitist")(previous, new, matrix), [[0.5, 0.5], [0, 1]])
-    np.testing.assert_array_equal(SELECTIONS.make("none")(previous, new, matrix), new)
+def generation(fitnesses, size=1, mutants=None, means=None, **rest):
+    """Pure policies of so many actions, whose fitness by the mutants, or by the means, is given: one run."""
+    m = len(fitnesses)
+    seat = seat_of((m, 2), 1)
+    breeder = Breeder(seat, MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), np.zeros_like)
+    for action, mean in enumerate(means or []):
+        for opponent in (0, 1):
+            breeder.add(Seen(np.array([action]), np.array([float(mean)]), np.array([opponent])))
+    everyone = np.eye(m)[None]
+    matrix = np.repeat(np.array(fitnesses, float)[:, None], 2, axis=1) if mutants is None else np.array(mutants)
+    return Generation(
+        breeder, Individuals(everyone[:, :size]), Individuals(everyone[:, size:]), matrix[None, None], **rest
+    )
+
+
+class TestSelection:
+    @pytest.mark.parametrize(
+        ("spec", "fitnesses", "size", "survivors"),
+        [
+            ("elitist", [1, 2], 1, [1]),
+            ("elitist", [2, 2], 1, [0]),  # the new one has to be strictly fitter
+            ("elitist", [3, 1, 2, 4, 1], 2, [0, 3]),
+            ("elitist", [1, 2, 2, 2], 2, [1, 2]),  # of equals, the oldest
+            ("none", [3, 1], 1, [1]),
+            ("none", [9, 8, 7, 6, 5], 2, [3, 4]),  # the newest mutants
+            ("none", [9, 8, 7, 6], 3, [1, 2, 3]),  # the oldest dies
+            ("comma:judge=mutants", [9, 8, 3, 5, 4], 2, [3, 4]),  # however good the old are
+            ("comma:judge=mutants", [9, 8, 1], 2, [1, 2]),  # too few are new
+            ("tournament:k=50,judge=mutants", [9, 2, 5, 4], 1, [2]),  # 50 of three leave none out, nearly
+        ],
+    )
+    def test_who_survives(self, spec, fitnesses, size, survivors):
+        chosen = SELECTIONS.make(spec)(generation(fitnesses, size))
+        np.testing.assert_array_equal(chosen, [survivors])
+
+    def test_survivors_are_chosen_run_by_run(self):
+        matrix = np.array([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]])
+        old, new = np.array([[0.5, 0.5]] * 2), np.array([[0.0, 1.0]] * 2)
+        np.testing.assert_array_equal(fitness(new, matrix[:, None]), [[1], [2]])
+        breeder = Breeder(seat_of((2, 2), 2), MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), np.zeros_like)
+        both = Generation(breeder, Individuals(old[:, None]), Individuals(new[:, None]), matrix[:, None])
+        survivors = both.survivors(SELECTIONS.make("elitist")(both))
+        np.testing.assert_array_equal(survivors.policy, [[[0.5, 0.5]], [[0, 1]]])
+
+    def test_who_judges(self):
+        """The mutants prefer the second policy, and the means the first; a fresh mutant is another one."""
+        judged = generation([1, 2], means=[2, 1])
+        np.testing.assert_array_equal(judged.fitness("mutants"), [[1, 2]])
+        np.testing.assert_array_equal(judged.fitness("means"), [[2, 1]])
+        fresh = judged.fitness("fresh")
+        assert 0 < np.abs(fresh - [[2, 1]]).max() < 5  # ~ the least of two N(mean, 1)
+        assert SELECTIONS.make("elitist:judge=means")(judged)[0, 0] == 0
+
+    def test_with_several_mutants_fitness_is_the_mean_of_what_they_say(self):
+        judged = generation([1, 2])
+        several = judged.mutants * np.array([1.0, 4.0])[None, :, None, None]
+        two = Generation(judged.breeder, judged.parents, judged.new, several)
+        np.testing.assert_array_equal(two.fitness("mutants"), [[2.5, 5]])
+
+    def test_a_tournament_of_one_is_a_draw_and_of_two_prefers_the_fitter(self):
+        """Of 3 new ones, the fittest wins a tournament of k if it is drawn: 1 - (2/3)^k; 4.5 standard errors."""
+        for k, chance in ((1, 1 / 3), (2, 5 / 9)):
+            judged = generation([9, 1, 3, 2])
+            select = SELECTIONS.make(f"tournament:k={k},judge=mutants")
+            won = np.mean([select(judged)[0, 0] == 2 for _ in range(2_000)])
+            assert abs(won - chance) < 4.5 * np.sqrt(chance * (1 - chance) / 2_000)
+
+    def test_dominance_of_pairs(self):
+        """Policies and strategies are pure. In the game below pair 1 dominates pair 2: 3 >= 2 >= 1, and not conversely.
+
+        Two are drawn out of the two new ones: the second survives if it is drawn twice, and else never as the winner
+        over the first unless it is the second drawn and not dominated by it. So pair 1 survives if it is the first
+        drawn, or if (pair 2, pair 1) is drawn, as pair 2 does not dominate: in 3 of 4 cases; 4.5 standard errors.
+        """
+        judged = generation([0, 0, 0], mutants=[[9.0, 9.0], [2.0, 3.0], [1.0, 0.0]])
+        policies, strategies = np.eye(3)[None], np.array([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
+        pairs = [Individuals(policies[:, part], opponent=strategies[:, part]) for part in (slice(1), slice(1, 3))]
+        judged = Generation(judged.breeder, *pairs, judged.mutants)
+        select = SELECTIONS.make("dominance:judge=mutants")
+        survivors = [select(judged)[0, 0] for _ in range(1_000)]
+        assert set(survivors) == {1, 2}
+        assert abs(np.mean(np.equal(survivors, 1)) - 3 / 4) < 4.5 * np.sqrt(3 / 16 / 1_000)
+
+
+class TestPopulation:
+    def test_what_is_played(self):
+        policies, before = np.array([[[1.0, 0.0], [0.5, 0.5]]]), np.array([[0.0, 1.0]])
+        seat = seat_of((2, 3))
+        np.testing.assert_allclose(POPULATIONS.make("pool:size=2").played(seat, before, policies), [[0.75, 0.25]])
+        half = POPULATIONS.make("pool:size=2,turnover=0.5").played(seat, before, policies)
+        np.testing.assert_allclose(half, [[0.375, 0.625]])
+        draw = POPULATIONS.make("pool:size=2,play=draw")
+        drawn = [draw.played(seat, before, policies)[0, 0] for _ in range(1_000)]
+        assert set(drawn) == {0.5, 1.0}
+        assert abs(np.mean(drawn) - 0.75) < 4.5 * 0.25 / np.sqrt(1_000)  # standard errors
+
+    def test_parasites_are_the_columns_that_did_best_against_us(self):
+        rivals = POPULATIONS.make("hosts:parasites=2").rivals(seat_of((2, 4), 2))
+        assert rivals.alive().all()  # nothing has been played
+        for opponents, rewards in (
+            ([0, 3], [1.0, -1.0]),
+            ([2, 3], [2.0, 0.0]),
+            ([0, 3], [6.0, 0.0]),
+            ([1, 3], [3.0, 0]),
+        ):
+            rivals.add(np.array(opponents), np.array(rewards))
+        # run 0: columns 0, 1 and 2 cost 3.5, 3 and 2, and the last was not played; run 1: only the last was
+        assert rivals.alive().tolist() == [[False, True, True, False], [False, False, False, True]]
+        assert POPULATIONS.make("pool").rivals(seat_of((2, 4))) is None
+
+    def test_fitness_counts_parasites_alone(self):
+        matrix, policy = np.array([[[[1.0, -5.0, 3.0], [2.0, 4.0, 0.0]]]]), np.array([[0.5, 0.5]])
+        np.testing.assert_allclose(fitness(policy, matrix), [[-0.5]])
+        np.testing.assert_allclose(fitness(policy, matrix, np.array([[True, False, True]])), [[1.5]])
+        judged = generation([0, 0], mutants=[[1.0, -5.0], [0.0, 4.0]], facing=np.array([[True, False]]))
+        assert SELECTIONS.make("elitist")(judged)[0, 0] == 0
+
+    def test_more_mutants_change_what_is_played_and_more_places_smooth_it(self):
+        """With ten policies of one mutant each, the mean moves less from round to round than a single policy does."""
+        moves = {}
+        for size in (1, 10):
+            match = Match.of(WIDE, f"coebl:c=2,selection=none,population=pool:size={size}", "uniform", 60)
+            policies = simulate(match, 10, record="last", keep=["policies"]).kept["policies"][0]
+            moves[size] = np.abs(np.diff(policies[20:], axis=0)).sum(axis=-1).mean()
+        assert moves[10] < moves[1] / 3
+
+
+def test_the_bonus_for_visits_to_come():
+    count = np.array([0.0, 3.0])
+    by_hand = [np.sqrt(4 * np.log(1 + 10 / 2) / 2), np.sqrt(4 * np.log(1 + 10 / 5) / 5)]
+    np.testing.assert_allclose(bonus_for_visits_to_come(count, 4.0, 2.0, 10.0), by_hand)
+
+
+def test_what_is_no_operator_is_refused(tmp_path):
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    with pytest.raises(InputError, match=r"this is .*; accepted: a class that extends coebl\S*\.Selection"):
+        Coebl(selection=f"{tmp_path / 'mine.py'}:Mine")

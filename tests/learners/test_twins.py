@@ -7,6 +7,7 @@ from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat
 from coebl.engine.streams import BatchRandom
 from coebl.learners import LEARNERS, Seen, parse_learner
+from oracles.evolution import ComposedTwin, KinTwin
 from oracles.learners import (
     CoeblTwin,
     Exp3IxNeuTwin,
@@ -37,6 +38,28 @@ TWINS = {
     "coebl:c=2": (CoeblTwin, {"c": 2.0}, 1e-7),
     "coebl:c=2,mutation=gaussian-prose": (CoeblTwin, {"c": 2.0, "mutation": "gaussian-prose"}, 1e-7),
     "coebl:c=2,selection=none": (CoeblTwin, {"c": 2.0, "selection": "none"}, 1e-7),
+    "coebl:c=0.5,selection=elitist:judge=means,recombination=row:own=0.3": (
+        ComposedTwin,
+        {"c": 0.5, "by_means": True, "shares": (0.3, 0.7, 0.0)},
+        1e-7,
+    ),
+    "coebl:c=0.5,selection=comma,recombination=both,population=pool:mutants=2+turnover=0.3": (
+        ComposedTwin,
+        {"c": 0.5, "mutants": 2, "elitist": False, "by_means": True, "turnover": 0.3, "shares": (0.5, 0.25, 0.25)},
+        1e-7,
+    ),
+    "coebl:c=0.5,recombination=column,population=hosts:size=2+parasites=2": (
+        ComposedTwin,
+        {"c": 0.5, "size": 2, "shares": (0.5, 0.0, 0.5), "parasites": 2},
+        1e-7,
+    ),
+    "kin": (KinTwin, {}, 1e-7),
+    "kin:c=1,mutation=2,turnover=0.5,own=0.2,noise=0.5": (
+        KinTwin,
+        {"c": 1.0, "mutation": 2.0, "turnover": 0.5, "own": 0.2, "noise": 0.5},
+        1e-7,
+    ),
+    "kin:own=1": (KinTwin, {"own": 1.0}, 1e-7),
     "exp3": (Exp3Twin, {}, 1e-9),
     "exp3:rewards=raw": (Exp3Twin, {"rewards": "raw"}, 1e-9),
     "exp3-as-released": (Exp3Twin, {"released": True}, 1e-9),
@@ -71,12 +94,23 @@ def test_every_learner_has_a_twin():
 @pytest.mark.parametrize("game", PAYOFFS)
 @pytest.mark.parametrize("spec", TWINS)
 def test_same_trajectory(spec, game):
+    check_trajectory(spec, game, ROUNDS)
+
+
+# Without a horizon kappa is counted in every round until round 200; with 250 rounds, in every other; and more rounds
+# may be played than were said.
+@pytest.mark.parametrize(("horizon", "rounds"), [(None, 205), (250, 30), (10, 20)])
+def test_same_trajectory_of_kin_with_any_horizon_and_none(horizon, rounds):
+    check_trajectory("kin", "wide", horizon, rounds)
+
+
+def check_trajectory(spec, game, horizon, rounds=ROUNDS):
     payoff = PAYOFFS[game]
     m, k = payoff.shape
     payoff_range = (-0.9, 1.1)  # neither tight nor symmetric, so that a mix-up of its ends shows
     make_twin, arguments, tolerance = TWINS[spec]
     learner = parse_learner(spec)
-    learner = learner.seated(build_seat(learner, SEEDS, (m, k), ROUNDS, payoff_range, payoff=payoff))
+    learner = learner.seated(build_seat(learner, SEEDS, (m, k), horizon, payoff_range, payoff=payoff))
     twins = []
     for seed in SEEDS:
         own = BatchRandom([seed], "row learner")
@@ -84,7 +118,7 @@ def test_same_trajectory(spec, game):
             make_twin(
                 m,
                 k,
-                ROUNDS,
+                horizon,
                 payoff_range,
                 lambda *shape, own=own: own.normal(*shape)[0].tolist(),
                 lambda *shape, own=own: own.uniform(*shape)[0].tolist(),
@@ -92,7 +126,7 @@ def test_same_trajectory(spec, game):
             )
         )
     random = np.random.default_rng(3)
-    for t in range(1, ROUNDS + 1):
+    for t in range(1, rounds + 1):
         policy = learner.policy(t)
         slow = np.array([twin.policy(t) for twin in twins])
         np.testing.assert_allclose(policy, slow, atol=tolerance, rtol=0, err_msg=f"round {t}")

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 @app.command("list")
 def list_command(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="games, learners, metrics, noises, mutations or selections.")
+        str, typer.Argument(metavar="WHAT", help="games, learners, metrics, noises, mutations, recombinations, ...")
     ] = "games",
 ) -> None:
-    """List the games, learners, metrics, noises, mutations or selections.
+    """List the games, learners, metrics, noises, or the operators of evolution.
+
+    Those are the mutations, recombinations, selections and populations, which COEBL takes as parameters.
 
     \b
     Examples:
       coebl list games
       coebl list learners
+      coebl list recombinations
     """
     registries = _registries()
     if what not in registries:

@@ -20,6 +20,13 @@ T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
+def unless(factory: object, base: type) -> str | None:
+    """Why something cannot be registered, unless it is a class that extends this one: a `refusal` for a registry."""
+    if isinstance(factory, type) and issubclass(factory, base):
+        return None
+    return f"this is {shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
+
+
 class Registry(Generic[T]):
     """Named factories of one kind of thing.
 

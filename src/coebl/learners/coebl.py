@@ -51,17 +51,16 @@ class Coebl(Learner):
         mutation, recombination = MUTATIONS.make(self.mutation), RECOMBINATIONS.make(self.recombination)
         bonus = partial(mutation_bonus, scale=self.scale)
         self.breeder = Breeder(seat, mutation, recombination, bonus, self.pool.mutants)
-        self.parents = self.breeder.first(self.pool.size)
+        self.parents = self.breeder.first(self.pool.size, self.select.pairs)
         self.rivals = self.pool.rivals(seat)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}
 
     def policy(self, t: int) -> Floats:
         """Mutate, solve, select (lines 3 to 11)."""
         new, mutants = self.breeder.breed(self.parents)
-        everyone = self.parents.joined(new)
         facing = self.rivals.alive() if self.rivals else None
-        survivors = self.select(Generation(everyone, self.pool.size, mutants, self.breeder, facing))
-        self.parents = everyone.chosen(self.seat, survivors)
+        generation = Generation(self.breeder, self.parents, new, mutants, facing)
+        self.parents = generation.survivors(self.select(generation))
         self.current = self.pool.played(self.seat, self.current, self.parents.policy)
         return self.current
 

@@ -23,7 +23,7 @@ class Kin(Learner):
 
     A pair of actions that was seldom visited inherits the estimated effects of its row and its column, and keeps the
     uncertainty of its own. Each round what is inherited is mutated, a bonus is added that grows with the visits that
-    can still come, the matrix is solved, and a share of what is played is replaced by the solution. No bound is known.
+    can still come, the matrix is solved, and a share of what is played is replaced by the solution. No bound is proven.
 
     With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, counted anew every max(1, T // 100)
     rounds from the first on. Without one, as many rounds are taken to come as were begun, kappa = t / (m k), counted
@@ -82,8 +82,7 @@ class Kin(Learner):
     def _bonus(self, count: Floats) -> Floats:
         return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
 
-    @classmethod
-    def cost(cls, actions: int, opponent_actions: int) -> float:
+    def cost(self, actions: int, opponent_actions: int) -> float:
         """As COEBL's, and a few more passes over the matrix."""
         pairs = actions * opponent_actions
         return super().cost(actions, opponent_actions) + 0.01 * pairs + 0.0024 * pow(pairs, 1.25)

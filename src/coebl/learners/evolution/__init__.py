@@ -1,8 +1,8 @@
-"""Evolutionary operators that compose: mutation, recombination, selection, populations."""
+"""Evolutionary operators that compose: mutation, recombination, selection, populations (docs/evolution.md)."""
 
 from coebl.learners.evolution.breeding import Breeder, Generation, Individuals, fitness
 from coebl.learners.evolution.mutation import MUTATIONS, Mutation
-from coebl.learners.evolution.population import POPULATIONS, Pool
+from coebl.learners.evolution.population import POPULATIONS, Population
 from coebl.learners.evolution.recombination import RECOMBINATIONS, Recombination
 from coebl.learners.evolution.selection import SELECTIONS, Selection
 
@@ -15,7 +15,7 @@ __all__ = [
     "Generation",
     "Individuals",
     "Mutation",
-    "Pool",
+    "Population",
     "Recombination",
     "Selection",
     "fitness",

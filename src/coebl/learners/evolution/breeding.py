@@ -18,29 +18,36 @@ Judge = Literal["mutants", "fresh", "means"]
 
 @dataclass(frozen=True)
 class Individuals:
-    """Policies and what they were bred from, several per run."""
+    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None."""
 
     policy: Floats  # (runs, number, m)
-    opponent: Floats  # (runs, number, k), the opponent's optimal strategy in the matrix that the policy is optimal for
-    rate: Floats  # (runs, number), of mutation
-    mutant: Floats | None  # (runs, number, m, k), that matrix; None where it is not kept
+    rate: Floats | None = None  # (runs, number), of mutation
+    mutant: Floats | None = None  # (runs, number, m, k), the matrix that the policy is optimal for
+    opponent: Floats | None = None  # (runs, number, k), the opponent's optimal strategy in that matrix
 
-    def joined(self, others: Individuals) -> Individuals:
-        """These, and then the others."""
+    @property
+    def number(self) -> int:
+        """How many there are in a run."""
+        return int(self.policy.shape[1])
 
-        def both(one: Floats, other: Floats) -> Floats:
-            return np.concatenate([one, other], axis=1)
+    def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
+        """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others."""
 
-        kept = None if self.mutant is None or others.mutant is None else both(self.mutant, others.mutant)
+        def chosen(old: Floats, new: Floats) -> Floats:
+            if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by number
+                return np.where(index.reshape(index.shape + (1,) * (old.ndim - 2)) == 1, new, old)
+            everyone: Floats = np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
+            return everyone
+
+        def chosen_if_kept(old: Floats | None, new: Floats | None) -> Floats | None:
+            return None if old is None or new is None else chosen(old, new)
+
         return Individuals(
-            both(self.policy, others.policy), both(self.opponent, others.opponent), both(self.rate, others.rate), kept
+            chosen(self.policy, others.policy),
+            chosen_if_kept(self.rate, others.rate),
+            chosen_if_kept(self.mutant, others.mutant),
+            chosen_if_kept(self.opponent, others.opponent),
         )
-
-    def chosen(self, seat: Seat, index: Ints) -> Individuals:
-        """Those of these numbers, (runs, number), or (1, number) for the same in every run."""
-        at = seat.arange(seat.runs)[:, None], index
-        kept = None if self.mutant is None else self.mutant[at]
-        return Individuals(self.policy[at], self.opponent[at], self.rate[at], kept)
 
 
 class Breeder:
@@ -87,83 +94,101 @@ class Breeder:
         inherited = self._belief.inherited()
         return self._belief.mean if inherited is None else self._belief.mean + inherited
 
-    def mutants(self, rate: Floats) -> Floats:
-        """Fresh mutants, (runs, number, m, k), with these rates of mutation, (runs, number)."""
-        mutants = self._mutation.draw(self.seat, self._deviation, rate)
+    def mutants(self, number: int, rate: Floats | None = None) -> Floats:
+        """So many fresh mutants, (runs, number, m, k), of these rates of mutation, (runs, number); None: all 1."""
+        mutants = self._mutation.draw(self.seat, self._deviation, number, rate)
         mutants += self._centre[:, None]  # ~ N(centre, deviation²) where mutation is the paper's
         inherited = self._belief.inherited()
         if inherited is not None:
             mutants += inherited[:, None]
         return mutants
 
-    def first(self, size: int) -> Individuals:
-        """So many parents of the first mutants: the uniform policy, and the estimates with their bonus."""
-        seat = self.seat
-        m, k = seat.actions, seat.opponent_actions
-        mutant = seat.zeros(size, m, k) + self._centre[:, None] if self._recombination.crosses else None
-        return Individuals(seat.full(1 / m, size, m), seat.full(1 / k, size, k), seat.full(1.0, size), mutant)
+    def first(self, size: int, pairs: bool = False) -> Individuals:
+        """The parents of the first mutants, so many: uniform policies, and the estimates with their bonus.
+
+        They have what the operators need, and so have their descendants; opponents' strategies if pairs says so.
+        """
+        seat, m, k = self.seat, self.seat.actions, self.seat.opponent_actions
+        return Individuals(
+            seat.full(1 / m, size, m),
+            seat.full(1.0, size) if self._mutation.adapts else None,
+            seat.zeros(size, m, k) + self._centre[:, None] if self._recombination.crosses else None,
+            seat.full(1 / k, size, k) if pairs else None,
+        )
 
     def breed(self, parents: Individuals) -> tuple[Individuals, Floats]:
         """The optimal policies of mutants, and the mutants, (runs, number, m, k); parents take turns."""
-        seat = self.seat
-        parent = seat.arange(self._number) % parents.rate.shape[1]
-        rate = self._mutation.vary(seat, parents.rate[:, parent])
-        mutants = self.mutants(rate)
+        seat, number, m, k = self.seat, self._number, self.seat.actions, self.seat.opponent_actions
+        turn = [child % parents.number for child in range(number)]
+        rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, turn])
+        mutants = self.mutants(number, rate)
         if parents.mutant is not None:
-            mutants = self._recombination.cross(seat, mutants, parents.mutant[:, parent])
-        m, k = seat.actions, seat.opponent_actions
+            mutants = self._recombination.cross(seat, mutants, parents.mutant[:, turn])
         found = self._solve(mutants.reshape((-1, m, k)))
-        policy, opponent = found.strategy.reshape((-1, self._number, m)), found.opponent.reshape((-1, self._number, k))
-        return Individuals(policy, opponent, rate, None if parents.mutant is None else mutants), mutants
+        bred = Individuals(
+            found.strategy.reshape((-1, number, m)),
+            rate,
+            None if parents.mutant is None else mutants,
+            None if parents.opponent is None else found.opponent.reshape((-1, number, k)),
+        )
+        return bred, mutants
 
 
 @dataclass(frozen=True)
 class Generation:
-    """Those among whom a selection chooses: the parents, oldest first, and then the new ones, in the order of birth."""
+    """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth."""
 
-    individuals: Individuals
-    size: int  # how many survive, as many as there are parents
-    mutants: Floats  # (runs, number, m, k), of the new ones
     breeder: Breeder
+    parents: Individuals
+    new: Individuals
+    mutants: Floats  # (runs, new, m, k), of the new
     facing: Booleans | None = None  # (runs, k), which of the opponent's actions count; None: all
 
     @property
-    def total(self) -> int:
-        """How many there are in a run."""
-        return int(self.individuals.rate.shape[1])
+    def size(self) -> int:
+        """How many survive: as many as there are parents."""
+        return self.parents.number
 
     @property
-    def young(self) -> int:
-        """How many of the last are young: the new ones, or if these are too few, as many as survive."""
-        return max(self.size, self.total - self.size)
+    def young(self) -> range:
+        """The numbers of those that a selection by age leaves: the new, and if these are too few the last parents."""
+        number = self.parents.number + self.new.number
+        return range(min(self.size, self.new.number), number)
 
     def matrices(self, judge: Judge) -> Floats:
         """The matrices by which policies are judged: (runs, matrices, m, k)."""
         if judge == "mutants":
             return self.mutants
-        if judge == "fresh":
-            return self.breeder.mutants(self.breeder.seat.full(1.0, 1))
-        return self.breeder.means()[:, None]
+        return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
-        """The fitness of each, (runs, total): the mean over the judging matrices."""
-        mean: Floats = fitness(self.individuals.policy, self.matrices(judge), self.facing).mean(axis=-1)
-        return mean
+        """The fitness of each, (runs, individuals): the mean over the judging matrices."""
+        matrices = self.matrices(judge)
+        each = [
+            fitness(some.policy[:, at], matrices, self.facing)
+            for some in (self.parents, self.new)
+            for at in range(some.number)
+        ]
+        return np.stack([one[:, 0] if matrices.shape[1] == 1 else one.mean(axis=-1) for one in each], axis=1)
+
+    def survivors(self, index: Ints) -> Individuals:
+        """Those of these numbers, (runs, size), or (1, size) for the same in every run."""
+        return self.parents.merged(self.new, self.breeder.seat, index)
 
 
-def fitness(policies: Floats, matrices: Floats, facing: Booleans | None = None) -> Floats:
-    """Fitness(x, B) = min over y of x'By, attained by a pure y, of every policy in every matrix.
+def fitness(policy: Floats, matrices: Floats, facing: Booleans | None = None) -> Floats:
+    """Fitness(x, B) = min over y of x'By, attained by a pure y, in every matrix.
 
     Args:
-        policies: (runs, policies, m).
+        policy: (runs, m).
         matrices: (runs, matrices, m, k).
         facing: (runs, k), which of the opponent's actions count; all if None.
 
     Returns:
-        (runs, policies, matrices).
+        (runs, matrices).
     """
-    earned: Floats = np.einsum("rpi,rdij->rpdj", policies, matrices)
+    earned: Floats = np.einsum("ri,rdij->rdj", policy, matrices)
     if facing is not None:
-        earned = np.where(facing[:, None, None, :], earned, np.inf)
+        earned = np.where(facing[:, None, :], earned, np.inf)
     least: Floats = earned.min(axis=-1)
     return least

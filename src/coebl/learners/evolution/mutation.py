@@ -13,12 +13,12 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, unless
 from coebl.core.specs import Range, SpecOf
 from coebl.learners.base import Seat
 from coebl.learners.parts.kinship import inherited_share, prior_variance
 
-MUTATIONS: Registry[Mutation] = Registry("mutation", "mutations")
+MUTATIONS: Registry[Mutation] = Registry("mutation", "mutations", refusal=lambda factory: unless(factory, Mutation))
 
 _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 
@@ -30,6 +30,11 @@ class Mutation:
     The deviation depends on the visits alone, so a learner keeps it and computes anew only what a visit changes.
     """
 
+    @property
+    def adapts(self) -> bool:
+        """Whether every mutant has a rate of its own."""
+        return False
+
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         """The standard deviation of pairs with so many visits, of the shape of count."""
         raise NotImplementedError
@@ -39,12 +44,12 @@ class Mutation:
         return seat.random.normal(number, seat.actions, seat.opponent_actions)
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        """The rates of mutants whose parents have these, (runs, number): the same, unless rates mutate as well."""
+        """The rates of mutants whose parents have these, (runs, number), where rates adapt."""
         return rate
 
-    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
-        """What is added to the estimates of each mutant, (runs, number, m, k); rate has one number per mutant."""
-        drawn = self.standard(seat, rate.shape[1])
+    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        """What is added to the estimates of so many mutants, (runs, number, m, k), of these rates; None: all 1."""
+        drawn = self.standard(seat, number)
         drawn *= deviation[:, None]  # in place: large games are bound by memory
         return drawn
 
@@ -114,7 +119,10 @@ class Posterior(Mutation):
 @MUTATIONS.add("inherited")
 @dataclass(frozen=True)
 class Inherited(Mutation):
-    """Kin's, of what a pair inherits: deviation rate sqrt(own) h g, with the share g = 1 / (1 + n own h² / noise²)."""
+    """Kin's, in proportion to what a pair inherits: deviation rate sqrt(own) h g.
+
+    g = 1 / (1 + n own h² / noise²) is the share that it inherits; h is half the width of the known range.
+    """
 
     rate: Annotated[float, Range(0)] = 0.5
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
@@ -139,6 +147,10 @@ class _Changed(Mutation):
     def deviation(self, seat: Seat, count: Floats) -> Floats:
         return self.base.deviation(seat, count)
 
+    @property
+    def adapts(self) -> bool:
+        return self.base.adapts
+
     def vary(self, seat: Seat, rate: Floats) -> Floats:
         return self.base.vary(seat, rate)
 
@@ -146,31 +158,40 @@ class _Changed(Mutation):
 @MUTATIONS.add("sparse")
 @dataclass(frozen=True)
 class Sparse(_Changed):
-    """Another mutation, of a few entries: each with this probability. The others keep their estimate and its bonus."""
+    """Another mutation, of each entry with a probability.
+
+    The other entries keep their estimate and its bonus.
+    """
 
     probability: Annotated[float, Range(0, 1)] = 0.1
 
-    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
-        drawn = self.base.draw(seat, deviation, rate)
-        mutated = seat.random.uniform(rate.shape[1], seat.actions, seat.opponent_actions) < self.probability
+    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.base.draw(seat, deviation, number, rate)
+        mutated = seat.random.uniform(number, seat.actions, seat.opponent_actions) < self.probability
         return np.where(mutated, drawn, 0.0)
 
 
 @MUTATIONS.add("adaptive")
 @dataclass(frozen=True)
 class Adaptive(_Changed):
-    """Another mutation with a rate that adapts itself: it multiplies the deviation, is inherited, and mutates too.
+    """Another mutation, with a rate that adapts itself.
 
-    A mutant's rate is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays with its policy. So the rates
-    that breed policies which survive become more frequent (Schwefel's self-adaptation). Selection has to have an
-    effect for that: with `none`, rates drift. One that is judged by the mutants themselves favours large rates.
+    The rate multiplies the deviation. A mutant's is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays
+    with its policy. So the rates that breed policies which survive become more frequent (Schwefel's self-adaptation).
+    Selection has to have an effect for that: with `none`, rates drift. One that is judged by the mutants themselves
+    favours large rates.
     """
 
     step: Annotated[float, Range(0)] = 0.2
+
+    @property
+    def adapts(self) -> bool:
+        return True
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
         varied = self.base.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
         return np.clip(varied, 1 / _MOST, _MOST)
 
-    def draw(self, seat: Seat, deviation: Floats, rate: Floats) -> Floats:
-        return self.base.draw(seat, deviation, rate) * rate[:, :, None, None]
+    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.base.draw(seat, deviation, number, rate)
+        return drawn if rate is None else drawn * rate[:, :, None, None]

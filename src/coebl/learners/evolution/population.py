@@ -1,6 +1,6 @@
 """Populations: how many policies there are, how many mutants a round, what is played, and against whom they count.
 
-To add one, extend `Pool` here and put ``@POPULATIONS.add("its-name")`` above it. Its fields are what a spec may set.
+To add one, write a class here and put ``@POPULATIONS.add("its-name")`` above it. Its fields are what a spec may set.
 """
 
 from __future__ import annotations
@@ -11,16 +11,34 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, unless
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 
-POPULATIONS: Registry[Pool] = Registry("population", "populations")
+POPULATIONS: Registry[Population] = Registry(
+    "population", "populations", refusal=lambda factory: unless(factory, Population)
+)
+
+
+@dataclass(frozen=True)
+class Population:
+    """So many policies that survive, and so many mutants a round."""
+
+    size: Annotated[int, Range(1)] = 1
+    mutants: Annotated[int, Range(1)] = 1
+
+    def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
+        """What is played, (runs, m), after what was played before, out of the policies, (runs, size, m)."""
+        raise NotImplementedError
+
+    def rivals(self, seat: Seat) -> Parasites | None:
+        """The opponent's side of the population, where it has one."""
+        return None
 
 
 @POPULATIONS.add("pool")
 @dataclass(frozen=True)
-class Pool:
+class Pool(Population):
     """So many policies that survive, so many mutants a round, and a mean of them that is played.
 
     The defaults are the paper's: one policy, one mutant, and the policy is played.
@@ -32,24 +50,17 @@ class Pool:
         turnover: the share of what is played that a round replaces. Below 1, what is played is a moving average.
     """
 
-    size: Annotated[int, Range(1)] = 1
-    mutants: Annotated[int, Range(1)] = 1
     play: Literal["mean", "draw"] = "mean"
     turnover: Annotated[float, Range(0, 1, open_low=True)] = 1.0
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """What is played, (runs, m), after what was played before, out of the policies, (runs, size, m)."""
         new: Floats
         if self.play == "mean":
-            new = policies.mean(axis=1)
+            new = policies[:, 0] if self.size == 1 else policies.mean(axis=1)
         else:
             drawn = (seat.random.uniform() * self.size).astype(np.int64)
             new = policies[seat.at(drawn)]
-        return (1 - self.turnover) * before + self.turnover * new
-
-    def rivals(self, seat: Seat) -> Parasites | None:
-        """The opponent's side of the population, where it has one."""
-        return None
+        return new if self.turnover == 1 else (1 - self.turnover) * before + self.turnover * new
 
 
 @POPULATIONS.add("hosts")

@@ -15,13 +15,15 @@ from typing import Annotated, ClassVar, Literal, Protocol
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, unless
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 from coebl.learners.parts.beliefs import Tally
 from coebl.learners.parts.kinship import Kinship
 
-RECOMBINATIONS: Registry[Recombination] = Registry("recombination", "recombinations")
+RECOMBINATIONS: Registry[Recombination] = Registry(
+    "recombination", "recombinations", refusal=lambda factory: unless(factory, Recombination)
+)
 
 
 class Belief(Protocol):
@@ -109,10 +111,11 @@ class FromBoth(_Inheritance):
 @RECOMBINATIONS.add("crossover")
 @dataclass(frozen=True)
 class Crossover(Recombination):
-    """A mutant has each entry, or each row, from its parent's matrix with a probability, and else from a fresh one.
+    """A mutant has each entry, or each row, with a probability from its parent's matrix.
 
-    The parent's matrix is the one that its policy is optimal for, as it was bred. Two fresh mutants are not crossed:
-    where entries are independent, such a child has the law of its parents, and nothing is changed.
+    It has the others from a fresh mutant. The parent's matrix is the one that its policy is optimal for, as it was
+    bred. Two fresh mutants are not crossed: where entries are independent, such a child has the law of its parents, and
+    nothing is changed.
     """
 
     crosses = True

@@ -14,21 +14,25 @@ To add one, write a class here and put ``@SELECTIONS.add("its-name")`` above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, unless
 from coebl.core.specs import Range
 from coebl.learners.evolution.breeding import Generation, Judge
 
-SELECTIONS: Registry[Selection] = Registry("selection", "selections")
+SELECTIONS: Registry[Selection] = Registry(
+    "selection", "selections", refusal=lambda factory: unless(factory, Selection)
+)
 
 
 @dataclass(frozen=True)
 class Selection:
     """A choice of survivors."""
+
+    pairs: ClassVar[bool] = False  # whether it asks for the opponent's strategies that belong to the policies
 
     def __call__(self, generation: Generation) -> Ints:
         """The numbers of those that survive, (runs, size), in increasing order; (1, size) if the same in every run."""
@@ -57,7 +61,7 @@ class Newest(Selection):
     """The newest, whatever their fitness."""
 
     def __call__(self, generation: Generation) -> Ints:
-        return generation.breeder.seat.arange(generation.size)[None] + generation.total - generation.size
+        return generation.breeder.seat.arange(generation.size)[None] + generation.new.number
 
 
 @SELECTIONS.add("comma")
@@ -65,21 +69,25 @@ class Newest(Selection):
 class Comma(Selection):
     """The fittest of the new ones, (mu, lambda): nothing survives for being old and good.
 
-    It takes more mutants than there are policies: with as many it is "none". Theory asks that lambda/mu exceeds e to
-    the expected number of mutated genes, or the fittest are lost (Lehre 2011, for tournaments and (mu, lambda)).
+    It takes more mutants than there are policies: with as many it is "none". Without elitism, good individuals last
+    only if they have more children than mutation spoils: in theory lambda/mu has to exceed e^(expected number of
+    mutated genes), and so has the k of a tournament (Lehre 2011). `sparse` mutation keeps that number small.
     """
 
     judge: Judge = "means"
 
     def __call__(self, generation: Generation) -> Ints:
-        young = generation.young
-        return _fittest(generation.fitness(self.judge)[:, -young:], generation.size) + generation.total - young
+        first = generation.young[0]
+        return _fittest(generation.fitness(self.judge)[:, first:], generation.size) + first
 
 
 @SELECTIONS.add("tournament")
 @dataclass(frozen=True)
 class Tournament(Selection):
-    """For each place the fittest of k that are drawn among the new ones, so that the less fit have a chance as well."""
+    """For each place, the fittest of k that are drawn among the new ones.
+
+    So the less fit have a chance as well.
+    """
 
     k: Annotated[int, Range(1)] = 2
     judge: Judge = "means"
@@ -95,20 +103,26 @@ class Tournament(Selection):
 @SELECTIONS.add("dominance")
 @dataclass(frozen=True)
 class Dominance(Selection):
-    """For each place, of two that are drawn among the new ones, the first if it dominates the second, else the second.
+    """For each place two of the new ones are drawn: the first survives if it dominates the second.
 
-    An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. The pair
-    (x, y) dominates (x', y') if x earns no less against y' than against y, and there no less than x' does:
-    x'B y' >= x'B y >= x''B y. It is the selection of PDCoEA (Lehre 2022), a co-evolutionary algorithm.
+    Otherwise the second does.
+    An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a
+    judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than against y1, and there no less
+    than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. It is the selection of PDCoEA (Lehre 2022).
     """
+
+    pairs = True
 
     judge: Judge = "means"
 
     def __call__(self, generation: Generation) -> Ints:
-        who = generation.individuals
+        parents, new = generation.parents, generation.new
+        assert parents.opponent is not None and new.opponent is not None  # noqa: PT018 - pairs says so
+        policies = np.concatenate([parents.policy, new.policy], axis=1)
+        opponents = np.concatenate([parents.opponent, new.opponent], axis=1)
         judging = generation.matrices(self.judge).mean(axis=1)  # payoffs are linear in the matrix
-        against: Floats = np.einsum("rpi,rij->rpj", who.policy, judging)
-        payoff: Floats = np.einsum("rpj,rqj->rpq", against, who.opponent)  # of policy p against strategy q
+        against: Floats = np.einsum("rpi,rij->rpj", policies, judging)
+        payoff: Floats = np.einsum("rpj,rqj->rpq", against, opponents)  # of policy p against strategy q
         drawn = _drawn(generation, 2)
         rows = generation.breeder.seat.arange(drawn.shape[0])[:, None]
         first, second = drawn[:, :, 0], drawn[:, :, 1]
@@ -119,6 +133,9 @@ class Dominance(Selection):
 
 def _fittest(fitness: Floats, number: int) -> Ints:
     """The fittest, (runs, number) out of (runs, all), in increasing order; of equals, the first."""
+    if number == 1:
+        first: Ints = fitness.argmax(axis=-1)
+        return first[:, None]
     return np.sort(np.argsort(-fitness, axis=-1, kind="stable")[:, :number], axis=-1)
 
 
@@ -126,5 +143,5 @@ def _drawn(generation: Generation, k: int) -> Ints:
     """The numbers of k for each place, drawn independently among the new ones: (runs, size, k)."""
     uniform = generation.breeder.seat.random.uniform(generation.size, k)
     young = generation.young
-    drawn: Ints = (uniform * young).astype(np.int64) + generation.total - young
+    drawn: Ints = (uniform * len(young)).astype(np.int64) + young[0]
     return drawn

@@ -1,0 +1,158 @@
+"""The slow twins of Kin and of COEBL with other operators than the paper's: one run, loops and scalars.
+
+They obey the same rules as those of oracles/learners.py. Nothing here imports coebl.
+"""
+
+from math import fsum, inf, log, sqrt
+
+from oracles.learners import Pairs
+from oracles.simplex import solve_exactly
+
+
+def maximin(B):
+    return [float(x) for x in solve_exactly(B, [0] * len(B)).row]
+
+
+class Relatives:
+    """Effects of rows and columns, after EVOLUTION.md; rewards are those that it is given."""
+
+    def __init__(self, m, k, own, rows, columns):
+        self.m, self.k, self.own, self.rows, self.columns = m, k, own, rows, columns
+        self.pairs = Pairs(m, k)
+        self.r, self.q = [0.0] * m, [0.0] * k
+
+    def g(self, i, j):
+        return 1 / (1 + self.pairs.count(i, j) * self.own)
+
+    def estimate(self, i, j):
+        g = self.g(i, j)
+        return (1 - g) * self.pairs.mean(i, j) + g * (self.r[i] + self.q[j])
+
+    def add(self, i, j, reward):
+        self.pairs.rewards[i][j].append(reward)
+        w = [[self.pairs.count(a, b) * self.g(a, b) for b in range(self.k)] for a in range(self.m)]
+        if self.rows > 0:
+            top = fsum(w[i][b] * (self.pairs.mean(i, b) - self.q[b]) for b in range(self.k))
+            self.r[i] = top / (fsum(w[i]) + 1 / self.rows)
+        if self.columns > 0:
+            top = fsum(w[a][j] * (self.pairs.mean(a, j) - self.r[a]) for a in range(self.m))
+            self.q[j] = top / (fsum(w[a][j] for a in range(self.m)) + 1 / self.columns)
+
+
+class KinTwin:
+    def __init__(
+        self,
+        m,
+        k,
+        horizon,
+        payoff_range,
+        normal,
+        uniform,
+        c=4.0,
+        mutation=0.5,
+        turnover=0.1,
+        own=0.5,
+        noise=1.0,
+    ):
+        self.m, self.k, self.T, self.normal = m, k, horizon, normal
+        self.c, self.mutation, self.turnover, self.noise = c, mutation, turnover, noise
+        low, high = payoff_range
+        self.middle = (low + high) / 2
+        h = (high - low) / 2 / noise
+        self.own, kin = own * h**2, (1 - own) / 2 * h**2
+        self.relatives = Relatives(m, k, self.own, kin, kin)
+        self.x = [1 / m] * m
+        self.last = None  # the round in which kappa was last counted
+
+    def policy(self, t):
+        m, k = self.m, self.k
+        if self.T is not None:
+            if (t - 1) % max(1, self.T // 100) == 0:
+                self.kappa = max(1, self.T - t + 1) / (m * k)
+        elif self.last is None or t == self.last + max(1, self.last // 100):
+            self.kappa, self.last = t / (m * k), t
+        z = self.normal(m, k)
+        B = [[0.0] * k for _ in range(m)]
+        for i in range(m):
+            for j in range(k):
+                nu = self.relatives.pairs.count(i, j) + 1 / self.own
+                optimism = sqrt(self.c * log(1 + self.kappa / nu) / nu)
+                mutation = self.mutation * sqrt(self.own) * self.relatives.g(i, j) * z[i][j]
+                B[i][j] = self.relatives.estimate(i, j) + optimism + mutation
+        new = maximin(B)
+        self.x = [x + self.turnover * (y - x) for x, y in zip(self.x, new, strict=True)]
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        self.relatives.add(action, opponent, (reward - self.middle) / self.noise)
+
+
+class ComposedTwin:
+    """COEBL with a population: mu policies, lambda mutants, (mu + lambda) or (mu, lambda), relatives, parasites."""
+
+    def __init__(
+        self,
+        m,
+        k,
+        horizon,
+        payoff_range,
+        normal,
+        uniform,
+        c=8.0,
+        size=1,
+        mutants=1,
+        elitist=True,
+        by_means=False,
+        turnover=1.0,
+        shares=(1.0, 0.0, 0.0),
+        parasites=None,
+    ):
+        self.m, self.k, self.T, self.c, self.normal = m, k, horizon, c, normal
+        self.size, self.mutants, self.elitist, self.by_means, self.turnover = size, mutants, elitist, by_means, turnover
+        low, high = payoff_range
+        self.middle, h = (low + high) / 2, (high - low) / 2
+        self.relatives = Relatives(m, k, *(share * h**2 for share in shares))
+        self.parasites, self.against = parasites, [[] for _ in range(k)]
+        self.x = [1 / m] * m
+        self.policies = [[1 / m] * m for _ in range(size)]
+
+    def policy(self, t):
+        m, k = self.m, self.k
+        Z = self.normal(self.mutants, m, k)
+        mutants = []
+        for z in Z:
+            B = [[0.0] * k for _ in range(m)]
+            for i in range(m):
+                for j in range(k):
+                    n = self.relatives.pairs.count(i, j)
+                    bonus = sqrt(self.c * log(2 * self.T**2 * m * k) / (max(1, n) + 1))
+                    B[i][j] = self.relatives.estimate(i, j) + bonus + z[i][j] / max(1, n)
+            mutants.append(B)
+        means = [[self.relatives.estimate(i, j) for j in range(k)] for i in range(m)]
+        judges = [means] if self.by_means else mutants
+        new = [maximin(B) for B in mutants]
+        candidates = self.policies + new if self.elitist else new
+        falling = sorted(range(len(candidates)), key=lambda a: -self.fitness(candidates[a], judges))  # stable
+        self.policies = [candidates[a] for a in sorted(falling[: self.size])]
+        mean = [fsum(x[i] for x in self.policies) / self.size for i in range(m)]
+        self.x = [(1 - self.turnover) * x + self.turnover * y for x, y in zip(self.x, mean, strict=True)]
+        return self.x
+
+    def facing(self):
+        played = [j for j in range(self.k) if self.against[j]]
+        if self.parasites is None or not played:
+            return range(self.k)
+        return sorted(played, key=lambda j: fsum(self.against[j]) / len(self.against[j]))[: self.parasites]
+
+    def fitness(self, x, judges):
+        total = 0.0
+        for B in judges:
+            least = inf
+            for j in self.facing():
+                least = min(least, fsum(x[i] * B[i][j] for i in range(self.m)))
+            total += least
+        return total / len(judges)
+
+    def observe(self, t, action, opponent, reward):
+        self.relatives.add(action, opponent, reward - self.middle)
+        self.against[opponent].append(reward)
