@@ -37,7 +37,7 @@ def test_tsallis_inf_has_logarithmic_regret_at_a_strict_pure_equilibrium_alone(g
     place of Tsallis weights fail.
     """
     match = Match.of(game, "tsallis-inf", "best-response", 4000)
-    result = simulate(match, range(1000, 1000 + runs), record=250, metrics=["pseudo_regret"])
+    result = simulate(match, range(7000, 7000 + runs), record=250, metrics=["pseudo_regret"])
     early, middle, late = (result.metrics["pseudo_regret"][t // 250 - 1] for t in (250, 1000, 4000))
     mean, error = mean_and_error((late - middle) - math.sqrt(2) * (middle - early))
     assert mean + 4 * error < 0 if logarithmic else mean - 4 * error > 0
