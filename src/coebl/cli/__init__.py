@@ -17,6 +17,8 @@ from coebl.core.errors import CoeblError, printable
 
 __all__ = ["app", "look", "main", "paper", "play", "results", "studies", "tournament"]
 
+_INTERRUPTED = 130  # what the shell expects after Ctrl-C; some versions of Typer return it instead of raising
+
 
 def main() -> None:
     """Run a command; a mistake in its input is one line and exit code 2."""
@@ -26,6 +28,8 @@ def main() -> None:
     try:
         code = app(prog_name="coebl", standalone_mode=False)
         sys.stdout.flush()  # a full disk shows here, if not before
+        if code == _INTERRUPTED:
+            _stop("stopped", _INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
     except CoeblError as error:
         _stop(str(error), 2)
@@ -33,7 +37,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(141)
     except (KeyboardInterrupt, typer.Abort):
-        _stop("stopped", 130)
+        _stop("stopped", _INTERRUPTED)
     except MemoryError:
         _stop("there is not enough memory for this; use fewer seeds or a smaller game.", 1)
     except OSError as error:
