@@ -94,7 +94,7 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     if name not in known.metrics:
         return words
     stored = known.metrics[name]
-    return stored._replace(signed=stored.signed or words.signed)  # cells do not say whether a metric is signed
+    return stored._replace(signed=stored.signed or words.signed)  # older cells do not say whether a metric is
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:

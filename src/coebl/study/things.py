@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from coebl.core.specs import split_spec
 from coebl.engine import Result
 from coebl.learners import KINDS, LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
@@ -30,7 +31,7 @@ def things_of(labels: Mapping[str, str], result: Result, metrics: Iterable[str])
 def _of_learner(learner: Learner, spec: str) -> dict[str, Any]:
     colour = learner.colour
     return {
-        "title": str(LEARNERS.entry_of(type(learner), spec).title),
+        "title": split_spec(str(LEARNERS.entry_of(type(learner), spec).title)).without_folder,
         "colour": colour if _is_slot(colour) else None,
         "kind": learner.kind(),
     }
@@ -41,6 +42,7 @@ def _of_metric(metric: type[Metric]) -> dict[str, Any]:
     return {
         **{key: str(getattr(metric, key, "")) for key in texts},
         "cumulative": bool(metric.cumulative),
+        "signed": bool(metric.signed),
         "better": "higher" if metric.better == "higher" else "lower",
     }
 
@@ -57,7 +59,9 @@ def are_things(value: object) -> bool:
 
 def _is_table(value: object, kinds: Mapping[str, Callable[[Any], bool]]) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(entry, dict) and set(entry) == set(kinds) and all(fits(entry[key]) for key, fits in kinds.items())
+        isinstance(entry, dict)
+        and set(entry) <= set(kinds)
+        and all(fits(entry.get(key)) for key, fits in kinds.items())
         for entry in value.values()
     )
 
@@ -81,5 +85,6 @@ _METRIC: dict[str, Callable[[Any], bool]] = {
     "meaning": _is_text,
     "definition": _is_text,
     "cumulative": lambda value: isinstance(value, bool),
+    "signed": lambda value: value is None or isinstance(value, bool),  # cells of older versions lack it
     "better": lambda value: _is_text(value) and value in ("lower", "higher"),
 }

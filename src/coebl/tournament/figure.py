@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.specs import split_spec
 from coebl.learners.base import Kind
 from coebl.plots.described import NOTHING, Known
 from coebl.plots.looks import looks
@@ -35,7 +34,7 @@ def plot_standings(found: Standings, known: Known = NOTHING, ax: Axes | None = N
     rows = found.standings
     specs = [one.learner for one in rows]
     look = looks(sorted(specs), known=known)
-    titles = {spec: split_spec(title).without_folder for spec, title in learner_titles(specs, known).items()}
+    titles = learner_titles(specs, known)
     x, across = _with_bars([one.advantage for one in rows])
     y, along = _with_bars([one.regret for one in rows])
     colours = [str(look[spec].style["color"]) for spec in specs]
