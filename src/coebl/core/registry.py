@@ -20,7 +20,7 @@ T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
-def unless(factory: object, base: type) -> str | None:
+def refuse_unless(factory: object, base: type) -> str | None:
     """Why something cannot be registered, unless it is a class that extends this one: a `refusal` for a registry."""
     if isinstance(factory, type) and issubclass(factory, base):
         return None

@@ -85,4 +85,4 @@ class Kin(Learner):
     def cost(self, actions: int, opponent_actions: int) -> float:
         """As COEBL's, and a few more passes over the matrix."""
         pairs = actions * opponent_actions
-        return super().cost(actions, opponent_actions) + 0.01 * pairs + 0.0024 * pow(pairs, 1.25)
+        return super().cost(actions, opponent_actions) + 0.006 * pairs + 0.0024 * pow(pairs, 1.25)

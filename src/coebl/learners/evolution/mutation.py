@@ -13,12 +13,14 @@ from typing import Annotated
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry, unless
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range, SpecOf
 from coebl.learners.base import Seat
 from coebl.learners.parts.kinship import inherited_share, prior_variance
 
-MUTATIONS: Registry[Mutation] = Registry("mutation", "mutations", refusal=lambda factory: unless(factory, Mutation))
+MUTATIONS: Registry[Mutation] = Registry(
+    "mutation", "mutations", refusal=lambda factory: refuse_unless(factory, Mutation)
+)
 
 _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 

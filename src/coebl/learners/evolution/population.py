@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.registry import Registry, unless
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 
 POPULATIONS: Registry[Population] = Registry(
-    "population", "populations", refusal=lambda factory: unless(factory, Population)
+    "population", "populations", refusal=lambda factory: refuse_unless(factory, Population)
 )
 
 

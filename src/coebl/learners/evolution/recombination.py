@@ -15,14 +15,14 @@ from typing import Annotated, ClassVar, Literal, Protocol
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry, unless
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 from coebl.learners.parts.beliefs import Tally
 from coebl.learners.parts.kinship import Kinship
 
 RECOMBINATIONS: Registry[Recombination] = Registry(
-    "recombination", "recombinations", refusal=lambda factory: unless(factory, Recombination)
+    "recombination", "recombinations", refusal=lambda factory: refuse_unless(factory, Recombination)
 )
 
 

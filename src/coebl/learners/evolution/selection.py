@@ -19,12 +19,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry, unless
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 from coebl.learners.evolution.breeding import Generation, Judge
 
 SELECTIONS: Registry[Selection] = Registry(
-    "selection", "selections", refusal=lambda factory: unless(factory, Selection)
+    "selection", "selections", refusal=lambda factory: refuse_unless(factory, Selection)
 )
 
 
