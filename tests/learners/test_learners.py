@@ -67,6 +67,7 @@ class TestEveryLearner:
     def test_the_cost_depends_on_the_hyper_parameters(self):
         """Measured at 32 actions: 0.35 ms a round and run, seventy times as much."""
         assert parse_learner("gp-mw:kernel=rbf").cost(32, 32) > 50 * parse_learner("gp-mw").cost(32, 32)
+        assert parse_learner("coebl:population=pool:mutants=5").cost(32, 32) > 4 * parse_learner("coebl").cost(32, 32)
 
     def test_kinds_follow_from_what_is_seen(self):
         kinds = {parse_learner(spec).name: parse_learner(spec).kind() for spec in EVERY_KIND}

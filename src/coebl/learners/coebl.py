@@ -84,8 +84,9 @@ class Coebl(Learner):
         return 2 * sqrt(2 * c * rounds * pairs * log(2 * rounds**2 * pairs))
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """A solve from scratch a round."""
-        return super().cost(actions, opponent_actions) + 0.0024 * pow(actions * opponent_actions, 1.25)
+        """A solve from scratch for every mutant of a round."""
+        mutants = POPULATIONS.make(self.population).mutants
+        return super().cost(actions, opponent_actions) + 0.0024 * mutants * pow(actions * opponent_actions, 1.25)
 
     def optimism_probability(self, actions: int, opponent_actions: int, rounds: int) -> float:
         """The paper's lemma: each entry of the mutated matrix is at least the true payoff with this probability.
