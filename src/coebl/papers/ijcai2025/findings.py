@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from coebl.core.files import write_whole
-from coebl.core.modules import require
+from coebl.core.templates import text_template
 from coebl.core.text import number_text
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
@@ -25,7 +25,6 @@ TEMPLATE = resources.files(__package__).joinpath("findings.md.jinja")
 
 def render(results: Path) -> str:
     """The text of docs/findings.md, from the folder of a summary."""
-    jinja2 = require("jinja2")
     claims: dict[str, dict[str, Any]] = {}
     for verdict in json.loads((results / "claims.json").read_text(encoding="utf-8")):
         claims.setdefault(verdict["id"], {})[verdict["variant"]] = verdict
@@ -33,11 +32,6 @@ def render(results: Path) -> str:
         (row["game"], row["row"], row["column"], row["metric"]): row
         for row in json.loads((results / "means.json").read_text(encoding="utf-8"))
     }
-    environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters["number"] = number
-    environment.filters["against_best_response"] = lambda spec, game: mean(game, spec, BEST_RESPONSE)
 
     def mean(game: str, row: str, column: str, metric: str = "pseudo_regret") -> str:
         return interval(means[game, row, column, metric])
@@ -58,7 +52,11 @@ def render(results: Path) -> str:
     def own(role: Role, game: str, variant: str) -> str:
         return mean(*VARIANTS[variant].self_play(role, game), "absolute_pseudo_regret")
 
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    template = text_template(
+        TEMPLATE.read_text(encoding="utf-8"),
+        number=number,
+        against_best_response=lambda spec, game: mean(game, spec, BEST_RESPONSE),
+    )
     text: str = template.render(
         claims=claims,
         mean=mean,
