@@ -45,15 +45,10 @@ def tournament_command(
       coebl tournament --out standard
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
     """
-    from coebl.core.specs import split_spec
-    from coebl.plots import known_to
-    from coebl.study import Results
-    from coebl.tournament.files import write_files
-    from coebl.tournament.measured import measure
+    from coebl.tournament.outcome import finish
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list
-    from coebl.tournament.standings import standings
     from coebl.tournament.suite import read_suite
-    from coebl.tournament.words import as_table, legend, sentences
+    from coebl.tournament.words import as_table, legend
 
     chosen = read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
@@ -64,16 +59,11 @@ def tournament_command(
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     summary = run_study(study, out, workers, dask, command)
-    results = Results(out)
-    found = standings(measure(study, results))
-    own = [split_spec(spec).without_folder for spec in field if split_spec(spec).file]
-    said = sentences(found, [one.learner for one in found.standings if one.learner in own])
-    about = {"suite": chosen.id, "title": chosen.title, "description": chosen.description, "command": command}
-    target = write_files(found, out, about, said, known_to(results))
-    print(f"\n{as_table(found)}\n")
-    for line in [legend(found), *said]:
+    outcome = finish(chosen, field, study, out, command)
+    print(f"\n{as_table(outcome.standings)}\n")
+    for line in [legend(outcome.standings), *outcome.sentences]:
         print(textwrap.fill(printable(line), width(), break_on_hyphens=False))
-    print(f"files: {target}; for a page: coebl report {shlex.quote(str(out))}")
+    print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 

@@ -32,10 +32,6 @@ def about_results(results: Results) -> About:
     """What a study's folder says about itself."""
     store = results.store
     cells = results.metadata()
-    versions: dict[str, set[str]] = {}
-    for cell in cells:
-        for package, version in cell["versions"].items():
-            versions.setdefault(package, set()).add(version)
     created = [cell["created"] for cell in cells]
     return {
         "name": store.name,
@@ -45,8 +41,8 @@ def about_results(results: Results) -> About:
         "noises": sorted({cell["labels"]["noise"] for cell in cells}),
         "metrics": list(dict.fromkeys(metric for cell in cells for metric in cell["metrics"])),
         "cells": len(cells),
-        "seconds": sum(sum(cell["seconds"].values()) for cell in cells),
-        "versions": {package: sorted(found) for package, found in sorted(versions.items())},
+        "seconds": results.seconds(),
+        "versions": results.versions(),
         "created": [min(created), max(created)] if created else [],
         "notices": results.notices()
         + [f"failed: {record['cell']}: {_last_line(record['traceback'])}" for record in store.failures()],

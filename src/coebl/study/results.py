@@ -67,14 +67,25 @@ class Results:
         """What is stored of every finished cell beside its numbers: description, labels, metrics, versions, times."""
         return [about for _, about in self._current().cells]
 
+    def seconds(self) -> float:
+        """What the cells took, all workers together."""
+        return sum(sum(about["seconds"].values()) for about in self.metadata())
+
+    def versions(self) -> dict[str, list[str]]:
+        """Of each package that numbers may depend on, all versions that cells were made with."""
+        found: dict[str, set[str]] = {}
+        for about in self.metadata():
+            for package, version in about["versions"].items():
+                found.setdefault(package, set()).add(version)
+        return {package: sorted(versions) for package, versions in sorted(found.items())}
+
     def notices(self) -> list[str]:
         """What somebody who compares these results should know."""
-        versions = (about["versions"] for about in self.metadata())
-        kinds = {version["exp and log"] for version in versions if "exp and log" in version}
+        kinds = self.versions().get("exp and log", [])
         if len(kinds) < 2:
             return []
         return [
-            f"the cells were made on processors whose exp and log differ in the last bit ({', '.join(sorted(kinds))}); "
+            f"the cells were made on processors whose exp and log differ in the last bit ({', '.join(kinds)}); "
             "where a learner uses these, a seed may lead to different runs on them"
         ]
 

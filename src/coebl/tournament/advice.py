@@ -1,0 +1,89 @@
+"""The text of docs/which-learner.md, from its template and the files of a tournament: no number is typed by hand.
+
+Run in the root of a checkout, where the files are in results/tournament: python -m coebl.tournament.advice
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from coebl.core.files import write_whole
+from coebl.core.templates import text_template
+from coebl.learners import LEARNERS
+
+TEMPLATE = resources.files(__package__).joinpath("advice.md.jinja")
+CONTENDERS = "bandit", "informed bandit"  # kinds; the others are there for reference
+
+
+class Files:
+    """The files of a tournament, and what the advice asks of them. Amounts are per round, in units of the range."""
+
+    def __init__(self, folder: Path) -> None:
+        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        self.standings: dict[str, dict[str, Any]] = {one["learner"]: one for one in self.summary["standings"]}
+        with (folder / "head-to-head.csv").open(encoding="utf-8", newline="") as file:
+            duels = list(csv.DictReader(file))
+        self._advantage: dict[str, dict[tuple[str, str], float]] = {}
+        self._winner: dict[tuple[str, str], str] = {}  # over all games, after Holm
+        for duel in duels:
+            pair, number = (duel["first"], duel["second"]), float(duel["advantage"])
+            on_game = self._advantage.setdefault(duel["game"], {})
+            on_game[pair], on_game[pair[::-1]] = number, -number
+            if duel["game"] == "all games":
+                self._winner[pair] = self._winner[pair[::-1]] = duel["winner"]
+
+    def of_kinds(self, kinds: Collection[str]) -> list[str]:
+        """The learners of these kinds, by rank."""
+        return [learner for learner, one in self.standings.items() if one["kind"] in kinds]
+
+    def ahead(self, kind: str) -> str:
+        """Who has the largest advantage over its own kind."""
+        return min(self.of_kinds([kind]), key=lambda learner: self.standings[learner]["kind_rank"])
+
+    def least(self, key: str, kinds: Collection[str]) -> str:
+        """Who has the least regret, or exploitability, of these kinds."""
+        return min(self.of_kinds(kinds), key=lambda learner: self.standings[learner][key]["value"])
+
+    def beaten_by(self, learner: str, kinds: Collection[str] = CONTENDERS) -> list[str]:
+        """Whom of these kinds a learner beats over all games, after Holm."""
+        return [one for one in self.of_kinds(kinds) if one != learner and self._winner[learner, one] == learner]
+
+    def duel(self, one: str, other: str) -> float:
+        """The advantage of one over the other, over all games."""
+        return self._advantage["all games"][one, other]
+
+    def ranking(self, game: str, kinds: Collection[str] = CONTENDERS) -> dict[str, float]:
+        """The learners of these kinds on a game by their mean advantage over each other, the best first."""
+        learners, on_game = self.of_kinds(kinds), self._advantage[game]
+        means = {
+            one: sum(on_game[one, other] for other in learners if other != one) / (len(learners) - 1)
+            for one in learners
+        }
+        return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def render(folder: Path) -> str:
+    """The text of docs/which-learner.md, from the folder of a tournament's files."""
+    files = Files(folder)
+    template = text_template(
+        TEMPLATE.read_text(encoding="utf-8"),
+        percent=lambda number, signed=True: f"{100 * number:{'+' if signed else ''}.2f} %",
+        interval=lambda numbers: f"[{100 * numbers['low']:.2f}, {100 * numbers['high']:.2f}]",
+    )
+    text: str = template.render(files=files, of=files.standings, summary=files.summary, title=_title)
+    return text
+
+
+def _title(spec: str) -> str:
+    """What a learner is called; with the parameters that are not its defaults."""
+    name, _, parameters = spec.partition(":")
+    return LEARNERS[name].title + (f" ({parameters.replace('=', ' = ')})" if parameters else "")
+
+
+if __name__ == "__main__":
+    write_whole(Path("docs", "which-learner.md"), render(Path("results", "tournament")))

@@ -1,0 +1,51 @@
+"""What comes of a tournament: the standings, what to say of them, and the files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coebl.core.specs import split_spec
+from coebl.plots import known_to
+from coebl.study import Results, Study
+from coebl.tournament.files import write_files
+from coebl.tournament.measured import measure
+from coebl.tournament.standings import Standings, standings
+from coebl.tournament.suite import Suite
+from coebl.tournament.words import sentences
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The standings of a tournament, in numbers, words and files."""
+
+    standings: Standings
+    sentences: list[str]
+    files: Path  # the folder that they are in
+
+
+def finish(suite: Suite, field: Sequence[str], study: Study, folder: Path, command: str) -> Outcome:
+    """Rank what is finished of a tournament, and write its files.
+
+    Args:
+        suite: what was played.
+        field: the learners, by their specs; sentences begin with those that are a user's own.
+        study: the study of the tournament.
+        folder: where it was run.
+        command: what makes the same again.
+    """
+    results = Results(folder)
+    found = standings(measure(study, results))
+    own = [split_spec(spec).without_folder for spec in field if split_spec(spec).file]
+    said = sentences(found, [one.learner for one in found.standings if one.learner in own])
+    about = {
+        "suite": suite.id,
+        "title": suite.title,
+        "description": suite.description,
+        "command": command,
+        "cells": len(results.cells()),
+        "worker_seconds": round(results.seconds()),
+        "versions": results.versions(),
+    }
+    return Outcome(found, said, write_files(found, folder, about, said, known_to(results)))

@@ -1,0 +1,60 @@
+"""docs/which-learner.md: every number in it comes from the tournament that is committed beside it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from coebl.tournament.advice import CONTENDERS, TEMPLATE, Files, render
+from coebl.tournament.suite import read_suite
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "tournament"
+
+# What the template may say by itself: names, settings of learners and of the suite.
+NAMES = r"\bExp3\b|\bc = [28]\b|64 x 64|3 to 64 actions|95 % intervals|deviation 1\b"
+
+
+@pytest.fixture(scope="module")
+def files():
+    return Files(RESULTS)
+
+
+def test_the_page_is_what_its_template_makes_of_the_results():
+    assert (ROOT / "docs" / "which-learner.md").read_text() == render(RESULTS), "run: make findings"
+
+
+def test_the_template_has_no_measured_numbers_of_its_own():
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", TEMPLATE.read_text(), flags=re.DOTALL)
+    assert re.findall(r"\d+", re.sub(NAMES, "", text)) == []
+
+
+def test_the_results_are_those_of_the_whole_standard_suite(files):
+    suite, summary = read_suite("standard"), files.summary
+    assert (summary["suite"], summary["seeds"], summary["missing"]) == (suite.id, 50, [])
+    assert set(files.standings) == set(suite.learners)
+    assert len(summary["games"]) == sum(len(part.games) for part in suite.parts)
+    pairs = len(suite.learners) ** 2 + 2 * len(suite.learners)
+    assert summary["cells"] == pairs * len(summary["games"])
+
+
+def test_what_the_words_say_is_what_the_numbers_say(files):
+    others = [one for one in files.of_kinds(CONTENDERS) if one != "k-learning"]
+    assert files.beaten_by("k-learning") == others
+    assert files.standings["k-learning"]["kind_rank"] == 2
+    assert files.ahead("bandit") == files.least("regret", ["bandit"])
+    assert files.ahead("full information") == "regret-matching-plus"
+    assert files.least("regret", ["full information"]) == "regret-matching"
+    assert files.least("exploitability", CONTENDERS) != files.ahead("informed bandit")
+    for game in files.summary["games"]:
+        assert next(iter(files.ranking(game))) not in ("coebl", "coebl:c=2"), game
+    for game in ("rps", "permuted:game=biased-rps,seed=1"):
+        assert next(iter(files.ranking(game))) == "maximin-ucb"
+    reference = min(files.standings[one]["advantage"]["low"] for one in files.of_kinds(["full information"]))
+    assert reference > max(files.standings[one]["advantage"]["value"] for one in files.of_kinds(CONTENDERS))
+
+
+def test_advantages_are_those_of_the_standings(files):
+    for kind in CONTENDERS:
+        for learner, advantage in files.ranking("all games", [kind]).items():
+            assert advantage == pytest.approx(files.standings[learner]["kind_advantage"]["value"], abs=1e-12)
