@@ -33,7 +33,7 @@ def test_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
         for i, j in np.ndindex(m, k):
             reward = payoff + random.standard_normal(runs)
             playing.observe(1, Seen(np.full(runs, i), reward, np.full(runs, j)))
-    mutants = playing.mutate.draw(seat, playing.centre, playing.deviation)
+    _, mutants = playing.breeder.breed(playing.parents)
     bound = learner.optimism_probability(m, k, horizon)
     assert float((mutants >= payoff).mean()) >= bound - 4 * math.sqrt(bound * (1 - bound) / mutants.size)
 

@@ -69,6 +69,7 @@ def test_what_its_learners_and_metrics_are_called_travels_with_a_cell(store, tmp
         "meaning": "3",
         "definition": "0",
         "cumulative": True,
+        "signed": False,
         "better": "higher",
     }
 

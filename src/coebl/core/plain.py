@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 
 def finite(data: Any) -> Any:
@@ -17,7 +16,7 @@ def finite(data: Any) -> Any:
     >>> finite({"a": [1.5, math.nan], "b": (math.inf, "text")})
     {'a': [1.5, None], 'b': [None, 'text']}
     """
-    if isinstance(data, (float, np.floating)):
+    if isinstance(data, numbers.Real) and not isinstance(data, numbers.Integral):  # NumPy's among them
         return float(data) if math.isfinite(data) else None
     if isinstance(data, Mapping):
         return {str(key): finite(value) for key, value in data.items()}
