@@ -60,8 +60,6 @@ def build_seat(
 class Seated:
     """A learner in its seat, with its streams, its clock, and a block of what it played."""
 
-    opponent: Seated  # set by the table, once both are seated
-
     def __init__(
         self,
         learner: Learner,
@@ -86,12 +84,12 @@ class Seated:
         self.actions = np.empty((rounds, runs), np.int64)
         self.rewards = np.empty((rounds, runs))
 
-    def move(self, t: int, at: int) -> None:
-        """Ask the learner for its policies of round t, the block's round number `at`."""
+    def move(self, t: int, at: int, opponent: Seated | None = None) -> None:
+        """Ask the learner for its policies of round t, the block's round number `at`, against this opponent."""
         started = time.perf_counter()
         try:
-            if isinstance(self.learner, Responder):
-                policy = self.learner.respond(t, self.opponent.policies[at])
+            if isinstance(self.learner, Responder) and opponent is not None:
+                policy = self.learner.respond(t, opponent.policies[at])
             else:
                 policy = self.learner.policy(t)
         except Exception as error:
@@ -159,4 +157,4 @@ def sample(policy: Floats, uniform: Floats) -> Ints:
     """An action per run: the first whose cumulative probability exceeds the uniform number."""
     cumulative = policy.cumsum(axis=1)
     below: Ints = (cumulative <= uniform * cumulative[:, -1:]).sum(axis=1)
-    return below.clip(max=policy.shape[1] - 1)  # only a policy that is about to be refused needs this
+    return np.minimum(below, policy.shape[1] - 1)  # only a policy that is about to be refused needs this

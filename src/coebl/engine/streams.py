@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -71,11 +72,11 @@ class BatchRandom:
 
     def uniform(self, *shape: int) -> Floats:
         """Uniform on [0, 1)."""
-        return self._uniform.take(int(np.prod(shape))).reshape(len(self._seeds), *shape)
+        return self._uniform.take(prod(shape)).reshape(len(self._seeds), *shape)
 
     def normal(self, *shape: int) -> Floats:
         """Standard normal."""
-        return self._normal.take(int(np.prod(shape))).reshape(len(self._seeds), *shape)
+        return self._normal.take(prod(shape)).reshape(len(self._seeds), *shape)
 
     # Made when they are first asked for: most learners use one of them, or none.
 

@@ -28,9 +28,8 @@ class Table:
             shape = payoff.shape[0], payoff.shape[1]
             seat = build_seat(learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff)
             self.seats.append(Seated(learner, seat, seeds, name, payoff))
-        for seated, opponent in zip(self.seats, reversed(self.seats), strict=True):
-            seated.opponent = opponent
-        self._order = sorted(self.seats, key=lambda seated: isinstance(seated.learner, Responder))  # these move last
+        pairs = zip(self.seats, reversed(self.seats), strict=True)
+        self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # these move last
         self._nature = Stream(
             [generator(seed, "nature", "noise") for seed in seeds],
             lambda random, out: np.copyto(out, game.noise.draw(random, out.size)),
@@ -52,8 +51,8 @@ class Table:
         played = 0
         try:
             for at in range(length):
-                for seated in self._order:
-                    seated.move(first + at, at)
+                for seated, facing in self._order:
+                    seated.move(first + at, at, facing)
                 played = at + 1
                 actions = [seated.draw(at) for seated in self.seats]
                 rewards = self.game.rewards(actions, self._nature.take(1)[:, 0])

@@ -168,8 +168,10 @@ class Generation:
             fitness(some.policy[:, at], matrices, self.facing)
             for some in (self.parents, self.new)
             for at in range(some.number)
-        ]
-        return np.stack([one[:, 0] if matrices.shape[1] == 1 else one.mean(axis=-1) for one in each], axis=1)
+        ]  # (runs, matrices) each
+        if matrices.shape[1] > 1:
+            each = [one.mean(axis=-1, keepdims=True) for one in each]
+        return np.concatenate(each, axis=1)
 
     def survivors(self, index: Ints) -> Individuals:
         """Those of these numbers, (runs, size), or (1, size) for the same in every run."""
