@@ -162,3 +162,14 @@ def test_many_ties_or_not_agree_on_the_answer():
     count = random.poisson(0.02, size=(4, 64, 64))
     batch = np.where(count > 0, random.normal(size=count.shape), 0) + 5 / np.sqrt(np.maximum(1, count))
     np.testing.assert_allclose(Maximin(batch.shape, many_ties=True)(batch).strategy, maximin(batch).strategy, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(3, 6, 5), (3, 24, 20), (3, 50, 52), (1, 24, 20)])
+def test_a_solver_that_remembers_nothing_solves_from_scratch(shape):
+    batch = np.random.default_rng(shape).normal(size=shape)
+    solver = Maximin(shape, remember=False)
+    for _ in range(3):
+        found, anew = solver(batch), maximin(batch)
+        for name in ("strategy", "opponent", "value", "gap", "pivots"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(anew, name))
+        batch[:, 2, 3] += 0.1

@@ -156,5 +156,6 @@ class Seated:
 def sample(policy: Floats, uniform: Floats) -> Ints:
     """An action per run: the first whose cumulative probability exceeds the uniform number."""
     cumulative = policy.cumsum(axis=1)
-    below: Ints = (cumulative <= uniform * cumulative[:, -1:]).sum(axis=1)
-    return np.minimum(below, policy.shape[1] - 1)  # only a policy that is about to be refused needs this
+    below = (cumulative <= uniform * cumulative[:, -1:]).sum(axis=1)
+    action: Ints = np.minimum(below, policy.shape[1] - 1)  # only a policy that is about to be refused needs this
+    return action

@@ -124,7 +124,9 @@ class Seat:
         low, high = self.payoff_range
         return (high - low) or 1.0  # a constant game has no width: any will do
 
-    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1) -> Maximin:
+    def maximin(
+        self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+    ) -> Maximin:
         """A solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
 
         Args:
@@ -132,10 +134,11 @@ class Seat:
                 draws a preference over actions anew for every solve, from the learner's own streams.
             many_ties: say so if many entries of the matrices are equal.
             each: the number of matrices of a run, which follow one another: (runs * each, actions, opponent_actions).
+            remember: say False if the matrices are wholly new each time; it is faster then, and takes less memory.
         """
         shape = self.runs * each, self.actions, self.opponent_actions
         weights = partial(self.tie_weights, each)
-        return Maximin(shape, ties=weights if ties == "random" else "first", many_ties=many_ties)
+        return Maximin(shape, ties=weights if ties == "random" else "first", many_ties=many_ties, remember=remember)
 
     def tie_weights(self, each: int) -> Floats:
         """Preferences over the own actions, drawn anew: (runs * each, actions)."""

@@ -29,7 +29,7 @@ class Thompson(Learner):
         """The posterior is the prior."""
         self.seat = seat
         self.posterior = Posterior(seat)
-        self.solve = seat.maximin()
+        self.solve = seat.maximin(remember=False)
 
     def policy(self, t: int) -> Floats:
         """The maximin strategies of matrices drawn from the posterior."""

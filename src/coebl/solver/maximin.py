@@ -55,6 +55,8 @@ class Maximin:
             once per solve, and the optimal strategy of least mean weight is returned.
         many_ties: whether many entries are equal, as UCB's unvisited ones are. Large matrices are then solved in double
             precision from the outset, which such ties need. It changes the time taken, not what is accepted.
+        remember: whether to keep a tableau per run. Say False if every batch is wholly new: one tableau, which stays in
+            the cache, then serves all runs. The answers are those of `maximin`.
 
     >>> solve = Maximin((1, 2, 2))
     >>> solve([[[3.0, 0.0], [1.0, 2.0]]]).strategy
@@ -67,6 +69,7 @@ class Maximin:
         *,
         ties: Literal["first"] | Callable[[], Floats] = "first",
         many_ties: bool = False,
+        remember: bool = True,
     ) -> None:
         if len(shape) != 3 or min(shape) < 1:
             raise InputError(f"shape is {shape}; accepted: (runs, m, n), each at least 1.")
@@ -75,6 +78,7 @@ class Maximin:
         self.shape = shape
         self._ties = ties
         self._precision = _precision(shape[1], shape[2], many_ties)
+        self._remember = remember
         self._workspace: Any = None
 
     def __call__(self, payoffs: ArrayLike) -> BatchSolution:
@@ -84,6 +88,8 @@ class Maximin:
             raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as this solver was made.")
         runs, m, n = batch.shape
         weight = _first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
+        if not self._remember:
+            return _solve(batch, weight, _one_tableau(m, n, self._precision))
         if self._workspace is None and self._precision is not None:
             self._workspace = new_workspace(runs, m, n, self._precision)
         try:
@@ -127,10 +133,7 @@ def maximin(
     single = np.ndim(payoffs) == 2
     runs, m, n = batch.shape
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
-    precision = _precision(m, n, many_ties=False)
-    # one tableau is enough for all runs, since none is kept; it is also faster, because it stays in the cache
-    memory = None if precision is None else new_workspace(1, m, n, precision)
-    found = _solve(batch, weight, memory)
+    found = _solve(batch, weight, _one_tableau(m, n, _precision(m, n, many_ties=False)))
     if not single:
         return found
     strategy, opponent = found.strategy[0], found.opponent[0]
@@ -161,6 +164,11 @@ def _precision(m: int, n: int, many_ties: bool) -> Precision | None:
     if m * n <= _SMALL:
         return None
     return "float32" if min(m, n) >= _SINGLE and not many_ties else "float64"
+
+
+def _one_tableau(m: int, n: int, precision: Precision | None) -> Any:
+    """Memory where none is kept: all runs use it in turn. It is the fastest, because it stays in the cache."""
+    return None if precision is None else new_workspace(1, m, n, precision)
 
 
 def _as_batch(payoffs: ArrayLike) -> Floats:

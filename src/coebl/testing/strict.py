@@ -180,9 +180,11 @@ class StrictSeat(Seat):
         """As in `Seat`."""
         return StrictArray(super().array(values))
 
-    def maximin(self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1) -> Any:
+    def maximin(
+        self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+    ) -> Any:
         """As in `Seat`."""
-        return _StrictMaximin(super().maximin(ties, many_ties, each))
+        return _StrictMaximin(super().maximin(ties, many_ties, each, remember))
 
     def tie_weights(self, each: int) -> Any:
         """As in `Seat`, for the solver, which is not made of strict arrays."""

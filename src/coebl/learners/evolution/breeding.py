@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from coebl.learners.evolution.recombination import Recombination
 Judge = Literal["mutants", "fresh", "means"]
 
 
-@dataclass(frozen=True)
-class Individuals:
+class Individuals(NamedTuple):
     """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None."""
 
     policy: Floats  # (runs, number, m)
@@ -73,7 +71,7 @@ class Breeder:
     ) -> None:
         self.seat, self._mutation, self._recombination, self._number = seat, mutation, recombination, number
         self._belief = recombination.belief(seat)
-        self._solve = seat.maximin(each=number)
+        self._solve = seat.maximin(each=number, remember=False)  # mutants are new in every round
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
         self.expect(bonus)
 
@@ -134,8 +132,7 @@ class Breeder:
         return bred, mutants
 
 
-@dataclass(frozen=True)
-class Generation:
+class Generation(NamedTuple):
     """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth."""
 
     breeder: Breeder
