@@ -81,6 +81,13 @@ def test_cells_of_older_versions_do_not_say_it(store):
     assert store.finished([CELL]) == {CELL.digest()}
 
 
+def test_cells_of_older_versions_do_not_say_whether_a_metric_is_signed(store):
+    (path,) = saved(store)
+    rewrite(path, lambda about: [metric.pop("signed") for metric in about["things"]["metrics"].values()] and None)
+    assert "signed" not in store.metadata(path.stem)["things"]["metrics"]["regret"]
+    assert store.finished([CELL]) == {CELL.digest()}
+
+
 def test_file_names_are_the_digests_of_cells(tmp_path):
     game = tmp_path / "game.csv"
     game.write_text("1,-1\n-2,3\n")
