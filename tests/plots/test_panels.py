@@ -75,3 +75,17 @@ def test_what_is_left_out_is_said():
     assert labels(figure)[-1] == "not shown: 9 more matches of each game"
     with pytest.raises(InputError, match="matches is empty"):
         drawn([])
+
+
+def test_long_titles_do_not_lie_on_each_other():
+    games = [f"permuted:game=diagonal:n={n},seed=12" for n in (3, 4, 5)]
+    figure = drawn([(game, "ucb", "ucb") for game in games])
+    figure.draw_without_rendering()
+    boxes = [ax.title.get_window_extent() for ax in figure.axes]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_those_who_see_more_than_a_bandit_are_marked():
+    note = "* sees more than a bandit does, for reference"
+    assert {"UCB v Hedge*", note} <= set(labels(drawn([("rps", "ucb", "hedge")])))
+    assert note not in labels(drawn([("rps", "ucb", "exp3")]))

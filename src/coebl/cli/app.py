@@ -24,11 +24,6 @@ def cells_text(count: int) -> str:
     return f"{count} cell" if count == 1 else f"{count} cells"
 
 
-def is_reference(kind: str) -> bool:
-    """Whether learners of a kind see more than a bandit does, so that they are there for reference."""
-    return not kind.endswith("bandit")
-
-
 def repeated(option: str, values: Iterable[str] | None) -> list[str]:
     """The words of an option that may be given more than once."""
     return [word for value in values or () for word in (option, value)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app, is_reference
+from coebl.cli.app import app
 from coebl.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -85,13 +85,13 @@ def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
 
 def _print_learners(entries: Iterable[Entry[Any]]) -> None:
     """The learners by how much they see, from the least to the most."""
-    from coebl.learners import KINDS
+    from coebl.learners import KINDS, REFERENCES
 
     listed = list(entries)
     for kind, meaning in KINDS.items():
         chosen = [entry for entry in listed if _learner_class(entry).kind() == kind]
         if chosen:
-            reference = ", for reference" if is_reference(kind) else ""
+            reference = ", for reference" if kind in REFERENCES else ""
             print(f"{kind}{reference}: {meaning}\n")
             _print_entries(chosen, _learner_lines)
             print()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import StudyFolder, app, cells_text, is_reference
+from coebl.cli.app import StudyFolder, app, cells_text
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
 
@@ -92,13 +92,13 @@ def _padded(words: list[str], widths: list[int]) -> str:
 
 def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     """What somebody who reads the means should know: who sees more than a bandit does, and how much is there."""
-    from coebl.learners import KINDS
+    from coebl.learners import KINDS, REFERENCES
 
     kinds = results.kinds()
     shown = dict.fromkeys(row[seat] for row in rows for seat in ("row", "column"))
     for learner in shown:
         kind = kinds.get(learner)
-        if kind and is_reference(kind):
+        if kind in REFERENCES:
             print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
     for notice in results.notices():
         print(notice, file=sys.stderr)

@@ -6,12 +6,13 @@ Every registered class can be imported from here: ``from coebl.learners import U
 from typing import Any
 
 from coebl.core.modules import load
-from coebl.learners.base import KINDS, SIGHTS, Kind, Learner, Responder, Seat, Seen, Sight
+from coebl.learners.base import KINDS, REFERENCES, SIGHTS, Kind, Learner, Responder, Seat, Seen, Sight
 from coebl.learners.registry import LEARNERS, parse_learner
 
 __all__ = [
     "KINDS",
     "LEARNERS",
+    "REFERENCES",
     "SIGHTS",
     "Kind",
     "Learner",

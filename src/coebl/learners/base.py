@@ -52,6 +52,7 @@ KINDS: dict[Kind, str] = {  # from the least that is seen to the most
     "full information": "sees what every own action would have earned",
     "oracle": "sees the true payoffs or the opponent's policy",
 }
+REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
 
 
 class Random(Protocol):

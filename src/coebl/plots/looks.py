@@ -112,7 +112,7 @@ def _of_slot(
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
-    """By the name of each learner its slot: the one that its class names, or the next that nobody here has."""
+    """By the name of each learner its slot: the one that its class names, or else the next free one."""
     declared = {split_spec(spec).name: learner_words(spec, known).colour for spec in sorted(specs, key=natural)}
     slots = {name: slot for name, slot in declared.items() if slot is not None}
     free = (slot for slot in count(FIRST_FREE) if slot not in slots.values())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from coebl.core.modules import require
 from coebl.games import GAMES
-from coebl.learners import LEARNERS
+from coebl.learners import LEARNERS, REFERENCES
 from coebl.plots.curves import BAND_LABEL, line_styles, plot_curves
 from coebl.plots.described import known_to
-from coebl.plots.labels import game_title
+from coebl.plots.labels import game_title, learner_words
 from coebl.plots.style import COLUMN, WIDTH, check_some, lay_out, look, new_figure
 from coebl.plots.sweeps import learner_titles
 from coebl.runs import Source
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 MOST_LINES = 40  # of a panel: more cannot be told apart
 MOST_PANELS = 24
 
+_MARK = "*"  # behind the titles of learners that see more than bandits do
 _ACROSS = 3  # panels side by side
+_TITLE = 26  # characters of a panel's title in a line
 _HEIGHT = 1.75  # of a panel, in inches
 _MARGIN = 0.1  # around the legend, in inches
 
@@ -55,7 +58,7 @@ def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, s
         for place, (ax, (game, of_game)) in enumerate(zip(axes, panels, strict=False)):
             lines = {labels[pair]: (game, *pair) for pair in of_game}
             plot_curves(source, metric, lines, ax, styles, legend=False)
-            ax.set_title(game_title(game))
+            ax.set_title(textwrap.fill(game_title(game), _TITLE), fontsize="medium")
             if log:
                 ax.set_xscale("log")
                 ax.set_xlim(1, None)
@@ -69,7 +72,11 @@ def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, s
 
 
 def _labels(source: Source, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    titles = learner_titles((spec for pair in pairs for spec in pair), known_to(source))
+    known = known_to(source)
+    titles = {
+        spec: title + _MARK * (learner_words(spec, known).kind in REFERENCES)
+        for spec, title in learner_titles((spec for pair in pairs for spec in pair), known).items()
+    }
     return {(row, column): f"{titles[row]} v {titles[column]}" for row, column in pairs}
 
 
@@ -88,7 +95,8 @@ def _add_legend(figure: Figure, note: str) -> None:
         }
     lines = {label: handle for label, handle in entries.items() if not label.startswith(BAND_LABEL)}
     bands = {label: handle for label, handle in entries.items() if label not in lines}
-    if note:
+    notes = [f"{_MARK} sees more than a bandit does, for reference"] * any(_MARK in label for label in lines) + [note]
+    for note in filter(None, notes):
         bands[note] = require("matplotlib.lines").Line2D([], [], linestyle="none")
     shown = lines | bands
     for columns in range(min(len(shown), 6), 0, -1):

@@ -21,9 +21,10 @@ _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"D
 
 
 def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write a figure as folder/name.format for each format, and return the paths. The folder is made if need be.
+    """Write a figure as folder/name.format for each format, and return the paths.
 
-    The same figure gives the same bytes. A file is there when it is complete, or not at all.
+    The folder is made if it does not exist. The same figure gives the same bytes. A file is there when it is complete,
+    or not at all.
     """
     for format in formats:
         if format not in FORMATS:

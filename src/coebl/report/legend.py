@@ -9,13 +9,12 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.games import GAMES, parse_game
-from coebl.learners.base import KINDS, Kind
+from coebl.learners import KINDS, REFERENCES
 from coebl.plots.described import Known, MetricWords
 from coebl.plots.labels import learner_words, parameters_text, registered
 from coebl.plots.looks import looks, natural
 from coebl.plots.sweeps import Sweep, learner_titles
 
-_REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
 
 
@@ -105,7 +104,7 @@ def learner_entries(
 def _sees(spec: str, known: Known) -> str:
     """What a learner sees if that is more than a bandit does: results beside it are not those of equals."""
     kind = learner_words(spec, known).kind
-    return next((f"{one}, {KINDS[one]}" for one in _REFERENCES if one == kind), "")
+    return next((f"{one}, {KINDS[one]}" for one in REFERENCES if one == kind), "")
 
 
 def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:

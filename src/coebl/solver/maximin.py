@@ -94,7 +94,7 @@ class Maximin:
             self._workspace = new_workspace(runs, m, n, self._precision)
         try:
             return _solve(batch, weight, self._workspace)
-        except BaseException:  # an interrupt too: what the tableaux hold after a failure is anyone's guess
+        except BaseException:  # an interrupt too: after a failure the tableaux may hold anything
             self._workspace = None
             raise
 
