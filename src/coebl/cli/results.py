@@ -173,7 +173,8 @@ def _print_comparison(comparison: Comparison) -> None:
         within = (
             f"  {'within' if row['equivalent'] else 'not shown within'} {row['margin']:g}" if "margin" in row else ""
         )
-        line = f"{_padded(shown, widths)}  {row['difference']:>12.4f}  {end:<{width}}  {row['p_holm']:<8.4f}{within}"
+        p = "< 0.0001" if row["p_holm"] < 0.0001 else f"{row['p_holm']:.4f}"
+        line = f"{_padded(shown, widths)}  {row['difference']:>12.4f}  {end:<{width}}  {p:<8}{within}"
         print(line.rstrip())
     print(printable(str(comparison)))
 
