@@ -59,7 +59,7 @@ def test_who_beats_everybody_has_all_the_mass():
     assert [(one.beats, one.loses_to) for one in found.standings] == [(2, 0), (1, 1), (0, 2)]
     assert found.standings[0].advantage.value == pytest.approx(1.5, abs=0.01)
     assert found.cycles == []
-    assert "nobody beats each other in a cycle" in " ".join(sentences(found))
+    assert "no cycle of learners that beat each other" in " ".join(sentences(found))
 
 
 def test_copies_share_the_mass_of_one():

@@ -114,7 +114,7 @@ def _of_own(found: Standings, one: Standing) -> str:
 def _cycle_sentence(found: Standings) -> str:
     on_games = f"; on single games, {len(found.cycles_by_game)} of {len(found.games)} have cycles"
     if not found.cycles:
-        return f"Over all games nobody beats each other in a cycle, after Holm{on_games}."
+        return f"Over all games there is no cycle of learners that beat each other, after Holm{on_games}."
     return f"Over all games there are cycles, after Holm: {'; '.join(map(_cycle, found.cycles))}{on_games}."
 
 
