@@ -9,6 +9,7 @@ from coebl.core.modules import require
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+    monkeypatch.delitem(sys.modules, "nashpy.game", raising=False)  # another test may have imported it
     monkeypatch.setitem(sys.modules, "nashpy", None)  # as if it were not installed
     with pytest.raises(InputError, match=r"^this needs nashpy; run: pip install 'coebl\[interchange\]'$"):
         require("nashpy.game")
