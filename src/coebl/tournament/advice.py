@@ -14,7 +14,7 @@ from typing import Any
 
 from coebl.core.files import write_whole
 from coebl.core.templates import text_template
-from coebl.learners import LEARNERS
+from coebl.plots import learner_titles
 
 TEMPLATE = resources.files(__package__).joinpath("advice.md.jinja")
 CONTENDERS = "bandit", "informed bandit"  # kinds; the others are there for reference
@@ -75,14 +75,10 @@ def render(folder: Path) -> str:
         percent=lambda number, signed=True: f"{100 * number:{'+' if signed else ''}.2f} %",
         interval=lambda numbers: f"[{100 * numbers['low']:.2f}, {100 * numbers['high']:.2f}]",
     )
-    text: str = template.render(files=files, of=files.standings, summary=files.summary, title=_title)
+    text: str = template.render(
+        files=files, of=files.standings, summary=files.summary, title=learner_titles(files.standings).__getitem__
+    )
     return text
-
-
-def _title(spec: str) -> str:
-    """What a learner is called; with the parameters that are not its defaults."""
-    name, _, parameters = spec.partition(":")
-    return LEARNERS[name].title + (f" ({parameters.replace('=', ' = ')})" if parameters else "")
 
 
 if __name__ == "__main__":
