@@ -154,8 +154,8 @@ def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
 def test_the_runs_of_a_study_are_told(tmp_path):
     results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1))])
     for number in (1, 2):
-        results.store.record_run(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
-    results.store.record_run(1, 3400.0)
+        results.store.log.add(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
+    results.store.log.add(1, 3400.0)
     text = write_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
     seen = " ".join("".join(Elements(text).texts).split())
     assert "Wall time1 h 0 min in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen

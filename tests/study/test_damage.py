@@ -352,8 +352,8 @@ def test_a_pipe_among_the_files_does_not_hang(store):
         os.mkfifo(store.folder / name)
     assert store.finished([CELL, OTHER]) == {OTHER.digest()}
     assert "not a file" in store.notes[0]
-    store.record_run(1, 1.0)
-    assert store.runs() == []
+    store.log.add(1, 1.0)
+    assert store.log.runs() == []
     assert [record["digest"] for record in store.failures()] == ["x"]
 
 
@@ -362,8 +362,8 @@ def test_a_pipe_among_the_files_does_not_hang(store):
 )
 def test_damaged_lines_on_runs_are_left_out(store, line):
     (store.folder / "runs.jsonl").write_text(f"{line}\n")
-    store.record_run(3, 1.25)
-    [record] = store.runs()
+    store.log.add(3, 1.25)
+    [record] = store.log.runs()
     assert (record["cells"], record["seconds"]) == (3, 1.2)
 
 

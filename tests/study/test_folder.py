@@ -199,14 +199,14 @@ def test_the_search_finds_each(tmp_path, code):
 KILLED_WHILE_RUNNING = """
 import os, signal, sys
 from coebl.study.store import Store
-with Store.open(sys.argv[1]).alone():
+with Store.open(sys.argv[1]).log.alone():
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
 def test_a_run_that_was_killed_does_not_keep_others_out(store):
     assert run_python(KILLED_WHILE_RUNNING, store.folder).returncode == -9
-    with store.alone():
+    with store.log.alone():
         assert f"process {os.getpid()} " in (store.folder / ".running").read_text()
 
 
@@ -217,5 +217,5 @@ def test_a_file_system_without_locks_keeps_nobody_out(store, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with store.alone(), Store.open(store.folder).alone():
+    with store.log.alone(), Store.open(store.folder).log.alone():
         pass

@@ -244,7 +244,7 @@ def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
 
 def test_two_runs_do_not_do_the_same_work(here, coebl):
     store = Store.create(here / "results", "small", STUDY)
-    with store.alone():
+    with store.log.alone():
         done = coebl("run", "study.toml", "--out", "results", cwd=here)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert f"process {os.getpid()} on " in done.stderr

@@ -107,7 +107,7 @@ def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     used = sum((one["game"], one["noise"], one["row"], one["column"]) in matches for one in labels)
     failures = len(results.store.failures())
     print(
-        f"from {used} of {cells_text(max(len(labels), results.store.planned()))}"
+        f"from {used} of {cells_text(max(len(labels), results.store.log.planned()))}"
         + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
     )
 

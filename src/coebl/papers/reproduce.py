@@ -81,7 +81,7 @@ def experiments(
 
 def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
     """The page of a paper: the page of any study, with the paper's question, its verdicts and its choices of lines."""
-    commands = [run["command"] for run in results.store.runs() if run.get("command")]
+    commands = [run["command"] for run in results.store.log.runs() if run.get("command")]
     return write_page(
         results,
         path,
@@ -101,7 +101,7 @@ def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: S
     about = about_results(results)
     made = {
         "command": command,
-        "runs": results.store.runs(),
+        "runs": results.store.log.runs(),
         "processor_seconds": round(about["seconds"], 1),
         **{key: about[key] for key in ("cells", "seeds", "rounds", "noises", "versions")},
     }

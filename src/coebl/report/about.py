@@ -46,7 +46,7 @@ def about_results(results: Results) -> About:
         "created": [min(created), max(created)] if created else [],
         "notices": results.notices()
         + [f"failed: {record['cell']}: {_last_line(record['traceback'])}" for record in store.failures()],
-        "runs": store.runs(),
+        "runs": store.log.runs(),
     }
 
 

@@ -71,7 +71,7 @@ def run(
     """
     started = time.perf_counter()
     store = Store.create(Path(out), study.name, study.text)
-    with store.alone():
+    with store.log.alone():
         plan = make_plan(study, store)
         store.keep_text(study.text)
         works = work_of(plan.todo)
@@ -98,12 +98,11 @@ def run(
                     progress.done(rounds_of(cell), works[cell], failed=cell in failed)
             stopped = False
         finally:
-            if finished or store.planned() not in (0, plan.files):
+            if finished or store.log.planned() not in (0, plan.files):
                 seconds = time.perf_counter() - started
                 processes = None if executor else workers or cores()
-                store.record_run(
-                    finished, seconds, of=plan.files, workers=processes, command=command, interrupted=stopped
-                )
+                store.remember()
+                store.log.add(finished, seconds, of=plan.files, workers=processes, command=command, interrupted=stopped)
     return RunSummary(
         finished=finished,
         found=plan.found,

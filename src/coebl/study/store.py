@@ -17,17 +17,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import time
 import tomllib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import PARTIAL, write_whole
 from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.about import is_count, is_time, now, read_about, versions
+from coebl.study.about import now, read_about, versions
 from coebl.study.cell import Cell, digest_of
 from coebl.study.cell_file import (
     CellFile,
@@ -43,6 +42,7 @@ from coebl.study.cell_file import (
 )
 from coebl.study.checked import Brief, Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
+from coebl.study.run_log import RunLog
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
@@ -61,6 +61,7 @@ class Store:
         self.folder = Path(folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
         self.damaged: set[str] = set()  # their digests
+        self.log = RunLog(self.folder)
         self._name = name
         self._checked = Checked(self.folder / "checked.cache")
         self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest
@@ -325,62 +326,6 @@ class Store:
     def _failure_paths(self, digest: str) -> tuple[Path, Path]:
         folder = self.folder / "failed"
         return folder / f"{digest}.json", folder / f"{digest}.txt"
-
-    # Runs
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Hold the folder for one run, so that no other does the same work; free again when the process ends."""
-        try:
-            import fcntl
-        except ImportError:  # on Windows two runs do the same work twice, which does no harm
-            yield
-            return
-        with contextlib.ExitStack() as stack:
-            try:
-                file = stack.enter_context((self.folder / ".running").open("a+", encoding="utf-8"))
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                file.truncate(0)
-                print(f"process {os.getpid()} on {platform.node()}", file=file, flush=True)
-            except BlockingIOError:
-                file.seek(0)
-                owner = file.read(200).strip() or "another process"
-                raise StoreError(
-                    f"{self.folder}: {owner} is running into this folder; wait for it, or use another folder."
-                ) from None
-            except OSError:
-                pass  # a file system without locks
-            yield
-
-    def record_run(self, cells: int, seconds: float, **more: object) -> None:
-        """Add a line on a run that made some cells; a log for people, on which nothing depends."""
-        self.remember()
-        line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
-        path = self.folder / "runs.jsonl"
-        if path.exists() and not path.is_file():
-            return  # to open a pipe would wait for somebody to read it
-        with contextlib.suppress(OSError), path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-    def runs(self) -> list[dict[str, Any]]:
-        """What `record_run` has kept; lines that are damaged are left out."""
-        path = self.folder / "runs.jsonl"
-        try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-        except OSError:
-            return []
-        records = []
-        for line in lines:
-            with contextlib.suppress(ValueError, RecursionError):
-                record = json.loads(line)
-                if isinstance(record, dict) and is_count(record.get("cells")) and is_time(record.get("seconds")):
-                    records.append(record)
-        return records
-
-    def planned(self) -> int:
-        """How many cells the last run that made any was to make or find; 0 where that is not known."""
-        planned = [record["of"] for record in self.runs() if is_count(record.get("of"))]
-        return planned[-1] if planned else 0
 
     # The folder
 
