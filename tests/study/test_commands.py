@@ -92,3 +92,21 @@ def test_show_lists_cells_only_when_asked(tmp_path, coebl):
     lines = coebl("study", "show", tmp_path / "study.toml", "--cells").stdout.splitlines()
     assert lines[0] == "4 matches in 4 cells, 320 rounds in all"
     assert len(lines) == 2 + 4
+
+
+def test_each_mistake_of_a_study_file_has_its_line(coebl, tmp_path):
+    (tmp_path / "bad.toml").write_text('name = "bad"\nrounds = 0\nseeds = 0\ngames = ["rps"]\n')
+    done = coebl("run", tmp_path / "bad.toml", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert len(lines) == 3
+    assert [line.split(", ")[2].split(":")[0] for line in lines if ", line " in line] == ["rounds", "seeds"]
+
+
+@pytest.mark.parametrize("seconds", ["inf", "1e10"])
+def test_a_time_limit_that_no_timer_can_keep_is_refused(coebl, tmp_path, seconds):
+    (tmp_path / "study.toml").write_text(EXAMPLE)
+    done = coebl("run", tmp_path / "study.toml", "--out", tmp_path / "out", "--cell-timeout", seconds)
+    assert done.returncode == 2
+    assert "accepted: seconds above 0, at most 10,000,000" in done.stderr
+    assert not (tmp_path / "out").exists()

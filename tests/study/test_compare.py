@@ -169,8 +169,25 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
     assert [line[:17].strip() for line in lines[2:8]] == ["head to head"] * 3 + ["common opponents"] * 3
     assert all(line.endswith("within 9") for line in lines[2:8])
     assert lines[8].startswith("Head to head, ")
-    assert "; against common opponents, " in lines[8]
+    assert "; against common opponents, " in " ".join(lines[8:])
     rows = json.loads(out("--json"))
     assert [(row["a"], row["b"], row["metric"], row["n"]) for row in rows] == [("ucb", "exp3", "pseudo_regret", 12)] * 6
     again = list(csv.DictReader(io.StringIO(out("--csv"))))
     assert [float(row["difference"]) for row in again] == [row["difference"] for row in rows]
+
+
+def test_without_a_seed_in_common_nothing_is_said_over_all_games():
+    numbers = meeting(("rps", "biased-rps"))
+    table = Table(numbers)
+    whole = table.runs
+
+    def runs(game, *rest, **options):
+        found = whole(game, *rest, **options)
+        return found if game == "rps" else Runs(found.rounds, found.seeds + 100, found.values, 9, found.noise)
+
+    table.runs = runs
+    comparison = compare(table, "ucb", "exp3")
+    assert {contest.game for contest in comparison.contests} == {"rps", "biased-rps"}
+    assert str(comparison).startswith(
+        "Head to head, no seed is common to all games, so there is no test over 2 games: ucb"
+    )

@@ -262,7 +262,7 @@ def test_nothing_finished_is_an_empty_table(tmp_path):
     assert results.table().column_names == COLUMNS
     assert results.lazy().collect().columns == COLUMNS
     assert len(results.to_polars()) == len(results.to_pandas()) == 0
-    with pytest.raises(InputError, match="Present: none"):
+    with pytest.raises(InputError, match="no cell is finished yet"):
         results.table(game="matching-pennies")
 
 

@@ -48,8 +48,10 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
     assert files.least("exploitability", CONTENDERS) != files.ahead("informed bandit")
     for game in files.summary["games"]:
         assert next(iter(files.ranking(game))) not in ("coebl", "coebl:c=2"), game
-    for game in ("rps", "permuted:game=biased-rps,seed=1"):
-        assert next(iter(files.ranking(game))) == "maximin-ucb"
+    for other in ("ucb", "coebl", "coebl:c=2"):
+        assert files.standings["thompson"]["regret"]["value"] > files.standings[other]["regret"]["value"]
+    assert next(iter(files.ranking("rps"))) == "maximin-ucb"
+    assert files.share_of("rps", "maximin-ucb", "explore-then-commit") > files.ranking("rps")["maximin-ucb"]
     reference = min(files.standings[one]["advantage"]["low"] for one in files.of_kinds(["full information"]))
     assert reference > max(files.standings[one]["advantage"]["value"] for one in files.of_kinds(CONTENDERS))
 

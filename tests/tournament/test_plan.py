@@ -128,3 +128,10 @@ def test_suites_that_are_not_there():
         read_suite("standrad")
     with pytest.raises(InputError, match=r"nowhere.toml cannot be read \(No such file"):
         read_suite("nowhere.toml")
+
+
+def test_games_of_the_suite_keep_its_rounds_in_any_spelling():
+    suite = read_suite("standard")
+    chosen = suite.played_on(["permuted:seed=1,game=biased-rps", "rps", "matching-pennies"], None)
+    rounds = {game: part.rounds for part in chosen.parts for game in part.games}
+    assert rounds == {"permuted:seed=1,game=biased-rps": 1500, "rps": 1500, "matching-pennies": 1000}

@@ -162,3 +162,57 @@ def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):
     run(cells, tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
     with pytest.raises(InputError, match="no game has been played by all learners yet"):
         measure(study, Results(tmp_path))
+
+
+def test_cells_of_another_noise_are_not_counted(tmp_path):
+    suite = Suite("noisy", 1, "Noisy", "-", (), (Part(10, ("rps",)),))
+    study = read_tournament(suite, ["exp3", "hedge"], 3, tmp_path / "out")
+    run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    before = measure(study, Results(tmp_path / "out")).advantage
+    other = study_package.parse_study(study.text.replace("[match-ups]", 'noise = "none"\n[match-ups]'))
+    run(other, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    assert np.array_equal(measure(study, Results(tmp_path / "out")).advantage, before)
+
+
+def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_said(tmp_path):
+    suite = Suite("part", 1, "Part", "-", (), (Part(5, ("rps",)),))
+    study = read_tournament(suite, ["exp3", "hedge"], 6, tmp_path / "out")
+    text = study.text.replace("seeds = 6", "seeds = 6\nseeds_per_cell = 3")
+    cut = study_package.parse_study(text)
+    run(cut, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    results = Results(tmp_path / "out")
+    lost = next(cell for cell in cut.cells if cell.seeds == (3, 4, 5))
+    results.store.path(lost.digest()).unlink()
+    found = measure(study, Results(tmp_path / "out"))
+    assert found.seeds.tolist() == [0, 1, 2]
+    assert found.missing == ("only 3 of 6 seeds are counted: the others are not finished everywhere",)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--out", "mine.py"], "--out is mine.py: File exists; accepted: a folder, or the path of a new one."),
+        (["--out", "new", "--learners", ","], "a list is ','; accepted: specs, separated by commas."),
+        (["--out", "new", "--games", "dagonal:3"], "--games: unknown game 'dagonal': did you mean 'diagonal'?"),
+        (["--out", "new", "--seeds", "100000000"], "--seeds: this is 100000000; accepted: how many"),
+    ],
+)
+def test_mistakes_name_the_option(coebl, tmp_path, words, line):
+    code, _, told = coebl("tournament", "--suite", "tiny.toml", *words)
+    assert (code, told.count("\n")) == (2, 1), told
+    assert told.startswith(f"coebl: {line}")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_learner_that_is_alone_of_its_kind_leads_nobody(coebl):
+    _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--learners", "exp3,hedge", "--out", "out")
+    assert "Largest advantage: hedge (" in said
+    assert "own kind" not in said
+
+
+def test_own_learners_are_told_of_in_any_spelling(coebl, tmp_path):
+    text = MINE.replace('name = "mine"', 'name = "mine"\n    size: int = 3')
+    (tmp_path / "mine.py").write_text(text)
+    _, said, _ = coebl(*(word.replace(":Mine", ":Mine:size=3") for word in QUICK))
+    assert "mine.py:Mine is " in said
+    assert "A quick look, not the suite itself" in said.replace("\n", " ")

@@ -32,7 +32,9 @@ def main() -> None:
             _stop("stopped", _INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
     except CoeblError as error:
-        _stop(str(error), 2)
+        for line in getattr(error, "mistakes", [])[:-1]:  # a study file may have several
+            print(f"coebl: {printable(line)}", file=sys.stderr)
+        _stop(getattr(error, "mistakes", [str(error)])[-1], 2)
     except BrokenPipeError:  # the reader (such as head) closed the pipe
         sys.stderr.close()
         sys.exit(141)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import StudyFolder, app, cells_text
+from coebl.cli.app import StudyFolder, app, cells_text, width
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
 
@@ -57,6 +58,8 @@ def results_command(
     _check_forms(as_csv, as_json)
     results = Results(folder)
     rows = results.summary(metric, at, game, row, column)
+    if not rows:
+        raise InputError(results.why_empty())
     if as_csv:
         print(plain.as_csv(map(dict, rows), _MEANS), end="")
     elif as_json:
@@ -167,16 +170,16 @@ def _print_comparison(comparison: Comparison) -> None:
     table = [[printable(str(row[name])) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
     ends = [f"{row['low']:.4f} .. {row['high']:.4f}" for row in rows]
-    width = max(map(len, [*ends, "95 % interval"]))
-    print(f"{_padded(names, widths)}  {'difference':>12}  {'95 % interval':<{width}}  {'p (Holm)':<8}")
+    span = max(map(len, [*ends, "95 % interval"]))
+    print(f"{_padded(names, widths)}  {'difference':>12}  {'95 % interval':<{span}}  {'p (Holm)':<8}")
     for row, shown, end in zip(rows, table, ends, strict=True):
         within = (
             f"  {'within' if row['equivalent'] else 'not shown within'} {row['margin']:g}" if "margin" in row else ""
         )
         p = "< 0.0001" if row["p_holm"] < 0.0001 else f"{row['p_holm']:.4f}"
-        line = f"{_padded(shown, widths)}  {row['difference']:>12.4f}  {end:<{width}}  {p:<8}{within}"
+        line = f"{_padded(shown, widths)}  {row['difference']:>12.4f}  {end:<{span}}  {p:<8}{within}"
         print(line.rstrip())
-    print(printable(str(comparison)))
+    print(textwrap.fill(printable(str(comparison)), width(), break_on_hyphens=False))
 
 
 @app.command("plot")

@@ -59,10 +59,12 @@ def tournament_command(
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     summary = run_study(study, out, workers, dask, command)
-    outcome = finish(chosen, field, study, out, command)
+    outcome = finish(chosen, study, out, command)
     print(f"\n{as_table(outcome.standings)}\n")
     for line in [legend(outcome.standings), *outcome.sentences]:
         print(textwrap.fill(printable(line), width(), break_on_hyphens=False))
+    if quick:
+        print(textwrap.fill(chosen.description, width()))
     print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)

@@ -93,6 +93,9 @@ class Comparison:
             games = [contest for contest in contests if contest.game != ALL_GAMES]
             whole = contests[-1]
             start = starts[way] if place else starts[way].capitalize()
+            if len(games) > 1 and whole.game != ALL_GAMES:
+                yield f"{start}, no seed is common to all games, so there is no test{self._by_game(games)}"
+                continue
             yield f"{start}, {self._verdict(whole)} ({_numbers(whole)}){self._by_game(games)}"
 
     def _verdict(self, contest: Contest) -> str:
@@ -112,7 +115,7 @@ class Comparison:
         lower = sum(game.p_holm < _LEVEL and game.difference.mean < 0 for game in games)
         higher = sum(game.p_holm < _LEVEL and game.difference.mean > 0 for game in games)
         for_a, for_b = (lower, higher) if self.better == "lower" else (higher, lower)
-        return f" over {len(games)} games, {self.a} does better on {for_a} of them and {self.b} on {for_b}"
+        return f" over {len(games)} games: {self.a} does better on {for_a} of them, {self.b} on {for_b}"
 
 
 def compare(

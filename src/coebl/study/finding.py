@@ -8,6 +8,8 @@ from coebl.core.errors import InputError, nearest
 from coebl.core.specs import split_spec
 from coebl.study.about import REGISTRIES
 
+NOTHING_YET = "no cell is finished yet; run the study first."
+
 
 def find(label: str, spec: str, present: Collection[str], name: str = "") -> str:
     """The spec among those that are present that means the same as this one.
@@ -22,6 +24,8 @@ def find(label: str, spec: str, present: Collection[str], name: str = "") -> str
         return spec
     if (canonical := _canonical(label, spec)) in present:
         return canonical
+    if not present:
+        raise InputError(NOTHING_YET)
     raise InputError(
         f"no finished cell has the {name or label} {spec!r}{nearest(spec, present)} Present: {listed(present)}."
     )

@@ -105,14 +105,14 @@ def _to_run(
 ) -> tuple[dict[Cell, Cell], int]:
     """What is to be run of each cell, and how many cells need no run."""
     missing = [pair for digest, pair in asked.items() if digest not in there]
-    held: dict[Key, Held] = {_key(description): {} for _, description in missing}
+    held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
     for description in itertools.chain((asked[digest][1] for digest in there), others):
-        if (of_match := held.get(_key(description))) is not None:
+        if (of_match := held.get(key_of(description))) is not None:
             of_match.setdefault(frozenset(_metrics(description)), set()).update(description["seeds"])
     todo: dict[Cell, Cell] = {}
     found = len(asked)
     for cell, description in missing:
-        pieces = _lacking(cell, description, held[_key(description)])
+        pieces = _lacking(cell, description, held[key_of(description)])
         todo |= dict.fromkeys(pieces, cell)
         found -= bool(pieces)
     return todo, found
@@ -134,7 +134,7 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
     ]
 
 
-def _key(description: Description) -> Key:
+def key_of(description: Description) -> Key:
     """What cells share that differ in their seeds and metrics alone."""
     files = (description["files"].get(key) for key in ("game", "row", "column"))
     return (*(description[key] for key in (*_MATCH, *_LENGTH)), *files)
@@ -151,13 +151,13 @@ class _Asked:
         self._seeds: dict[Key, set[int]] = {}
         self._metrics: dict[Key, set[MetricAt]] = {}
         for description in descriptions:
-            key = _key(description)
+            key = key_of(description)
             self._seeds.setdefault(key, set()).update(description["seeds"])
             self._metrics.setdefault(key, set()).update(_metrics(description))
 
     def any_of(self, other: Description) -> bool:
         """Whether anything of a cell is asked for."""
-        key = _key(other)
+        key = key_of(other)
         return not (
             self._seeds.get(key, set()).isdisjoint(other["seeds"])
             or self._metrics.get(key, set()).isdisjoint(_metrics(other))
@@ -165,7 +165,7 @@ class _Asked:
 
     def all_of(self, other: Description) -> bool:
         """Whether every run of a cell is asked for."""
-        return self._seeds.get(_key(other), set()).issuperset(other["seeds"])
+        return self._seeds.get(key_of(other), set()).issuperset(other["seeds"])
 
 
 def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: _Asked) -> None:

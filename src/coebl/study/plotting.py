@@ -33,7 +33,7 @@ def telling_metric(results: Results, cells: list[dict[str, Any]]) -> str:
     """The metric to draw if none is named: who earns more, or in self-play alone, how good the play is."""
     present: list[str] = list(dict.fromkeys(metric for about in cells for metric in about["metrics"]))
     if not present:
-        raise InputError(f"{results.store.folder}: no cell is finished yet; run the study first.")
+        raise InputError(results.why_empty())
     known = known_to(results)
     signed = [metric for metric in present if metric_words(metric, known).signed]
     if all(about["labels"]["row"] == about["labels"]["column"] for about in cells):

@@ -21,7 +21,7 @@ from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
 from coebl.study.errors import StoreError, UnsoundError
-from coebl.study.finding import find, listed
+from coebl.study.finding import NOTHING_YET, find, listed
 from coebl.study.store import Store
 from coebl.study.summaries import SummaryRow, once, summarise
 from coebl.study.tables import LABELS, NUMBERS, table_schema
@@ -155,6 +155,12 @@ class Results:
     def matches(self) -> list[tuple[str, str, str]]:
         """Game, row and column of every match with a finished cell."""
         return list(self._current().by_match)
+
+    def why_empty(self) -> str:
+        """Why there is nothing to show, where every filter names something that is there."""
+        if not self.matches():
+            return f"{self.store.folder}: {NOTHING_YET}"
+        return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
 
     def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
         """One metric of one match at every recorded round, for all seeds that are there."""

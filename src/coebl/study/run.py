@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coebl.core.errors import InputError
 from coebl.core.text import one_line
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
@@ -27,7 +28,7 @@ from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
 from coebl.study.schema import Study
 from coebl.study.store import Store
-from coebl.study.work import Failure, count_into, play
+from coebl.study.work import CRASHED, MOST_SECONDS, Failure, count_into, play
 
 _POOLS = 3  # how many pools of processes may break before cells are run one by one
 
@@ -69,6 +70,11 @@ def run(
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
     """
+    if cell_timeout is not None and not 0 < cell_timeout <= MOST_SECONDS:
+        raise InputError(
+            f"cell_timeout is {cell_timeout:g}; accepted: seconds above 0, at most {MOST_SECONDS:,}. Leave it out for "
+            "no limit."
+        )
     started = time.perf_counter()
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
@@ -156,8 +162,7 @@ def _outcomes(
             with local_processes(1, prepare) as pool:
                 yield from _submitted(pool, works, [cell], seconds)
         except BrokenExecutor as error:
-            cause = "its process was killed, ran out of memory, or crashed in compiled code."
-            yield cell, Failure(cause, f"{cause}\n{type(error).__name__}: {error}\n")
+            yield cell, Failure(CRASHED, f"{CRASHED}\n{type(error).__name__}: {error}\n")
 
 
 def _submitted(

@@ -26,6 +26,7 @@ from coebl.study.cell_file import CellFile, make_cell_file
 
 CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
+MOST_SECONDS = 10**7  # that a cell may be given: timers have their limits
 _GRACE = 1.0  # seconds after which a cell that does not end when it is told to is ended
 
 
@@ -74,7 +75,7 @@ def _play_apart(cell: Cell, seconds: float, work: float) -> CellFile | Failure:
             process.start()
         try:
             outcome: CellFile | Failure = receiving.recv()
-        except EOFError:
+        except (EOFError, OSError):  # the latter if it was ended while it sent its answer
             process.join()
             stack.seek(0)
             text = stack.read()

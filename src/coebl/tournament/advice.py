@@ -14,10 +14,11 @@ from typing import Any
 
 from coebl.core.files import write_whole
 from coebl.core.templates import text_template
+from coebl.learners import KINDS, REFERENCES
 from coebl.plots import learner_titles
 
 TEMPLATE = resources.files(__package__).joinpath("advice.md.jinja")
-CONTENDERS = "bandit", "informed bandit"  # kinds; the others are there for reference
+CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
 
 class Files:
@@ -65,6 +66,10 @@ class Files:
             for one in learners
         }
         return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+    def share_of(self, game: str, learner: str, opponent: str) -> float:
+        """What one opponent adds to a learner's mean in `ranking`."""
+        return self._advantage[game][learner, opponent] / (len(self.of_kinds(CONTENDERS)) - 1)
 
 
 def render(folder: Path) -> str:

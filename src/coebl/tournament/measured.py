@@ -16,6 +16,8 @@ from coebl.games import parse_game
 from coebl.learners.base import Kind
 from coebl.study import Results, Study
 from coebl.study.cell import digest_of, is_file
+from coebl.study.plan import key_of
+from coebl.study.summaries import once
 from coebl.tournament.plan import METRICS, YARDSTICK
 
 
@@ -31,7 +33,7 @@ class Measured:
     games: tuple[str, ...]
     rounds: tuple[int, ...]  # of each game
     seeds: Ints
-    advantage: Floats  # (games, seeds, learners, learners): what the first earns more than the second, over both seats
+    advantage: Floats  # (games, seeds, learners, learners): what the first earns above the value against the second
     regret: Floats  # (games, seeds, learners): what best-response takes from it, the mean of both seats
     exploitability: Floats  # (games, seeds, learners): of the last policies in self-play
     microseconds: Floats  # (learners,): per run and round, the median over matches
@@ -69,6 +71,9 @@ def measure(study: Study, results: Results) -> Measured:
     read = [_OfGame(ends, game, learners, seeds, horizons[game]) for game in games]
     missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
     missing += [f"{_label(game)} is left out: not all matches on it are finished" for game in unfinished]
+    asked = {seed for cell in study.cells for seed in cell.seeds}
+    if len(seeds) < len(asked):
+        missing.append(f"only {len(seeds)} of {len(asked)} seeds are counted: the others are not finished everywhere")
     return Measured(
         learners=tuple(learners),
         kinds=tuple(map(results.kinds().__getitem__, learners)),
@@ -90,12 +95,12 @@ class _Ends:
         self.learners: set[str] = set()
         self.times: dict[str, list[float]] = {}  # microseconds per run and round, by learner, one per cell and seat
         self._parts: dict[tuple[str, str, str], list[Mapping[str, Floats]]] = {}
-        wanted = {(_label(c.game), _label(c.row), _label(c.column)): c.rounds for c in study.cells}
+        wanted = {key_of(cell.description()) for cell in study.cells}  # with rounds, noise and files
         asked = np.array(sorted({seed for cell in study.cells for seed in cell.seeds}))
         for about in results.metadata():
             description, labels = about["description"], about["labels"]
             match = labels["game"], labels["row"], labels["column"]
-            if wanted.get(match) != description["rounds"] or not set(METRICS) <= set(about["metrics"]):
+            if key_of(description) not in wanted or not set(METRICS) <= set(about["metrics"]):
                 continue
             columns, _ = results.store.columns(digest_of(description), METRICS, last=True)
             kept = np.isin(columns["seed"], asked)
@@ -117,9 +122,11 @@ class _Ends:
     def of(self, game: str, row: str, column: str, metric: str, seeds: Ints) -> Floats:
         """A metric of a match for these seeds, which it has; blocks of seeds may overlap."""
         parts = self._parts[game, row, column]
-        found, first = np.unique(np.concatenate([part["seed"] for part in parts]), return_index=True)
-        values: Floats = np.concatenate([part[metric] for part in parts])[first][np.isin(found, seeds)]
-        return values
+        values = np.concatenate([part[metric] for part in parts])
+        run_seeds = np.concatenate([part["seed"] for part in parts]).astype(np.int64)
+        found, first = once(run_seeds, values[None], f"{game}, {row} v {column}", metric)
+        kept: Floats = values[first][np.isin(found, seeds)]
+        return kept
 
 
 class _OfGame:

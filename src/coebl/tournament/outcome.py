@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,19 +24,18 @@ class Outcome:
     files: Path  # the folder that they are in
 
 
-def finish(suite: Suite, field: Sequence[str], study: Study, folder: Path, command: str) -> Outcome:
+def finish(suite: Suite, study: Study, folder: Path, command: str) -> Outcome:
     """Rank what is finished of a tournament, and write its files.
 
     Args:
         suite: what was played.
-        field: the learners, by their specs; sentences begin with those that are a user's own.
-        study: the study of the tournament.
+        study: the study of the tournament; sentences begin with the learners that are a user's own.
         folder: where it was run.
         command: what makes the same again.
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    own = [split_spec(spec).without_folder for spec in field if split_spec(spec).file]
+    own = {split_spec(cell.row).without_folder for cell in study.cells if split_spec(cell.row).file}
     said = sentences(found, [one.learner for one in found.standings if one.learner in own])
     about = {
         "suite": suite.id,

@@ -12,7 +12,7 @@ from coebl.core.errors import InputError, check_whole
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Responder
-from coebl.study import Study, parse_study
+from coebl.study import Study, StudyError, parse_study
 from coebl.study.cell import is_file
 from coebl.study.sweep import expand
 from coebl.tournament.suite import Suite
@@ -33,6 +33,8 @@ def split_list(texts: Iterable[str]) -> list[str]:
     """
     specs: list[str] = []
     for text in texts:
+        if not text.replace(",", "").strip():
+            raise InputError(f"a list is {text!r}; accepted: specs, separated by commas. Leave the option out for all.")
         own: list[str] = []
         for piece in text.split(","):
             open_list = own and own[-1].count("[") > own[-1].count("]")
@@ -71,13 +73,28 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
 def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> Study:
     """The study of a tournament that is run into a folder, or goes on there."""
     made = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)  # files are found from there
+    try:
+        folder.mkdir(parents=True, exist_ok=True)  # files are found from there
+    except OSError as error:
+        raise InputError(
+            f"--out is {folder}: {error.strerror}; accepted: a folder, or the path of a new one."
+        ) from None
     try:
         return parse_study(study_text(suite, learners, seeds, folder), str(folder / "study.toml"))
-    except InputError:
+    except InputError as error:
         if made:
             folder.rmdir()
+        if isinstance(error, StudyError):  # nobody wrote that file: name the option instead
+            raise InputError(" ".join(map(_of_option, error.mistakes))) from None
         raise
+
+
+def _of_option(mistake: str) -> str:
+    """A mistake in the study file of a tournament, with the option that it comes from in the place of its line."""
+    place, _, words = mistake.partition(": ")
+    options = {key: f"--{key}" for key in ("games", "seeds", "rounds", "learners")} | {"match-ups": "--learners"}
+    option = next((option for key, option in options.items() if key in place), "--suite")
+    return f"{option}: {words}"
 
 
 def size_text(study: Study) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError, check_whole, nearest, shorten
+from coebl.games import GAMES
 
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
@@ -71,13 +72,21 @@ class Suite:
         """The suite on other games or with other rounds; games that it has keep its rounds unless `rounds` is given."""
         if not games and rounds is None:
             return self
-        of_suite = {game: part.rounds for part in self.parts for game in part.games}
+        of_suite = {_canonical(game): part.rounds for part in self.parts for game in part.games}
         by_rounds: dict[int, list[str]] = {}
         for game in dict.fromkeys(games or self.games):
-            by_rounds.setdefault(rounds or of_suite.get(game, ROUNDS), []).append(game)
+            by_rounds.setdefault(rounds or of_suite.get(_canonical(game), ROUNDS), []).append(game)
         parts = tuple(Part(number, tuple(its)) for number, its in by_rounds.items())
         about = f"Games or rounds were chosen by hand: this is not the suite {self.id}."
         return replace(self, name="tournament", title="Tournament on chosen games", description=about, parts=parts)
+
+
+def _canonical(game: str) -> str:
+    """The shortest spec of a game; that of a file, or of what is unknown, as it is."""
+    try:
+        return GAMES.canonical(game)
+    except InputError:
+        return game
 
 
 def read_suite(name: str = DEFAULT) -> Suite:

@@ -18,7 +18,7 @@ _PLURAL: dict[Kind, str] = {
 }
 
 
-HEADER = ["rank", "95 %", "", "learner", "advantage", "kind", "Nash", "kind", "worst", "self", "us"]
+HEADER = ["rank", "95 %", "", "learner", "advantage", "kind rank", "Nash", "kind Nash", "worst", "self", "us"]
 _WORDS = (1, 3)  # columns that stand on the left
 
 
@@ -62,10 +62,11 @@ def legend(found: Standings) -> str:
     """What the columns of the table are."""
     kinds = ", ".join(f"{MARKS[kind]} {_PLURAL[kind]}" for kind in kinds_in(found.standings))
     return (
-        f"{kinds}. Ranked by advantage: what a learner earns more than its opponent, % of the payoff range per round, "
+        f"{kinds}. Ranked by advantage: what a learner earns above the value, % of the payoff range per round, mean "
         f"over all opponents, seats and games, with 95 % intervals by {found.resamples} resamples of games and seeds. "
-        "Nash: mass in the equilibrium of the meta-game. kind: the same among its kind alone. worst: regret against "
-        "best-response, %. self: exploitability of the last policies in self-play, %. us: microseconds per round."
+        "Nash: mass in the equilibrium of the meta-game. kind rank and kind Nash: the same among its kind alone. "
+        "worst: regret against best-response, %. self: exploitability of the last policies in self-play, %. us: "
+        "microseconds per round."
     )
 
 
@@ -83,15 +84,19 @@ def sentences(found: Standings, own: Sequence[str] = ()) -> list[str]:
 def _leaders(found: Standings) -> str:
     kinds = kinds_in(found.standings)
     groups = {kind: [one for one in found.standings if one.kind == kind] for kind in kinds}
-    ahead = [(min(rows, key=lambda one: one.kind_rank or 1), kind) for kind, rows in groups.items()]
     safest = [min(rows, key=lambda one: one.regret.value) for rows in groups.values()]
-    leads = ", ".join(f"{one.learner} among {_short(kind)} ({_lead(one)})" for one, kind in ahead)
     holds = ", ".join(f"{one.learner} ({_percent(one.regret)})" for one in safest)
-    return f"Largest advantage over its own kind: {leads}; least worst-case regret, in the same order: {holds}."
-
-
-def _lead(one: Standing) -> str:
-    return f"{100 * (one.kind_advantage or one.advantage).value:+.2f} %"
+    regret = f"least worst-case regret{' of each kind' * (len(kinds) > 1)}: {holds}."
+    leads = [
+        f"{one.learner} among {_short(kind)} ({100 * one.kind_advantage.value:+.2f} %)"
+        for kind, rows in groups.items()
+        for one in rows
+        if one.kind_rank == 1 and one.kind_advantage is not None
+    ]
+    if not leads:  # everybody is alone
+        first = found.standings[0]
+        return f"Largest advantage: {first.learner} ({100 * first.advantage.value:+.2f} %); {regret}"
+    return f"Largest advantage over its own kind: {', '.join(leads)}; {regret}"
 
 
 def _short(kind: Kind) -> str:
