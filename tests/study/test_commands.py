@@ -110,3 +110,13 @@ def test_a_time_limit_that_no_timer_can_keep_is_refused(coebl, tmp_path, seconds
     assert done.returncode == 2
     assert "accepted: seconds above 0, at most 10,000,000" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_study_that_has_grown_says_what_it_uses(coebl, tmp_path):
+    text = 'name = "grown"\nrounds = 5\nseeds = 4\ngames = ["rps"]\nlearners = ["exp3", "uniform"]\n'
+    text += 'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    (tmp_path / "study.toml").write_text(text)
+    words = ["run", tmp_path / "study.toml", "--out", tmp_path / "out", "--workers", 1]
+    assert "2 cells run, 0 found, in" in coebl(*words).stdout
+    (tmp_path / "study.toml").write_text(text.replace("seeds = 4", "seeds = 6"))
+    assert "2 cells run, 0 found (2 cells of earlier runs are used), in" in coebl(*words).stdout

@@ -43,6 +43,7 @@ class RunSummary:
     notes: tuple[str, ...]  # of files that were set aside
     seconds: float
     left_alone: int = 0  # cells in the folder that the study does not ask for
+    used: int = 0  # stored cells that hold anything of what it asks for; in a study that has grown, perhaps in part
     causes: dict[str, int] = field(default_factory=dict)  # why cells failed, each with how many did
 
 
@@ -116,6 +117,7 @@ def run(
         notes=plan.notes,
         seconds=time.perf_counter() - started,
         left_alone=plan.left_alone,
+        used=plan.stored - plan.left_alone,
         causes=dict(Counter(failure.cause for failure in failed.values()).most_common()),
     )
 
