@@ -113,7 +113,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=here)
     assert re.search(rf"\b{CELLS - kept} cells? run, {kept} found", done.stdout)
     assert rows(here / "results") == undisturbed
-    first, second = Store.open(here / "results").runs()
+    first, second = Store.open(here / "results").log.runs()
     assert (first["interrupted"], second["interrupted"]) == (True, False)
     assert first["cells"] in (kept - 1, kept)  # the interrupt may come between storing a cell and counting it
     assert second["cells"] == CELLS - kept
