@@ -58,15 +58,37 @@ class _Pool(ProcessPoolExecutor):
 def _inherited() -> Iterator[None]:
     """Start processes in the block with interrupts left to the parent.
 
-    An interrupt that comes meanwhile is delivered to the parent at the end.
+    A signal that comes meanwhile is delivered to the parent at the end: a process whose start is broken off would
+    complain of it.
     """
     resource_tracker.ensure_running()  # it would lift the block of signals as it starts
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    with _deferred(signal.SIGINT, signal.SIGTERM):
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+        try:
+            yield
+        finally:
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+@contextmanager
+def _deferred(*numbers: signal.Signals) -> Iterator[None]:
+    """Hold these signals back until the end of the block, whichever thread of this process they reach.
+
+    To block them is not enough: another thread may take them, and their handlers then run in the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
     try:
         yield
     finally:
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def _begin(prepare: Callable[[], object] | None) -> None:

@@ -1,0 +1,41 @@
+"""The pool of local processes: what a signal may and may not break off."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from coebl.study.processes import local_processes
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_until_a_process_is_started(monkeypatch, number):
+    """Also if another thread takes it, which does not block it."""
+    starting, reached = threading.Event(), []
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def send():
+        starting.wait(10)
+        os.kill(os.getpid(), number)
+
+    def submit(self, *_):
+        starting.set()
+        other.join()
+        time.sleep(0.1)
+        reached.append("started")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
+    before = signal.signal(number, interrupt)
+    other = threading.Thread(target=send)  # started here, so that its signals are not blocked
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt), local_processes(1) as pool:
+            pool.submit(print)
+    finally:
+        signal.signal(number, before)
+    assert reached == ["started"]
