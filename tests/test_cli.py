@@ -426,3 +426,15 @@ def test_a_metric_of_ones_own_in_a_file(tmp_path, monkeypatch, coebl):
     assert "FAIL  does not depend on how rounds are cut into blocks" in out
     _, out, _ = coebl("show", "mine.py:Surprise")
     assert "abs(r_t - A[a_t, b_t]); lower is better" in out
+
+
+@pytest.mark.parametrize("outcome", [130, KeyboardInterrupt])
+def test_control_c_says_stopped_whether_typer_returns_or_raises(coebl, monkeypatch, outcome):
+    def interrupted(**_):
+        if outcome == 130:
+            return outcome
+        raise outcome
+
+    monkeypatch.setattr("coebl.cli.app", interrupted)
+    done = coebl("solve", "rps")
+    assert done[:1] + done[-1:] == (130, "coebl: stopped\n")
