@@ -30,7 +30,6 @@ class Individuals(NamedTuple):
 
     def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
         """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others."""
-
         return Individuals(
             _chosen(self.policy, others.policy, seat, index),
             _chosen_if_kept(self.rate, others.rate, seat, index),
