@@ -8,12 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repository import ROOT
-
 from coebl import simulate
 from coebl.learners import Responder, parse_learner
 from coebl.plots import plot_panels, save
 from coebl.runs import MatchSpecs, Runs
+from repository import ROOT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +58,7 @@ class _Played:
 
 
 def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
-    name = hashlib.sha256(f"{what} {_sources()}".encode()).hexdigest()[:24]
+    name = hashlib.sha256(f"{what} {sources()}".encode()).hexdigest()[:24]
     path = _KEPT / f"{name}.svg"
     if not path.exists():
         save(draw(), _KEPT, name, ["svg"])
@@ -67,7 +66,7 @@ def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
 
 
 @lru_cache
-def _sources() -> str:
+def sources() -> str:
     """A digest of everything that a curve depends on."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted((ROOT / "src" / "coebl").rglob("*.py")):

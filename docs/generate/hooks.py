@@ -12,13 +12,14 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from public import PACKAGES, missing
-from reference import pages
-from repository import linked, rewritten
 
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
+from notebook import notebook_pages
+from public import PACKAGES, missing
+from reference import pages
+from repository import linked, rewritten
 
 _LOG = logging.getLogger("mkdocs.hooks.coebl")
 
@@ -59,18 +60,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages, and the files of the repository that pages link to."""
     for line in missing():
         _LOG.warning(line)
-    for page in pages():
+    for page in [*pages(), *notebook_pages()]:
         files.append(File.generated(config, page.uri, content=page.content))
     waiting = list(files.documentation_pages())
     while waiting:
-        page = waiting.pop()
-        for uri, source in linked(page.content_string, page.src_uri):
+        file = waiting.pop()
+        for uri, source in linked(file.content_string, file.src_uri):
             if files.get_file_from_path(uri) is None:
-                added = {"content": source} if isinstance(source, str) else {"abs_src_path": str(source)}
-                file = File.generated(config, uri, **added)
-                files.append(file)
-                waiting += [file] * file.is_documentation_page()
+                added = _added(config, uri, source)
+                files.append(added)
+                waiting += [added] * added.is_documentation_page()
     return files
+
+
+def _added(config: MkDocsConfig, uri: str, source: Path | str) -> File:
+    if isinstance(source, str):
+        return File.generated(config, uri, content=source)
+    return File.generated(config, uri, abs_src_path=str(source))
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:

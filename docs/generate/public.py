@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from docstrings import COMMENT
-
 from coebl.metrics import METRICS
+from docstrings import COMMENT
 
 PACKAGES = (
     "coebl",
@@ -69,7 +68,7 @@ def missing() -> Iterator[str]:
         if inspect.isclass(name.value):
             yield from _missing_in_class(name)
         elif inspect.isfunction(name.value):
-            yield from _missing_in_function(name.path, name.value, _doc(name.value))
+            yield from missing_in_function(name.path, name.value, _doc(name.value))
 
 
 def _missing_in_class(name: Name) -> Iterator[str]:
@@ -77,15 +76,16 @@ def _missing_in_class(name: Name) -> Iterator[str]:
     if not _own_doc(cls):
         yield f"{name.path} has no docstring"
     if not getattr(cls, "_is_protocol", False) and cls.__init__ is not object.__init__:
-        yield from _missing_in_function(name.path, cls, _class_doc(cls))
+        yield from missing_in_function(name.path, cls, _class_doc(cls))
     for method, value in vars(cls).items():
         function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
         if not method.startswith("_") and inspect.isfunction(function):
             doc = "".join(_doc(vars(base)[method]) for base in cls.__mro__ if method in vars(base))
-            yield from _missing_in_function(f"{name.path}.{method}", function, doc)
+            yield from missing_in_function(f"{name.path}.{method}", function, doc)
 
 
-def _missing_in_function(path: str, function: Any, doc: str) -> Iterator[str]:
+def missing_in_function(path: str, function: Any, doc: str) -> Iterator[str]:
+    """What a docstring leaves out of a function, a line each."""
     if not doc:
         yield f"{path} has no docstring"
     try:
@@ -111,4 +111,4 @@ def _class_doc(cls: type) -> str:
     bases = [base for base in cls.__mro__ if base.__module__.startswith("coebl")]
     lines = [line for base in bases for line in inspect.getsource(base).splitlines()]
     fields = [line.split(":")[0] for line in lines if re.match(r"    \w+: ", line) and COMMENT.search(line)]
-    return "\n".join([*map(_doc, bases), _doc(cls.__init__), *fields])
+    return "\n".join([*map(_doc, bases), *fields])

@@ -5,11 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, NamedTuple
-
-from curves import GAMES as DRAWN
-from curves import ROUNDS, SEEDS, learner_curves, metric_curves
-from public import PACKAGES, names, public
 
 from coebl.core.registry import Registry
 from coebl.core.specs import Entry
@@ -18,6 +15,9 @@ from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
+from curves import GAMES as DRAWN
+from curves import ROUNDS, SEEDS, learner_curves, metric_curves
+from public import PACKAGES, names, public
 
 _MOST_SHOWN = 12  # actions of a game whose payoffs are printed
 
@@ -49,7 +49,8 @@ def learner_pages() -> Iterator[Page]:
     by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in LEARNERS:
         learner: Any = entry.factory
-        by_kind[learner.kind()].append(f"| [{entry.title}](learners/{entry.name}.md) | `{entry.name}` | {_summary(entry)} |")
+        link = f"[{entry.title}](learners/{entry.name}.md)"
+        by_kind[learner.kind()].append(f"| {link} | `{entry.name}` | {_cell(entry.summary)} |")
         curves = learner_curves(entry.example)
         if curves:
             yield Page(f"reference/learners/{entry.name}.svg", curves)
@@ -57,7 +58,8 @@ def learner_pages() -> Iterator[Page]:
     parts = ["# Learners", "By what they see, from the least to the most. `coebl list learners` prints the same."]
     for kind, meaning in KINDS.items():
         reference = ", for reference" if kind in REFERENCES else ""
-        parts += [f"## {kind.capitalize()}{reference}", f"{meaning.capitalize()}.", "\n".join(["| learner | spec | |", "|---|---|---|", *by_kind[kind]])]
+        table = "\n".join(["| learner | spec | |", "|---|---|---|", *by_kind[kind]])
+        parts += [f"## {kind.capitalize()}{reference}", f"{meaning.capitalize()}.", table]
     yield Page("reference/learners.md", "\n\n".join(parts))
 
 
@@ -71,7 +73,7 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         f"`{entry.example}` · {kind}",
         body,
         "## What it sees",
-        f"Its own actions and rewards{''.join(f', {sight}' for sight in sights)}: a learner of the kind *{kind}*. {horizon}",
+        f"{', '.join(['Its own actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
         "## Parameters",
         _parameters(entry),
         "## Proven bound",
@@ -83,9 +85,9 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
     if drawn:
         parts += [
             f"![Pseudo-regret on three games]({entry.name}.svg)",
-            f"Pseudo-regret over {ROUNDS} rounds with unit Gaussian noise, means of {SEEDS} seeds, drawn when this site was "
-            f"built, on `{'`, `'.join(DRAWN)}`. The column player is the best response, so lower is better and nobody can "
-            "be below 0. So few rounds show the first steps of a learner, not where it ends.",
+            f"Pseudo-regret over {ROUNDS} rounds with unit Gaussian noise, means of {SEEDS} seeds, drawn when the site "
+            f"was built, on `{'`, `'.join(DRAWN)}`. The column player is the best response, so lower is better, and "
+            "nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
         ]
     else:
         parts.append("None: it plays what it is given, which has to fit the game.")
@@ -115,8 +117,8 @@ def game_pages() -> Iterator[Page]:
     for entry in GAMES:
         game = parse_game(entry.example)
         m, n = game.shape
-        rows.append(f"| [{entry.title}](games/{entry.name}.md) | `{entry.example}` | {_summary(entry)} |")
-        small = max(m, n) <= _MOST_SHOWN
+        rows.append(f"| [{entry.title}](games/{entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
+        shown = "" if max(m, n) <= _MOST_SHOWN else "The first actions, as "
         parts = [
             f"# {entry.title}",
             f"`{entry.example}` · {m} x {n} actions",
@@ -124,13 +126,13 @@ def game_pages() -> Iterator[Page]:
             "## Parameters",
             _parameters(entry),
             "## Solved",
-            f"`coebl show {entry.example}` prints:" if small else f"The first actions, as `coebl show {entry.example}` prints them:",
+            f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
             f"```text\n{game}\n\nvalue {game.value + 0.0:.6g}\n```",
             f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
             f"{game.unique_equilibrium.reason}.",
         ]
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
-    head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one of them.\n\n"
+    head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one.\n\n"
     yield Page("reference/games.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
 
 
@@ -143,9 +145,9 @@ def metric_pages() -> Iterator[Page]:
         yield Page(f"reference/metrics/{entry.name}.svg", metric_curves(entry.name))
         yield Page(f"reference/metrics/{entry.name}.md", _metric_page(entry, metric))
     head = (
-        "# Metrics\n\nFrom the row player's side: A the payoffs, V the value of the game, x_t and y_t the policies of round "
-        "t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. [What regret means]"
-        "(../explanation/regret.md) says which to use.\n\n"
+        "# Metrics\n\nFrom the row player's side: A the payoffs, V the value of the game, x_t and y_t the policies of "
+        "round t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. [What regret "
+        "means](../explanation/regret.md) says which to use.\n\n"
     )
     yield Page("reference/metrics.md", head + "\n".join(["| metric | name | definition |", "|---|---|---|", *rows]))
 
@@ -189,11 +191,11 @@ def _parameters(entry: Entry[Any]) -> str:
     if not entry.parameters:
         return "No parameters."
     _, meanings = _split(inspect.getdoc(entry.factory) or "")
-    rows = [
-        f"| `{p.name}` | {'required' if p.required else f'`{p.write(p.default)}`'} | {_cell(p.accepts)} | {_cell(meanings.get(p.name, ''))} |"
-        for p in entry.parameters
-    ]
-    return "\n".join(["| parameter | default | accepted | meaning |", "|---|---|---|---|", *rows])
+    rows = ["| parameter | default | accepted | meaning |", "|---|---|---|---|"]
+    for p in entry.parameters:
+        default = "required" if p.required else f"`{p.write(p.default)}`"
+        rows.append(f"| `{p.name}` | {default} | {_cell(p.accepts)} | {_cell(meanings.get(p.name, ''))} |")
+    return "\n".join(rows)
 
 
 def _split(doc: str) -> tuple[str, dict[str, str]]:
@@ -202,10 +204,6 @@ def _split(doc: str) -> tuple[str, dict[str, str]]:
     arguments, _, after = (rest + "\n\n").partition("\n\n")
     found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
     return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in found}
-
-
-def _summary(entry: Entry[Any]) -> str:
-    return _cell(entry.summary)
 
 
 def _cell(text: str) -> str:
@@ -235,16 +233,17 @@ def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _papers_page() -> str:
-    parts = ["# Papers: figures, claims, variants", "What `coebl reproduce`, `coebl figures` and `coebl claims` can be asked for."]
+    asked = "What `coebl reproduce`, `coebl figures` and `coebl claims` can be asked for."
+    parts = ["# Papers: figures, claims, variants", asked]
     for name in PAPERS:
-        paper = load_paper(name)
+        paper: Any = load_paper(name)
         parts += [
             f"## {name}",
             f"*{paper.title}*",
             "### Figures",
-            "`coebl reproduce --figure NAME` runs and draws one of them. Where a figure depends on the variant, the name of "
-            "its file ends with the variant's; `-noise-free` in it stands for the same figure without the noise of rewards.",
-            _rows("figure | shows", ((f"`{figure.name}`", getattr(figure, "title", "")) for figure in paper.figures.values())),
+            "`coebl reproduce --figure NAME` runs and draws one of them. Where a figure depends on the variant, its "
+            "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",
+            _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",
             "`coebl reproduce --claim ID` runs what one of them needs. [Findings](../findings.md) has the verdicts.",
             _rows("claim | sentence", ((id, claim.sentence) for id, claim in paper.claims.items())),
@@ -265,15 +264,15 @@ def _rows(head: str, rows: Any) -> str:
 def python_pages() -> Iterator[Page]:
     """A page per package, with every public name that is at home there."""
     homes = public()
+    where = {id(name.value): name.path for name in homes}
     for package in PACKAGES:
-        doc = (inspect.getdoc(__import__(package, fromlist=["_"])) or "").partition("\n")[0]
-        here = [name for name in homes if name.package == package]
-        parts = [f"# {package}", doc]
+        module = import_module(package)
+        parts = [f"# {package}", _first(module)]
         if package == PACKAGES[0]:
-            where = {id(name.value): name.path for name in homes}
-            listed = ((f"[`{name}`][{where[id(getattr(__import__(package), name))]}]", _first(getattr(__import__(package), name))) for name in names(package))
+            exported = [getattr(module, name) for name in names(package)]
+            listed = ((f"[`{value.__name__}`][{where[id(value)]}]", _first(value)) for value in exported)
             parts += ["These names can be imported from `coebl` itself.", _rows("name | what it is", listed)]
-        parts += [f"::: {name.path}" for name in here]
+        parts += [f"::: {name.path}" for name in homes if name.package == package]
         yield Page(f"reference/python/{package}.md", "\n\n".join(parts))
 
 

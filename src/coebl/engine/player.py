@@ -35,8 +35,8 @@ class Player:
         opponent_actions: how many the opponent has.
         horizon: about how many rounds will be played; some learners need it.
         seed: of its own draws.
-        payoff_range: the least and the largest payoff that an action can have, before noise. Learners scale rewards by
-            it, so give it in the units of the rewards: with rewards in euros from -50 to 50, (-50, 50).
+        payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
+            rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it.
 
     >>> player = Player("exp3", actions=2, opponent_actions=2, seed=1)
     >>> for _ in range(200):
