@@ -34,13 +34,13 @@ class Part:
 class Suite:
     """Games with their rounds, and who plays."""
 
-    name: str
-    version: int
-    title: str
-    description: str
-    learners: tuple[str, ...]
-    parts: tuple[Part, ...]
-    seeds: int = SEEDS
+    name: str  # as on the command line
+    version: int  # a change of what is played is another one
+    title: str  # for people
+    description: str  # for people
+    learners: tuple[str, ...]  # who plays, by spec
+    parts: tuple[Part, ...]  # what is played
+    seeds: int = SEEDS  # how many runs each match has
     quick: tuple[Part, int] | None = None  # the short version: its only part, and how many seeds
     subject: str | None = None  # who is tested, unless others are named; the learners are then its opponents
     statements: tuple[Statement, ...] = ()  # about the subject
