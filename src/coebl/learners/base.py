@@ -197,7 +197,7 @@ class Learner:
 
     def policy(self, t: int) -> Floats:
         """The mixed strategies of round t, which counts from 1: (runs, actions)."""
-        raise NotImplementedError
+        raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
         """Learn from what happened in round t."""
@@ -257,7 +257,7 @@ class Responder(Learner):
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         """The mixed strategies of round t, (runs, actions), against these of the opponent, (runs, opponent_actions)."""
-        raise NotImplementedError
+        raise InputError(f"{self} has no respond(t, opponent_policy); write one that returns (runs, actions).")
 
     def policy(self, t: int) -> Floats:
         """Refuse: a policy is an answer here."""
