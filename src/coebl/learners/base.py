@@ -221,7 +221,7 @@ class Learner:
         Args:
             t: the round, from 1.
         """
-        raise NotImplementedError
+        raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
         """Learn from what happened in round t.
@@ -306,7 +306,7 @@ class Responder(Learner):
             t: the round, from 1.
             opponent_policy: what the opponent plays in this round.
         """
-        raise NotImplementedError
+        raise InputError(f"{self} has no respond(t, opponent_policy); write one that returns (runs, actions).")
 
     def policy(self, t: int) -> Floats:
         """Refuse: a policy is an answer here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from coebl.core.errors import where
+from coebl.core.errors import printable, reason_of, where
 
 Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what finds out: a complaint, or None
 
@@ -52,8 +52,8 @@ def report_on(subject: str, points: Points) -> Report:
     for name, find_fault in points:
         try:
             complaint = find_fault()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             line = where(error)
-            complaint = f"{type(error).__name__}: {error}" + (f" ({line})" if line else "")
+            complaint = printable(reason_of(error)) + (f" ({line})" if line else "")
         tried.append(Point(name, complaint is None, complaint or ""))
     return Report(subject, tuple(tried))
