@@ -23,7 +23,7 @@ from coebl.tournament.plan import opponents_of
 from coebl.tournament.suite import Suite
 from coebl.tournament.trial.figure import plot_findings
 from coebl.tournament.trial.judging import Arena, Contest, Finding, OfSeeds, Row, judge_statements
-from coebl.tournament.trial.words import HEADER, LEGEND, aim_word, as_markdown, as_text, rows_of, sentence
+from coebl.tournament.trial.words import HEADER, LEGEND, aim_word, as_markdown, as_text, failures, rows_of, sentence
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,12 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
         notes.append(suite.description)
     if len(seeds) != suite.seeds:
         notes.append(f"Not the test of the suite's file: {len(seeds)} seeds instead of {suite.seeds}.")
-    about = about_run(suite, results, command) | {"suite_sha256": suite.digest, "seeds": len(seeds), "notes": notes}
+    about = about_run(suite, results, command) | {
+        "begun": min((cell["created"] for cell in results.metadata()), default=""),  # when the first cell was finished
+        "suite_sha256": suite.digest,
+        "seeds": len(seeds),
+        "notes": notes,
+    }
     return TrialOutcome(trials, write_files(trials, folder, about, known_to(results)), notes)
 
 
@@ -121,6 +126,7 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
         "total": finding.total,
         "counts": finding.counts,
         "on_reported": finding.reported,
+        "failing": [_rounded(row) for row in failures(finding)],
         "rows": [_rounded(row) for row in finding.rows],
         "overall": [_rounded(row) for row in finding.overall],
     }
