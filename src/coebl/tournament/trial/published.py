@@ -7,6 +7,7 @@ pre-registered --out DIR`. Without DIR the page alone is made anew, from results
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -45,19 +46,22 @@ def publish(folder: Path, root: Path) -> None:
         ) from None
     if summary.get("suite_sha256") != read_suite(SUITE).digest or summary["notes"]:
         raise InputError(f"{source}: this is not the test of the suite {SUITE}; run it with no option but --out.")
+    registered = _registered(root)
     target = root / RESULTS
     target.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         write_whole(target / name, (source / name).read_bytes())
-    summary = {"registered": _registered(root), **summary, "command": COMMAND}  # not where it was run
+    summary = {"registered": registered, **summary, "command": COMMAND}  # not where it was run
     del summary["page"]
     write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
 
 def _registered(root: Path) -> dict[str, str]:
-    """The one commit of the suite's file, and its date."""
-    words = ["git", "log", "--format=%H %cI", "--", SUITE_FILE.as_posix()]
-    lines = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    """The one commit of the suite's file, and its date in UTC."""
+    words = ["git", "log", "--date=iso-strict-local", "--format=%H %cd", "--", SUITE_FILE.as_posix()]
+    universal = {**os.environ, "TZ": "UTC0"}
+    done = subprocess.run(words, cwd=root, env=universal, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
     if len(lines) != 1:
         raise InputError(f"{SUITE_FILE} has {len(lines)} commits; accepted: one, before the run.")
     commit, date = lines[0].split()
