@@ -26,7 +26,8 @@ def tournament_command(
         list[str] | None,
         typer.Option(
             metavar="LIST",
-            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play.",
+            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play. "
+            "In a suite that tests one learner: who is tested.",
         ),
     ] = None,
     games: Annotated[
@@ -41,7 +42,7 @@ def tournament_command(
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Play every pair of learners in both seats over a suite of games, and rank them.
+    """Play every pair of learners in both seats over a suite of games, and rank them; or test one of them.
 
     The tournament is a study: what is in the folder already is not run again. A LIST is separated by commas; the option
     may also be given more than once.
@@ -51,6 +52,7 @@ def tournament_command(
       coebl tournament --quick --learners path/to/mine.py:Mine --out mine
       coebl tournament --out standard
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
+      coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
     from coebl.tournament.outcome import finish
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
