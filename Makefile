@@ -34,9 +34,10 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
-findings: .venv/developing  ## docs/findings.md and docs/which-learner.md anew, from their templates and results/
+findings: .venv/developing  ## docs/findings.md, docs/which-learner.md and docs/kin.md anew, from their templates and results/
 	$(BIN)/python -m coebl.papers.ijcai2025.findings
 	$(BIN)/python -m coebl.tournament.advice
+	$(BIN)/python -m coebl.tournament.trial.published
 
 docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
