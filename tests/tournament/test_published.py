@@ -23,19 +23,11 @@ RESULTS, PAGE = ROOT / published.RESULTS, ROOT / published.PAGE
 # What the template may say by itself: settings of the suite.
 NAMES = r"2 to 128 actions|deviation 1\b|at 5 %|95 % interval"
 
-there = pytest.mark.skipif(not RESULTS.exists(), reason="the test has not been published yet")
 
-
-def test_results_and_page_come_together():
-    assert PAGE.exists() == RESULTS.exists()
-
-
-@there
 def test_the_page_is_what_its_template_makes_of_the_results():
     assert PAGE.read_text() == published.render(RESULTS), "run: make findings"
 
 
-@there
 def test_the_results_are_those_of_the_registered_test():
     suite, summary = read_suite(published.SUITE), json.loads((RESULTS / "summary.json").read_text())
     assert (summary["suite"], summary["suite_sha256"]) == (suite.id, suite.digest)
