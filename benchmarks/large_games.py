@@ -22,8 +22,8 @@ from coebl.engine import simulate
 from coebl.games import parse_game
 
 GAMES = ("diagonal", "bigger-number")
-ROUNDS = {"kin": {8: 3000, 9: 300, 10: 50}, "coebl:c=2": {8: 200, 9: 30, 10: 3}}  # by learner and n
-RUNS = {8: 2, 9: 1, 10: 1}
+ROUNDS = {"kin": {8: 3000, 9: 100, 10: 10}, "coebl:c=2": {8: 100, 9: 15, 10: 2}}  # by learner and n
+RUNS = {8: 1, 9: 1, 10: 1}
 METRICS = ["pseudo_regret", "exploitability"]
 
 TEXT = """\

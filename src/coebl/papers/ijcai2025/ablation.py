@@ -150,7 +150,7 @@ def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: d
     bases = list(dict.fromkeys(one.base for _, one in tests))
     ax.axvline(0, **GUIDE)
     for which, base in enumerate(bases):
-        colour, marker = PALETTE[which][0], "os"[which]
+        colour, marker = PALETTE[which][0], "os"[which]  # as in the titles of the panels
         learner = parse_learner(base)
         name = f"COEBL, c = {learner.c:g}" if isinstance(learner, Coebl) else learner.title
         ax.plot([], [], marker, color=colour, markersize=4, linestyle="none", label=f"{name}, variant − plain")
@@ -160,7 +160,9 @@ def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: d
                 face = colour if one.shown else "white"
                 ax.plot([one.low, one.high], [y, y], color=colour, linewidth=1.1)
                 ax.plot(one.mean, y, marker, color=colour, markerfacecolor=face, markersize=3.6, markeredgewidth=0.8)
-    levels = ", ".join(f"{files.means[base, outcome, ALL_GAMES]:.3g}" for base in bases)
+    levels = "  ".join(
+        f"{symbol} {files.means[base, outcome, ALL_GAMES]:.3g}" for symbol, base in zip("●■", bases, strict=False)
+    )
     ax.set_title(f"{TITLES[outcome]}\nplain: {levels}", color=NOTE)
     ax.set_xlabel("better ←   → worse")
     ax.tick_params(axis="y", length=0)
