@@ -62,6 +62,55 @@ def test_what_is_compared_was_fixed_in_the_studys_file():
     }
 
 
+def test_what_the_words_say_is_what_the_numbers_say(files):
+    def shown(variant, outcome, base=None):
+        """-1 where the variant is shown to be better, 1 where worse, else 0; for c = 8 and c = 2."""
+        found = []
+        for c in ("coebl:", "coebl:c=2,"):
+            one = files.test(c + variant, outcome, base and c + base)
+            found.append(int(np.sign(one.mean)) * one.shown)
+        return found
+
+    assert shown("mutation=sparse:probability=0", "best-response") == [0, -1]
+    for mutation in ("gaussian-prose", "posterior"):
+        assert shown(f"mutation={mutation}", "best-response") == shown(f"mutation={mutation}", "exp3") == [1, 1]
+    quiet = ["mutation=laplace", "mutation=student", "mutation=adaptive,selection=elitist:judge=means"]
+    quiet += ["selection=none", "population=hosts", "population=pool:size=4+mutants=4+play=draw"]
+    quiet += [f"selection={one},population=pool:mutants=4" for one in ("comma", "tournament", "dominance")]
+    assert all(shown(variant, outcome) == [0, 0] for variant in quiet for outcome in OUTCOMES)
+    assert shown("recombination=row", "ucb") == shown("recombination=row", "exp3") == [-1, -1]
+    assert shown("recombination=column", "ucb") == shown("recombination=column", "exp3") == [1, 1]
+    for recombination in ("row", "column", "both", "crossover", "crossover:by=row"):
+        assert min(shown(f"recombination={recombination}", "best-response")) == 0
+    for crossover in ("crossover", "crossover:by=row"):
+        assert min(min(shown(f"recombination={crossover}", outcome)) for outcome in OUTCOMES) == 0
+    assert shown("population=pool:turnover=0.1", "best-response") == [-1, -1]
+    several = "population=pool:size=4+mutants=4"
+    assert shown(several, "best-response") == [-1, -1]
+    assert shown(f"{several}+play=draw", "best-response", several) == [1, 1]
+    elitist = "selection=elitist:judge=means,population=pool:mutants=4"
+    assert shown("selection=dominance,population=pool:mutants=4", "best-response", elitist) == [1, 0]
+    for none in ("coebl:selection=none", "coebl:c=2,selection=none"):
+        assert all(one[5:8] == (0, 0, 0) for one in found_of(files, none))
+    kin = {
+        (spec, one.outcome): one for spec in ("mutation=0", "own=1", "c=0") for one in found_of(files, f"kin:{spec}")
+    }
+    assert {key for key, one in kin.items() if one.shown and one.mean > 0} == {
+        ("mutation=0", "ucb"),
+        ("mutation=0", "self-play"),
+        ("own=1", "ucb"),
+        ("own=1", "exp3"),
+        ("own=1", "self-play"),
+        ("c=0", "best-response"),
+    }
+    assert {key for key, one in kin.items() if one.shown and one.mean < 0} == {("c=0", "exp3")}
+    assert not any(one.shown for one in found_of(files, "kin:turnover=1"))
+
+
+def found_of(files, learner):
+    return [files.test(learner, outcome) for outcome in OUTCOMES]
+
+
 def test_a_small_study_is_summarised_by_hand_alike(tmp_path):
     study = parse_study("""
         name = "small"
