@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow kernels lint format bench findings docs clean
+.PHONY: reproduce test test-slow kernels lint format bench large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -34,8 +34,16 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
-findings: .venv/developing  ## docs/findings.md, docs/which-learner.md and docs/kin.md anew, from their templates and results/
+large-games: .venv/developing  ## how far 256 to 1024 actions go, into benchmarks/LARGE_GAMES.md: five minutes of one core
+	$(BIN)/python benchmarks/large_games.py
+
+ablation: .venv/developing  ## the ablation study, into results/ablation and docs/ablation.md: fifteen minutes of one core
+	$(BIN)/coebl run studies/ablation.toml --out build/ablation
+	$(BIN)/python -m coebl.papers.ijcai2025.ablation build/ablation
+
+findings: .venv/developing  ## findings, ablation, which-learner and kin of docs/ anew, from their templates and results/
 	$(BIN)/python -m coebl.papers.ijcai2025.findings
+	$(BIN)/python -m coebl.papers.ijcai2025.ablation
 	$(BIN)/python -m coebl.tournament.advice
 	$(BIN)/python -m coebl.tournament.trial.published
 
