@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coebl.cli.app import app, repeated, width
 from coebl.cli.studies import Dask, Workers, run_study
 from coebl.core.errors import printable
+
+if TYPE_CHECKING:
+    from coebl.study import Study
+    from coebl.tournament.suite import Suite
 
 
 @app.command("tournament")
@@ -21,7 +26,8 @@ def tournament_command(
         list[str] | None,
         typer.Option(
             metavar="LIST",
-            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play.",
+            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play. "
+            "In a suite that tests one learner: who is tested.",
         ),
     ] = None,
     games: Annotated[
@@ -36,7 +42,7 @@ def tournament_command(
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Play every pair of learners in both seats over a suite of games, and rank them.
+    """Play every pair of learners in both seats over a suite of games, and rank them; or test one of them.
 
     The tournament is a study: what is in the folder already is not run again. A LIST is separated by commas; the option
     may also be given more than once.
@@ -46,6 +52,7 @@ def tournament_command(
       coebl tournament --quick --learners path/to/mine.py:Mine --out mine
       coebl tournament --out standard
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
+      coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
     from coebl.tournament.outcome import finish
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
@@ -63,17 +70,36 @@ def tournament_command(
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     summary = run_study(study, out, workers, dask, command)
     if chosen.subject:
-        return
-    outcome = finish(chosen, study, out, command)
-    print(f"\n{as_table(outcome.standings)}\n")
-    for line in [legend(outcome.standings), *outcome.sentences]:
-        print(textwrap.fill(printable(line), width(), break_on_hyphens=False))
-    if quick:
-        print(textwrap.fill(chosen.description, width()))
-    print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(out))}")
+        files = _tell_trial(chosen, field, study, out, command)
+    else:
+        outcome = finish(chosen, study, out, command)
+        print(f"\n{as_table(outcome.standings)}\n")
+        _tell([legend(outcome.standings), *outcome.sentences, *[chosen.description] * quick])
+        files = outcome.files
+    print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 
 
 def _option(option: str, value: int | None) -> list[str]:
     return [] if value is None else [option, str(value)]
+
+
+def _tell_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
+    """Judge a test, and print the answer first: the statements, then what failed."""
+    from coebl.tournament.trial.outcome import finish_trial
+    from coebl.tournament.trial.words import LEGEND, as_text, failure_lines
+
+    outcome = finish_trial(suite, subjects, study, out, command)
+    for findings in outcome.trials:
+        print(f"\n{printable(findings[0].contest.subject)}")
+        _tell(as_text(findings))
+        _tell(line for finding in findings for line in failure_lines(finding))
+    _tell([LEGEND, *outcome.notes])
+    return outcome.files
+
+
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()))
+        print(textwrap.fill(printable(line), width(), break_on_hyphens=False, subsequent_indent=indent))

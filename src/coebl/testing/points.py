@@ -14,17 +14,17 @@ Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what 
 class Point:
     """One point of a contract, and how it went."""
 
-    name: str
-    passed: bool
-    detail: str = ""
+    name: str  # what should hold
+    passed: bool  # whether it does
+    detail: str = ""  # the complaint, if it does not
 
 
 @dataclass(frozen=True)
 class Report:
     """All points of a contract."""
 
-    subject: str
-    points: tuple[Point, ...]
+    subject: str  # who was checked
+    points: tuple[Point, ...]  # in the order in which they were tried
 
     @property
     def passed(self) -> bool:

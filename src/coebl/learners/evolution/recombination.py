@@ -53,11 +53,21 @@ class Recombination:
     crosses: ClassVar[bool] = False  # whether survivors keep the matrix from which they were bred, for `cross`
 
     def belief(self, seat: Seat) -> Belief:
-        """What is known of the payoffs, of nothing as yet."""
+        """What is known of the payoffs, of nothing as yet.
+
+        Args:
+            seat: where the learner sits.
+        """
         return _Alone(seat)
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
-        """The mutants crossed with those from which their parents were bred, all (runs, number, m, k)."""
+        """The mutants crossed with those from which their parents were bred, all (runs, number, m, k).
+
+        Args:
+            seat: where random numbers come from.
+            mutants: those of the round.
+            parents: what they were bred from.
+        """
         return mutants
 
 
@@ -71,17 +81,19 @@ class Nothing(Recombination):
 class _Inheritance(Recombination):
     """Estimates (1 - g) mean + g (effect of row + effect of column), as `Kinship` has them.
 
-    `own` is the share of the payoffs' variance that a pair has by itself. The rest is its relatives'.
+    `own` is the share of the payoffs' variance that a pair has by itself. The rest is its relatives'. With `clip`, what
+    is inherited stays within the known range of payoffs.
     """
 
     relatives: ClassVar[tuple[int, int]]  # whether it inherits from its row, and from its column
 
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
     noise: Annotated[float, Range(0, open_low=True)] = 1.0
+    clip: bool = False
 
     def belief(self, seat: Seat) -> Belief:
         rows, columns = ((1 - self.own) * one / sum(self.relatives) for one in self.relatives)
-        return Kinship(seat, own=self.own, rows=rows, columns=columns, noise=self.noise)
+        return Kinship(seat, own=self.own, rows=rows, columns=columns, noise=self.noise, clip=self.clip)
 
 
 @RECOMBINATIONS.add("row")
