@@ -38,6 +38,7 @@ from coebl.learners.registry import LEARNERS
 from coebl.solver import Maximin
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
+"""What a learner may declare in `sees`."""
 SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every learner sees
     "opponent": "the opponent's action",
     "payoffs": "what every own action would have earned",
@@ -46,6 +47,7 @@ SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every le
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
+"""How much a learner sees, in one of four words."""
 KINDS: dict[Kind, str] = {  # from the least that is seen to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
