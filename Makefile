@@ -40,7 +40,7 @@ findings: .venv/developing  ## docs/findings.md and docs/which-learner.md anew, 
 
 docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
-	@echo build/site/index.html
+	@echo 'build/site/index.html; to search in it, serve it: python -m http.server --directory build/site'
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

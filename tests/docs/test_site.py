@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import coebl
 from coebl import Game
 from coebl.learners import LEARNERS
 from coebl.study.match_ups import MATCH_UPS
@@ -51,6 +52,11 @@ def test_every_public_name_is_on_a_page(generators):
     for package in PACKAGES:
         assert f"reference/python/{package}.md" in pages
         assert set(names(package)) <= shown, package
+
+
+@pytest.mark.parametrize("name", coebl.__all__)
+def test_what_can_be_imported_from_coebl_has_an_example(name):
+    assert ">>> " in (inspect.getdoc(getattr(coebl, name)) or "")
 
 
 @pytest.mark.parametrize("name", LEARNERS.names)

@@ -194,7 +194,17 @@ def _undeclared(sight: Sight) -> InputError:
 
 @dataclass
 class Learner:
-    """A way of learning to play. See the module's text for the contract."""
+    """A way of learning to play. See the module's text for the contract.
+
+    >>> class Stubborn(Learner):
+    ...     def start(self, seat):
+    ...         self.mixture = seat.full(1 / seat.actions, seat.actions)
+    ...
+    ...     def policy(self, t):
+    ...         return self.mixture
+    >>> Stubborn.kind(), str(Stubborn())
+    ('bandit', 'Stubborn')
+    """
 
     name: ClassVar[str] = ""  # its spec name; a class in a file of one's own needs none
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
