@@ -39,7 +39,7 @@ findings: .venv/developing  ## docs/findings.md and docs/which-learner.md anew, 
 	$(BIN)/python -m coebl.tournament.advice
 
 docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo 'build/site/index.html; to search in it, serve it: python -m http.server --directory build/site'
 
 clean:

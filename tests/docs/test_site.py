@@ -94,7 +94,7 @@ def test_the_notebook_runs(generators, monkeypatch):
 
 @pytest.mark.slow
 def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True)
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 100
