@@ -85,6 +85,6 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write the index of the search as a script too: in a page that is opened as a file, all scripts stop without it."""
+    """Write the index of the search as a script too: in a page opened as a file, all scripts stop without it."""
     index = Path(config.site_dir, "search", "search_index.json")
     index.with_suffix(".js").write_text(f"var __index = {index.read_text('utf-8')}", "utf-8")
