@@ -48,8 +48,8 @@ findings: .venv/developing  ## findings, ablation, which-learner and kin of docs
 	$(BIN)/python -m coebl.tournament.trial.published
 
 docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
-	@echo build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo 'build/site/index.html; to search in it, serve it: python -m http.server --directory build/site'
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -26,6 +26,7 @@ from coebl.learners.evolution.breeding import Generation, Judge
 SELECTIONS: Registry[Selection] = Registry(
     "selection", "selections", refusal=lambda factory: refuse_unless(factory, Selection)
 )
+"""The selections by name, as a spec of COEBL has them."""
 
 
 @dataclass(frozen=True)
