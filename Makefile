@@ -34,7 +34,7 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
-large-games: .venv/developing  ## how far 256 to 1024 actions go, into benchmarks/LARGE_GAMES.md: five minutes of one core
+large-games: .venv/developing  ## how far 256 to 1024 actions go, into benchmarks/LARGE_GAMES.md: three minutes of one core
 	$(BIN)/python benchmarks/large_games.py
 
 ablation: .venv/developing  ## the ablation study, into results/ablation and docs/ablation.md: fifteen minutes of one core

@@ -71,15 +71,14 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
             found.append(int(np.sign(one.mean)) * one.shown)
         return found
 
-    assert shown("mutation=sparse:probability=0", "best-response") == [0, -1]
+    assert shown("mutation=sparse:probability=0", "best-response") == [-1, -1]
     for mutation in ("gaussian-prose", "posterior"):
         assert shown(f"mutation={mutation}", "best-response") == shown(f"mutation={mutation}", "exp3") == [1, 1]
     quiet = ["mutation=laplace", "mutation=student", "mutation=adaptive,selection=elitist:judge=means"]
-    quiet += ["selection=none", "population=hosts", "population=pool:size=4+mutants=4+play=draw"]
-    quiet += [f"selection={one},population=pool:mutants=4" for one in ("comma", "tournament", "dominance")]
+    quiet += ["population=hosts"]
     assert all(shown(variant, outcome) == [0, 0] for variant in quiet for outcome in OUTCOMES)
     assert shown("recombination=row", "ucb") == shown("recombination=row", "exp3") == [-1, -1]
-    assert shown("recombination=column", "ucb") == shown("recombination=column", "exp3") == [1, 1]
+    assert shown("recombination=column", "ucb") == [1, 1]
     for recombination in ("row", "column", "both", "crossover", "crossover:by=row"):
         assert min(shown(f"recombination={recombination}", "best-response")) == 0
     for crossover in ("crossover", "crossover:by=row"):
@@ -88,23 +87,18 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
     several = "population=pool:size=4+mutants=4"
     assert shown(several, "best-response") == [-1, -1]
     assert shown(f"{several}+play=draw", "best-response", several) == [1, 1]
-    elitist = "selection=elitist:judge=means,population=pool:mutants=4"
-    assert shown("selection=dominance,population=pool:mutants=4", "best-response", elitist) == [1, 0]
+    assert shown("population=pool:mutants=4", "best-response") == [0, -1]
+    for plainly in (True, False):
+        assert not any(one.shown for tests in files.of_wish("selection", plainly).values() for one in tests.values())
     for none in ("coebl:selection=none", "coebl:c=2,selection=none"):
         assert all(one[5:8] == (0, 0, 0) for one in found_of(files, none))
-    kin = {
-        (spec, one.outcome): one for spec in ("mutation=0", "own=1", "c=0") for one in found_of(files, f"kin:{spec}")
+    kin = [one for (learner, _) in files.of_wish(KIN) for one in found_of(files, learner) if one.shown]
+    assert all(one.mean > 0 for one in kin)
+    assert {(one.learner, one.outcome) for one in kin} == {
+        *(("kin:mutation=0", outcome) for outcome in ("ucb", "self-play")),
+        *(("kin:own=1", outcome) for outcome in ("ucb", "exp3", "self-play")),
+        *((learner, "best-response") for learner in ("kin:turnover=1", "kin:c=0")),
     }
-    assert {key for key, one in kin.items() if one.shown and one.mean > 0} == {
-        ("mutation=0", "ucb"),
-        ("mutation=0", "self-play"),
-        ("own=1", "ucb"),
-        ("own=1", "exp3"),
-        ("own=1", "self-play"),
-        ("c=0", "best-response"),
-    }
-    assert {key for key, one in kin.items() if one.shown and one.mean < 0} == {("c=0", "exp3")}
-    assert not any(one.shown for one in found_of(files, "kin:turnover=1"))
 
 
 def found_of(files, learner):
