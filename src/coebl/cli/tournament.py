@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from coebl.cli.app import app, repeated, width
-from coebl.cli.studies import Dask, Workers, run_study
-from coebl.core.errors import printable
+from coebl.cli.app import app, repeated
+from coebl.cli.rankings import print_standings
+from coebl.cli.screen import say
+from coebl.cli.studies import Dask, Workers, going_on, run_study
 
 
 @app.command("tournament")
@@ -31,6 +31,7 @@ def tournament_command(
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per run; by default the suite's.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few small games, few seeds: two minutes.")] = False,
     suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
+    details: Annotated[bool, typer.Option("--details", help="Print all columns of the ranking.")] = False,
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
@@ -48,7 +49,6 @@ def tournament_command(
     from coebl.tournament.outcome import finish
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list
     from coebl.tournament.suite import read_suite
-    from coebl.tournament.words import as_table, legend
 
     chosen = read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
@@ -58,14 +58,13 @@ def tournament_command(
     words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
-    summary = run_study(study, out, workers, dask, command)
-    outcome = finish(chosen, study, out, command)
-    print(f"\n{as_table(outcome.standings)}\n")
-    for line in [legend(outcome.standings), *outcome.sentences]:
-        print(textwrap.fill(printable(line), width(), break_on_hyphens=False))
+    with going_on(command, workers, dask):
+        summary = run_study(study, out, workers, dask, command)
+        outcome = finish(chosen, study, out, command)
+    print()
+    print_standings(outcome, out, details)
     if quick:
-        print(textwrap.fill(chosen.description, width()))
-    print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(out))}")
+        say(chosen.description)
     if summary.failed:
         raise typer.Exit(1)
 
