@@ -70,7 +70,7 @@ def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(
         brief.split()
     )
     details = coebl("claims", folder, "--details", cwd=folder.parent).stdout
-    assert "exp3 v coebl:c=2 on rps: the mean" in details
+    assert "ucb v coebl:c=2 on rps, round 2010: the mean" in details
     assert len(details) > 3 * len(brief)
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from coebl.claims.judging import Outcome, Verdict
 
 STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UNSURE, "not testable": FAINT}
-_MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
 _PLAIN_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant": "?", "not testable": "-"}
 
 
@@ -27,33 +26,26 @@ def print_verdicts(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> No
     """
     from rich.text import Text
 
-    marks = _MARKS if can_show("".join(_MARKS.values())) else _PLAIN_MARKS
+    from coebl.claims.tables import MARKS, MEANINGS, mark
+
+    marks = MARKS if can_show("".join(MARKS.values())) else _PLAIN_MARKS
     found = {(verdict.id, verdict.variant): verdict for verdict in verdicts}
     variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
+
+    def shown(verdict: Verdict) -> Text:
+        text = mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
+        return Text(text, STYLES[verdict.verdict])
+
     rows: list[list[str | Text]] = [
-        [id, text, *(_mark(found[id, variant], marks) for variant in variants)]
+        [id, text, *(shown(found[id, variant]) for variant in variants)]
         for id, text in {verdict.id: verdict.text for verdict in verdicts}.items()
     ]
     header = ["", "claim", *(titles[variant] for variant in variants)]
     print_table(header, rows, cut="claim")
-    meanings: dict[Outcome, str] = {
-        "holds": "holds",
-        "fails": "fails, with how many of its checks are refuted",
-        "not significant": "undecided",
-        "not testable": "not testable here",
-    }
     legend = Text("   ").join(
-        Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}") for outcome, meaning in meanings.items()
+        Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}") for outcome, meaning in MEANINGS.items()
     )
     console().print(legend)
-
-
-def _mark(verdict: Verdict, marks: Mapping[Outcome, str]) -> Text:
-    from rich.text import Text
-
-    refuted = sum(check.verdict == "fails" for check in verdict.checks)
-    count = f" {refuted}/{len(verdict.checks)}" if refuted else ""
-    return Text(marks[verdict.verdict] + count, STYLES[verdict.verdict])
 
 
 def print_details(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
