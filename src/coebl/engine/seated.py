@@ -156,6 +156,7 @@ class Seated:
 def sample(policy: Floats, uniform: Floats) -> Ints:
     """An action per run: the first whose cumulative probability exceeds the uniform number."""
     cumulative = policy.cumsum(axis=1)
-    below = (cumulative <= uniform * cumulative[:, -1:]).sum(axis=1)
-    action: Ints = np.minimum(below, policy.shape[1] - 1)  # only a policy that is about to be refused needs this
+    below = cumulative <= uniform * cumulative[:, -1:]
+    below[:, -1] = False  # only a policy that is about to be refused needs this
+    action: Ints = below.argmin(axis=1)  # the first that is not below
     return action

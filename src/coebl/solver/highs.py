@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.solver.interruptible import in_second_thread
-
-Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-10  # the least that HiGHS takes
 _LONG = 1e7  # m * n * (m + n) of a game that takes some tenths of a second

@@ -19,8 +19,9 @@ class Tally:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        self.count[at] += 1
-        self.mean[at] += (reward - self.mean[at]) / self.count[at]
+        count, mean = self.count[at] + 1, self.mean[at]
+        self.count[at] = count
+        self.mean[at] = mean + (reward - mean) / count
         return at
 
 
@@ -39,11 +40,11 @@ class Posterior:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        self.count[at] += 1
-        self._total[at] += reward
-        self.variance[at] = 1 / (self.count[at] + 1)
-        self.deviation[at] = np.sqrt(self.variance[at])
-        self.mean[at] = self._total[at] * self.variance[at]
+        count, total = self.count[at] + 1, self._total[at] + reward
+        variance = 1 / (count + 1)
+        self.count[at], self._total[at], self.variance[at] = count, total, variance
+        self.deviation[at] = np.sqrt(variance)
+        self.mean[at] = total * variance
         return at
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
