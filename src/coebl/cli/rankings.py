@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coebl.cli.screen import print_table, say
@@ -35,7 +33,7 @@ def print_ranking(results: Results) -> None:
     )
 
 
-def print_standings(outcome: Outcome, folder: Path, details: bool) -> None:
+def print_standings(outcome: Outcome, details: bool) -> None:
     """Print the ranking of a tournament and what came out; with details, all columns, and what they mean."""
     from coebl.tournament.words import HEADER, as_table, legend, rows_of
 
@@ -58,4 +56,3 @@ def print_standings(outcome: Outcome, folder: Path, details: bool) -> None:
             "advantage: what a learner earns above the value; worst: what a best response takes from it; both in % of "
             "the payoff range per round. For all columns, add --details."
         )
-    print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(folder))}")

@@ -67,9 +67,10 @@ def tournament_command(
             return
         outcome = finish(chosen, study, out, command)
     print()
-    print_standings(outcome, out, details)
+    print_standings(outcome, details)
     if quick:
         say(chosen.description)
+    print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 
