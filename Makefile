@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow test-lowest coverage dist kernels lint format bench findings clean
+.PHONY: reproduce test test-slow test-lowest coverage dist kernels lint format bench findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -51,9 +51,14 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
-findings: .venv/developing  ## docs/findings.md and docs/which-learner.md anew, from their templates and results/
+findings: .venv/developing  ## docs/findings.md, docs/which-learner.md and docs/kin.md anew, from their templates and results/
 	$(BIN)/python -m coebl.papers.ijcai2025.findings
 	$(BIN)/python -m coebl.tournament.advice
+	$(BIN)/python -m coebl.tournament.trial.published
+
+docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo build/site/index.html
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* dist build

@@ -149,7 +149,8 @@ def random_game(seed):
 
 @pytest.mark.parametrize("command", ["solve", "show"])
 def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path, coebl, command):
-    Game(np.ones((2, 1)), row_labels=["up\x1b[2J\n", "naïve"], column_labels=["l"]).write(tmp_path / "odd.json")
+    labels = {"row_labels": ["up\x1b[2J\n", "naïve"], "column_labels": ["l"]}
+    Game(np.ones((2, 1)), name="odd\x1b[2J", **labels).write(tmp_path / "odd.json")
     ascii_only = in_a_process(command, "odd.json", cwd=tmp_path, PYTHONIOENCODING="ascii")
     for run, shown in ((coebl(command, "odd.json", cwd=tmp_path), "naïve"), (ascii_only, r"na\xefve")):
         assert run.returncode == 0, run.stderr

@@ -1,5 +1,6 @@
 """The conformance kit: every built-in passes, and each kind of fault is found."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from coebl.games import GAMES, parse_game
 from coebl.learners import LEARNERS, Learner, Seen
 from coebl.metrics import Metric, metric_class
 from coebl.testing import StrictArray, check_game, check_learner, check_metric
+from coebl.testing.points import report_on
 
 SPECS = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
 
@@ -126,22 +128,22 @@ def test_a_class_of_ones_own_passes():
 
 
 @pytest.mark.parametrize(
-    ("learner", "point"),
+    ("learner", "point", "remedy"),
     [
-        (LeaksBetweenRuns, "a run does not depend on its batch"),
-        (UsesGlobalState, "leaves the global random state alone"),
-        (MinimisesReward, "comes to play a dominant action"),
-        (WrongShape, "plays square, wide, tall"),
-        (SeesTooMuch, "plays square, wide, tall"),
-        (MakesItsOwnArrays, "takes its arrays from the seat"),
-        (ReturnsNumPys, "takes its arrays from the seat"),
-        (RemembersInAField, "is equal to itself after it has played"),
+        (LeaksBetweenRuns, "a run does not depend on its batch", "sum over the last axis, never over runs"),
+        (UsesGlobalState, "leaves the global random state alone", "draw from seat.random"),
+        (MinimisesReward, "comes to play a dominant action", "look at the sign of the reward"),
+        (WrongShape, "plays square, wide, tall", "accepted: (runs, actions) = "),
+        (SeesTooMuch, "plays square, wide, tall", 'write sees = {"opponent"}'),
+        (MakesItsOwnArrays, "takes its arrays from the seat", "make it with seat.zeros"),
+        (ReturnsNumPys, "takes its arrays from the seat", "compute it from arrays of the seat"),
+        (RemembersInAField, "is equal to itself after it has played", "compare fields alone"),
     ],
 )
-def test_each_fault_is_found(learner, point):
+def test_each_fault_is_found_and_its_remedy_named(learner, point, remedy):
     report = check_learner(learner)
     assert not report.passed
-    assert any(point in each.name and not each.passed for each in report.points), report
+    assert any(point in each.name and remedy in each.detail for each in report.points), report
     assert "FAIL" in str(report)
     with pytest.raises(AssertionError, match="FAIL"):
         report.require()
@@ -152,16 +154,37 @@ def test_complaints_name_the_users_own_line():
     lines = Path(__file__).read_text().splitlines()
     line = 1 + next(at for at, text in enumerate(lines) if "seen.opponent.sum()" in text)
     assert f"({__file__}, line {line})" in str(report)
-    assert 'write sees = {"opponent"}' in str(report)
 
 
-def test_a_class_that_cannot_be_registered_is_reported():
-    class Mute(Sound):
-        sees = "opponent"
+def test_complaints_are_one_printable_line_each():
+    def fail():
+        raise ValueError("a\nb\x1b[2J")
 
-    report = check_learner(Mute)
+    def end():
+        sys.exit(0)
+
+    report = report_on("odd", iter([("fails", fail), ("ends the program", end)]))
+    assert [point.detail.partition(" (")[0] for point in report.points] == [r"ValueError: a b\x1b[2J", "SystemExit: 0"]
     assert not report.passed
-    assert "sees is 'opponent'; accepted: a set" in str(report)
+
+
+class Mute(Sound):
+    sees = "opponent"
+
+
+class MadeByHand(Sound):
+    def __init__(self, rate=0.5):
+        self.rate = rate
+
+
+@pytest.mark.parametrize(
+    ("learner", "said"),
+    [(Mute, "sees is 'opponent'; accepted: a set"), (MadeByHand, "the class has an __init__ of its own; make its")],
+)
+def test_a_class_that_cannot_be_registered_is_reported(learner, said):
+    report = check_learner(learner)
+    assert not report.passed
+    assert said in str(report)
 
 
 class TestStrictArrays:

@@ -44,7 +44,7 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal
 class Block:
     """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first."""
 
-    game: Game
+    game: Game  # the game that is played
     first_round: int  # rounds count from 1
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
     actions: Sequence[Ints]  # per seat: (rounds, runs)
@@ -73,6 +73,10 @@ class Block:
 
 class Metric:
     """A number per round and run. Extend it: the class attributes, and `__call__`.
+
+    Args:
+        game: the game that is played.
+        runs: how many runs the batch has.
 
     >>> class Surprise(Metric):
     ...     name = "surprise"
@@ -152,7 +156,11 @@ class Outcomes:
 
 
 class RunningSum:
-    """A sum over all rounds so far, carried from block to block."""
+    """A sum over all rounds so far, carried from block to block.
+
+    Args:
+        runs: how many runs the batch has.
+    """
 
     def __init__(self, runs: int) -> None:
         self._runs = runs
@@ -187,7 +195,11 @@ class Total(Metric):
         self._sum = RunningSum(runs)
 
     def terms(self, block: Block) -> Floats:
-        """What each round adds: (rounds, runs)."""
+        """What each round adds: (rounds, runs).
+
+        Args:
+            block: consecutive rounds.
+        """
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:

@@ -30,8 +30,8 @@ class Runs:
     rounds: Ints  # (recorded,), increasing
     seeds: Ints  # (runs,), increasing
     values: Floats  # (recorded, runs)
-    horizon: int | None = None  # how many rounds the match has, and its noise, where they are known
-    noise: str | None = None
+    horizon: int | None = None  # how many rounds the match has, where it is known
+    noise: str | None = None  # its spec, where it is known
 
     def thinned(self, points: int) -> Runs:
         """Thin to at most `points` rounds, evenly spread, including the first and last.
@@ -67,4 +67,11 @@ class Source(Protocol):
         """Game, row and column of every match."""
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        """One metric of one match at every recorded round, for all seeds; an InputError if it is not there."""
+        """One metric of one match at every recorded round, for all seeds; an InputError if it is not there.
+
+        Args:
+            game: its spec.
+            row: the row learner's spec.
+            column: the column learner's spec.
+            metric: its name.
+        """

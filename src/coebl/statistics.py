@@ -29,13 +29,13 @@ _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
 class Interval:
     """A mean with a confidence interval."""
 
-    mean: float
-    low: float
-    high: float
+    mean: float  # of the samples
+    low: float  # the lower end
+    high: float  # the upper end
     sd: float  # of the samples, with n - 1
-    n: int
-    level: float
-    method: Method
+    n: int  # how many samples there are
+    level: float  # how often such an interval holds the true mean
+    method: Method  # how it was computed
 
     def __contains__(self, number: float) -> bool:
         return self.low <= number <= self.high
@@ -48,8 +48,8 @@ class Interval:
 class PairedDifference:
     """The mean of a - b over seeds, and the two-sided p value of the paired t test that it is zero."""
 
-    interval: Interval
-    p: float
+    interval: Interval  # of the mean difference
+    p: float  # Student's, two-sided
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Equivalence:
     test says yes. A no means "not shown", never "different".
     """
 
-    equivalent: bool
-    p: float
-    margin: float
-    interval: Interval
+    equivalent: bool  # the answer
+    p: float  # the larger of the two one-sided tests
+    margin: float  # the largest mean that counts as none
+    interval: Interval  # of the mean
 
     def __bool__(self) -> bool:
         return self.equivalent
@@ -81,6 +81,13 @@ def mean_interval(
     "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987) from that
     many resamples, drawn from the generator that is then needed. For a single sample, the sd and both ends are NaN:
     one number says nothing about spread. Equal samples have an interval of width zero.
+
+    Args:
+        samples: one number per seed.
+        level: how often the interval should hold the true mean.
+        method: "student" or "bootstrap".
+        random: for the bootstrap.
+        resamples: of the bootstrap.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
     2.5 [0.4457, 4.554]
@@ -115,13 +122,17 @@ class Band:
 
     mean: Floats  # NaN where a value is not finite
     low: Floats  # NaN there too, and everywhere if there is one seed: it says nothing about spread
-    high: Floats
+    high: Floats  # as low
     sd: Floats  # of the samples, with n - 1; NaN where the ends are
-    seeds: int
+    seeds: int  # how many samples a row has
 
     @classmethod
     def of(cls, values: Floats, level: float = 0.95) -> Band:
         """The band of values of shape (rows, seeds): what `mean_interval` says of each row.
+
+        Args:
+            values: one row per entry of the band.
+            level: of the intervals.
 
         >>> band = Band.of(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 5.0, 5.0, 5.0]]))
         >>> band.low.round(4), band.high.round(4)
@@ -160,6 +171,14 @@ def paired_difference(
     Student's whichever method gives the interval. Differences that are all equal have p = 1 if they are zero and p = 0
     otherwise; a single seed has p = NaN.
 
+    Args:
+        a: the first number of each seed.
+        b: the second.
+        seeds: of arrays, in their order.
+        level: of the interval.
+        method: of the interval, as in `mean_interval`.
+        random: for the bootstrap.
+
     >>> result = paired_difference({1: 5.0, 2: 7.0, 3: 9.0}, {3: 6.0, 1: 3.0, 2: 6.0})
     >>> print(result.interval, round(result.p, 4))
     2 [-0.4841, 4.484] 0.0742
@@ -197,6 +216,9 @@ def holm(p_values: Mapping[str, float] | Sequence[float]) -> dict[str, float] | 
     Rejecting those at most 0.05 keeps the chance of any false rejection at most 0.05, whatever the dependence
     between the tests (Holm 1979).
 
+    Args:
+        p_values: those of the family, by name or in order.
+
     >>> holm({"first": 0.01, "second": 0.04, "third": 0.02})
     {'first': 0.03, 'second': 0.04, 'third': 0.04}
     """
@@ -218,6 +240,11 @@ def equivalent(samples: ArrayLike, margin: float, level: float = 0.95) -> Equiva
 
     Each is at 1 - level, and both must reject, so the chance to call a mean outside the margins equivalent is at most
     1 - level. For a comparison, pass the differences by seed.
+
+    Args:
+        samples: one number per seed.
+        margin: the largest mean that still counts as none.
+        level: one minus the chance of a false yes.
 
     >>> bool(equivalent([0.1, -0.2, 0.0, 0.1], margin=0.5))
     True
@@ -245,6 +272,11 @@ def t_quantile(probability: float, n: int) -> float:
 
 def half_width(sd: Spread, n: int, level: float = 0.95) -> Spread:
     """Half the width of Student's interval of a mean, from the standard deviation of the n samples, or from many.
+
+    Args:
+        sd: the standard deviation.
+        n: how many samples it comes from.
+        level: of the interval.
 
     >>> round(half_width(1.0, 4), 6)
     1.591223

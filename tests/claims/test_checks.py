@@ -7,7 +7,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from coebl.claims.checks import Bound, Largest, Near, fieller, sublinear
+from coebl.claims.checks import Bound, Contrast, Largest, Near, TimesLeast, fieller, sublinear
 from coebl.claims.reading import Setting
 from coebl.runs import MatchSpecs
 
@@ -116,3 +116,41 @@ def test_a_difference_is_the_first_sample_minus_the_second():
         scipy.stats.ttest_1samp(numbers[0] - numbers[1], -1, alternative="greater").pvalue
     )
     assert found.p_for + found.p_against == pytest.approx(1)
+
+
+SAMPLE = SETTING.end(ALONE)
+
+
+def test_a_contrast_is_a_weighted_sum_by_seed():
+    numbers = np.array([[3.0, 5.0, 10.0], [1.0, 1.0, 2.0]])
+    found = Contrast((SAMPLE, SAMPLE), 1.0, "above", (0.5, -0.5)).measure(numbers)
+    expected = scipy.stats.ttest_1samp([1.0, 2.0, 4.0], 1.0, alternative="greater").pvalue
+    assert found.measured == pytest.approx(7 / 3)
+    assert (found.p_for, found.p_against) == pytest.approx((expected, 1 - expected))
+
+
+class TestTimesLeast:
+    """R = (first - second) / 2 of each pair of samples."""
+
+    check = TimesLeast((SAMPLE,) * 6, 1.5, (0.5, -0.5))
+    ours = np.array([12.0, 14.0, 16.0, 15.0])
+    others = (np.array([10.0, 12.0, 11.0, 13.0]), np.array([8.0, 9.0, 12.0, 10.0]))
+
+    def numbers(self, ours):
+        return np.array([row for regret in (ours, *self.others) for row in (regret + 3, 3 - regret)])
+
+    def p(self, ours, other, alternative):
+        return scipy.stats.ttest_1samp(ours - 1.5 * other, 0, alternative=alternative).pvalue
+
+    def test_against_scipy(self):
+        found = self.check.measure(self.numbers(self.ours))
+        assert found.measured == pytest.approx(57 / 39)  # the second has the least mean
+        assert (found.low, found.high) == pytest.approx(fieller(self.ours, self.others[1]))
+        below, above = ([self.p(self.ours, other, side) for other in self.others] for side in ("less", "greater"))
+        assert found.p_for == pytest.approx(max(below))  # it holds for the least if it holds for all
+        assert found.p_against == pytest.approx(min(1, 2 * min(above)))  # Bonferroni
+
+    def test_directions(self):
+        small, large = self.check.measure(self.numbers(self.ours / 5)), self.check.measure(self.numbers(self.ours * 5))
+        assert small.p_for < 0.01 < 0.9 < small.p_against
+        assert large.p_against < 0.01 < 0.9 < large.p_for

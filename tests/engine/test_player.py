@@ -1,6 +1,8 @@
 """Ask and tell."""
 
+import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -196,6 +198,19 @@ def test_a_deeply_nested_text_is_refused(tmp_path):
         Player.load(tmp_path)  # a folder
     with pytest.raises(InputError, match="does not exist"):
         player.save(tmp_path / "nowhere" / "player.npz")
+
+
+def test_a_file_that_claims_more_than_memory_holds_is_refused(tmp_path):
+    player = Player("exp3", actions=2, opponent_actions=2)
+    whole = altered_copy(tmp_path, player)
+    header = io.BytesIO()
+    claim = {"descr": "<i8", "fortran_order": False, "shape": (10**15,)}
+    np.lib.format.write_array_header_1_0(header, claim)
+    with zipfile.ZipFile(whole) as source, zipfile.ZipFile(tmp_path / "huge.npz", "w") as target:
+        for name in source.namelist():
+            target.writestr(name, header.getvalue() if name == "action.npy" else source.read(name))
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(tmp_path / "huge.npz")
 
 
 def test_without_a_seed_no_two_players_are_alike():

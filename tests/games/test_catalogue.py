@@ -25,6 +25,8 @@ SPECS = [
     "random-skew:n=4,seed=5",
     "random-smooth:m=3,n=4,seed=5",
     "random-sparse:m=5,n=4,k=2,seed=5",
+    "random-low-rank:m=5,n=4,rank=1,seed=5",
+    "scaled:game=random-skew:n=4+seed=2,scale=0.1,shift=-3",
     "permuted:game=blotto:coins=4+fields=2,seed=3",
     "permuted:game=permuted:game=blotto:coins=4++fields=2+seed=1,seed=3",
 ]
@@ -325,3 +327,11 @@ def test_maiti():
     game = parse_game("maiti")
     np.testing.assert_array_equal(game.payoff, [[2 / 3, 0], [0, 1 / 3]])
     check_equilibrium(game, 2 / 9, [1 / 3, 2 / 3], [1 / 3, 2 / 3])
+
+
+def test_scaled_payoffs_value_and_range():
+    game = parse_game("scaled:game=hide-and-seek:weights=1/3,scale=0.5,shift=2")
+    np.testing.assert_allclose(game.payoff, [[2.5, 2.0], [2.0, 3.5]])
+    assert game.payoff_range == (2.0, 3.5)
+    check_equilibrium(game, 2 + 0.5 * 3 / 4, [3 / 4, 1 / 4], [3 / 4, 1 / 4])
+    assert "scale is 0" in refusal("scaled:game=rps,scale=0")

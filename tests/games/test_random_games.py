@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.games import Game, parse_game
 from coebl.games.noise import Laplace
 from coebl.games.random_games import permute
 
-RANDOM = ["random-gaussian", "random-uniform", "random-sign", "random-skew", "random-smooth", "random-sparse"]
+RANDOM = [
+    *("random-gaussian", "random-uniform", "random-sign", "random-skew", "random-smooth", "random-sparse"),
+    "random-low-rank",
+]
 
 
 @pytest.mark.parametrize("spec", [*RANDOM, "robust-bandit", "permuted:game=diagonal:3"])
@@ -152,3 +156,12 @@ def test_permuted_nests():
     twice = parse_game("permuted:game=permuted:game=blotto:coins=4++fields=3+seed=1,seed=3")
     by_hand = permute(permute(parse_game("blotto:coins=4,fields=3"), 1), 3)
     assert twice == by_hand
+
+
+def test_low_rank_games_have_that_rank_and_unit_variance():
+    game = parse_game("random-low-rank:m=200,n=300,rank=3,seed=1")
+    assert np.linalg.matrix_rank(game.payoff) == 3
+    # About the mean of 3 products of averages of 200 and of 300 squares, whose error is sqrt((2/200 + 2/300) / 3)
+    assert abs((game.payoff**2).mean() - 1) < 4 * 0.075
+    with pytest.raises(InputError, match="rank is 5; accepted: at most 4"):
+        parse_game("random-low-rank:m=4,n=9,rank=5")

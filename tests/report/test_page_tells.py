@@ -43,7 +43,8 @@ def test_a_study_without_results_has_a_page(tmp_path):
     assert 'id="settings"' in text
 
 
-def test_a_folder_tells_what_it_knows(tmp_path):
+def test_a_folder_tells_what_it_knows(tmp_path, monkeypatch):
+    monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
     store = Store.create(tmp_path / "study", "<demo>", 'name = "<demo>"  # & so on\n')
     cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
     store.save(cell, cell.run())
@@ -55,7 +56,13 @@ def test_a_folder_tells_what_it_knows(tmp_path):
     assert about["seconds"] > 0
     text = write_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
     seen = " ".join(Elements(text).texts)
-    for part in ('name = "<demo>"  # & so on', "ValueError: <no>", "coebl run", "numpy"):
+    for part in (
+        'name = "<demo>"  # & so on',
+        "ValueError: <no>",
+        "coebl run",
+        "numpy",
+        "made on two kinds of processors",
+    ):
         assert part in seen, part
     rounds, means, _, seeds = curves(text)["matching-pennies", "exp3", "uniform", "regret"]
     assert (rounds[-1], seeds) == (20, 3)

@@ -80,6 +80,16 @@ def test_where_highs_fails_rounded_payoffs_come_next(monkeypatch):
     certificate.certify(A, found.row, found.column, found.value)
 
 
+def test_integers_are_the_last_method(monkeypatch):
+    A = np.random.default_rng(2).normal(size=(6, 5))
+    monkeypatch.setattr(lockstep, "solve_small", refuse)
+    monkeypatch.setattr(certify, "_double_precision", lambda scaled, weight: None)
+    monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: None)
+    found = solve(A)
+    assert found.status == "optimal (second method)"
+    certificate.certify(A, found.row, found.column, found.value)
+
+
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (3, 5), (7, 4), (12, 12)])
 def test_integers_agree_with_exact_fractions(m, n):
     """Also in the rule for ties, on small integers, most of which are degenerate."""

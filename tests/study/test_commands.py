@@ -2,10 +2,11 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
-from coebl.study import EXAMPLE, parse_study, run
+from coebl.study import EXAMPLE, RunSummary, parse_study, run
 from coebl.study.cell_file import CellFile
 from coebl.study.checked import Brief
 from coebl.study.estimate import disk_use, estimate, work_of
@@ -79,6 +80,14 @@ def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(monkeypatch)
     assert estimate(study, 1) == pytest.approx(10 * sum(work_of(study.cells).values()), abs=3)
 
 
+def test_many_tiny_cells_take_as_long_as_they_take_to_store(monkeypatch):
+    study = parse_study(STUDY.replace("seeds = 2", "seeds = 1000\nseeds_per_cell = 1"))
+    monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: 0.0)
+    monkeypatch.setattr("coebl.study.estimate.play", lambda cell: CellFile("", b"", Brief(b"", b"")))
+    assert len(study.cells) == 4000
+    assert 20 < estimate(study, 2) < 30  # 6 ms each, in the parent, and 2 s to start
+
+
 def test_the_disk_use_is_about_what_is_written(tmp_path):
     study = parse_study(STUDY)
     run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
@@ -110,6 +119,29 @@ def test_a_time_limit_that_no_timer_can_keep_is_refused(coebl, tmp_path, seconds
     assert done.returncode == 2
     assert "accepted: seconds above 0, at most 10,000,000" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    (tmp_path / "study.toml").write_text(STUDY)
+    monkeypatch.setattr("coebl.study.run", stopped)
+    monkeypatch.setattr("coebl.study.cluster.dask_executor", lambda address: nullcontext())
+    words = ["run", "study.toml", "--out", "results", "--workers", 2, "--dask", "tcp://a b:1", "--cell-timeout", 5]
+    done = coebl(*words, cwd=tmp_path)
+    again = "coebl run study.toml --out results --cell-timeout 5 --workers 2 --dask 'tcp://a b:1'"
+    assert (done.returncode, done.stderr) == (130, f"\ncoebl: stopped; to go on: {again}\n")
+
+
+def test_causes_do_not_reach_the_terminal_raw(coebl, tmp_path, monkeypatch):
+    (tmp_path / "study.toml").write_text(STUDY)
+    cells = parse_study(STUDY).cells[:2]
+    ended = RunSummary(finished=0, found=0, failed=cells, notes=(), seconds=1.0, causes={"ValueError: \x1b[2J": 2})
+    monkeypatch.setattr("coebl.study.run", lambda *_, **__: ended)
+    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == r"2 cells failed: ValueError: \x1b[2J"
 
 
 def test_a_study_that_has_grown_says_what_it_uses(coebl, tmp_path):

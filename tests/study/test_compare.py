@@ -156,13 +156,16 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
     Store.create(tmp_path, "demo", 'name = "demo"\n')
     table = Table(meeting(("rps", "biased-rps")))
     monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
+    monkeypatch.setattr(Results, "notices", lambda self: ["made on two kinds of processors"])
 
     def out(*options):
         monkeypatch.setattr(sys, "argv", ["coebl", "compare", str(tmp_path), "ucb", "exp3", *options])
         with pytest.raises(SystemExit) as stopped:
             main()
         assert stopped.value.code == 0
-        return capsys.readouterr().out
+        captured = capsys.readouterr()
+        assert captured.err == ("" if options[0] != "--margin" else "made on two kinds of processors\n")
+        return captured.out
 
     lines = out("--margin", "9").splitlines()
     assert lines[0] == "ucb minus exp3, pseudo_regret, lower is better"

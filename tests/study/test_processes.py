@@ -7,8 +7,20 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
+import threadpoolctl
 
 from coebl.study.processes import local_processes
+
+
+def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
+    """By a call, and not by variables that this process would hand to others."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+    before = dict(os.environ)
+    with local_processes(1) as pool:
+        libraries = pool.submit(threadpoolctl.threadpool_info).result()
+    assert {library["num_threads"] for library in libraries} == {1}
+    assert dict(os.environ) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

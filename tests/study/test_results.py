@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import os
 import platform
 from functools import cache
 
@@ -347,6 +348,19 @@ class Mine(Learner):
     def policy(self, t):
         return np.tile([{chance}, 1 - {chance}], (self.seat.runs, 1))
 """
+
+
+def test_to_read_a_cell_costs_the_same_however_many_there_are(tmp_path, monkeypatch):
+    """The folder is not listed again, and what was read before is not added up again."""
+    results = study(tmp_path / "study", *(dataclasses.replace(BASE, seeds=(seed,)) for seed in range(8)))
+    os.utime(results.store.folder / "cells", (1e9, 1e9))
+    measured, listed = [], []
+    size, digests = results_module._size, results.store.digests
+    monkeypatch.setattr(results_module, "_size", lambda columns: measured.append(columns) or size(columns))
+    monkeypatch.setattr(results.store, "digests", lambda: listed.append("listed") or digests())
+    for _ in range(5):
+        assert len(results.runs("matching-pennies", "exp3", "uniform", "regret").seeds) == 8
+    assert (len(measured), len(listed)) == (8, 1)
 
 
 def test_what_was_read_is_kept_within_bounds(results, monkeypatch):

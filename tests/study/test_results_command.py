@@ -93,6 +93,13 @@ def test_a_text_that_a_spreadsheet_would_run_is_marked_as_text(results, monkeypa
     table = list(csv.DictReader(io.StringIO(results("--csv"))))
     assert [row["game"] for row in table] == ['\'=HYPERLINK("x")', "'+1", "'-1", "'@x", "'\tx", "a=1"]
     assert {row["mean"] for row in table} == {"-1.5"}  # numbers stay numbers
+    assert r"\tx" in results()  # nor does a terminal see what would steer it
+
+
+def test_a_folder_that_mixes_processors_says_so(folder, coebl, monkeypatch):
+    assert coebl("results", folder).stderr == ""
+    monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
+    assert coebl("results", folder).stderr == "made on two kinds of processors\n"
 
 
 def test_cells_that_are_missing_are_counted(results, folder, tmp_path):

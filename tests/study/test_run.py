@@ -242,6 +242,18 @@ def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
     assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 1
 
 
+def test_a_cause_is_one_line_with_its_number_of_cells(tmp_path):
+    """Whichever seat the learner is in."""
+    (tmp_path / "moody.py").write_text(MOODY.replace("not today", "not\\ntoday"))
+    text = (
+        'name = "failing"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
+    )
+    study = parse_study(text, str(tmp_path / "study.toml"))
+    outcome = run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    assert outcome.causes == {f"{tmp_path}/moody.py, line 14: RuntimeError: not today": 4}
+
+
 def test_two_runs_do_not_do_the_same_work(here, coebl):
     store = Store.create(here / "results", "small", STUDY)
     with store.log.alone():

@@ -2,14 +2,12 @@
 
 import csv
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from coebl import study as study_package
-from coebl.cli import main
 from coebl.core.errors import InputError
 from coebl.study import Results, run
 from coebl.tournament.measured import measure
@@ -78,23 +76,11 @@ def test_measures_by_hand(tmp_path):
 
 
 @pytest.fixture
-def coebl(tmp_path, monkeypatch, capsys):
-    """The command in a folder with a suite and a learner, its cells run in this process: exit code, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
+def coebl(coebl, tmp_path):
+    """The command, with a suite and a learner in the folder that it is run in."""
     (tmp_path / "tiny.toml").write_text(TINY)
     (tmp_path / "mine.py").write_text(MINE)
-
-    def here(study, out, **options):
-        return run(study, out, **options | {"executor": ThreadPoolExecutor(1), "quiet": True})
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["coebl", *words])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return stopped.value.code, *capsys.readouterr()
-
-    monkeypatch.setattr(study_package, "run", here)
-    return call
+    return coebl
 
 
 QUICK = ["tournament", "--suite", "tiny.toml", "--quick", "--learners", "mine.py:Mine", "--out", "out"]

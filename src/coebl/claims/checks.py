@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -88,6 +88,57 @@ class Bound(Check):
         contrast = numbers[0] - numbers[1:].sum(axis=0)
         p_for, p_against = (p_value(contrast, self.threshold, side) for side in (self.side, other(self.side)))
         return self._mean(contrast, p_for, p_against)
+
+
+@dataclass(frozen=True)
+class Contrast(Bound):
+    """The mean of a weighted sum of samples, taken by seed, is above or below a number."""
+
+    weights: tuple[float, ...]  # of the samples
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return "the mean", f"{self.side} {number_text(self.threshold, 5)}"
+
+    def measure(self, numbers: Floats) -> Measurement:
+        return super().measure(weighted(self.weights, numbers)[None])
+
+
+@dataclass(frozen=True)
+class TimesLeast(Check):
+    """The mean of a first number is at most `threshold` times the least of the means of the others.
+
+    Each number is a weighted sum of as many samples as there are weights. The statement is true if it is of every other
+    number, whichever is the least: the p value for it is that of all comparisons together, and the p value against it
+    that of some of them, where Bonferroni's correction pays for choosing which. What is measured is the ratio to the
+    least mean. Its interval is Fieller's, as if the least had not been chosen.
+    """
+
+    weights: tuple[float, ...]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return "the ratio to the least mean", f"at most {number_text(self.threshold, 5)}"
+
+    @property
+    def subject(self) -> str:
+        return str(self.samples[0])
+
+    def measure(self, numbers: Floats) -> Measurement:
+        size = len(self.weights)
+        first, *others = (
+            weighted(self.weights, numbers[start : start + size]) for start in range(0, len(numbers), size)
+        )
+        contrasts = [first - self.threshold * one for one in others]
+        least = min(others, key=lambda one: float(one.mean()))
+        return Measurement(
+            self.subject,
+            _ratio(first.mean(), least.mean()),
+            *fieller(first, least),
+            len(first),
+            p_for=every(p_value(contrast, 0, "below") for contrast in contrasts),
+            p_against=some(p_value(contrast, 0, "above") for contrast in contrasts),
+        )
 
 
 @dataclass(frozen=True)
@@ -242,4 +293,11 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
 
 
 def _ratio(numerator: float, denominator: float) -> float:
+    """The ratio of two numbers that are not negative; that of 0 to 0 is infinite too."""
     return float(numerator / denominator) if denominator else math.inf
+
+
+def weighted(weights: Sequence[float], numbers: Floats) -> Floats:
+    """The weighted sum of samples, (samples, seeds), by seed: (seeds,)."""
+    total: Floats = np.tensordot(np.array(weights), numbers, axes=1)
+    return total

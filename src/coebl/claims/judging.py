@@ -147,6 +147,11 @@ def judge_family(checks: Sequence[Check], reader: Reader, metric: str) -> list[C
             found.append((Measurement(check.subject, math.nan, math.nan, math.nan, 0, 1.0, 1.0), numbers))
         else:
             found.append((check.measure(numbers), []))
+    return corrected(checks, found)
+
+
+def corrected(checks: Sequence[Check], found: Sequence[tuple[Measurement, list[Missing]]]) -> list[CheckResult]:
+    """What the checks of a family have measured, or what they miss, with Holm's correction for each direction."""
     for_it = holm([measurement.p_for for measurement, _ in found])
     against_it = holm([measurement.p_against for measurement, _ in found])
     results = []

@@ -13,7 +13,7 @@ import typer
 
 from coebl.cli import look, paper, play, results, studies, tournament  # each adds its commands
 from coebl.cli.app import app
-from coebl.core.errors import CoeblError, printable
+from coebl.core.errors import CoeblError, UserCodeError, printable, reason_of, where
 
 __all__ = ["app", "look", "main", "paper", "play", "results", "studies", "tournament"]
 
@@ -26,7 +26,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals that cannot show every character
     try:
-        code = app(prog_name="coebl", standalone_mode=False)
+        code = _run()
         sys.stdout.flush()  # a full disk shows here, if not before
         if code == _INTERRUPTED:
             _stop("stopped", _INTERRUPTED)
@@ -58,6 +58,17 @@ def main() -> None:
         path = context.command_path if context else "coebl"
         words = " ".join(usage().split()).rstrip(".")
         _stop(f"{words}. See: {path} --help", 2)
+
+
+def _run() -> object:
+    """Run the command, and return its exit code; what a user's own file raises is a mistake in that file."""
+    try:
+        return app(prog_name="coebl", standalone_mode=False)
+    except (Exception, SystemExit) as error:  # with code 0 a file that ends the program would pass for a success
+        line = where(error)
+        if isinstance(error, CoeblError) or not line:
+            raise
+        raise UserCodeError(f"{line}: {reason_of(error)}; repair the file.") from error
 
 
 def _stop(line: str, code: int) -> NoReturn:

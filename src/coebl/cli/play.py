@@ -185,7 +185,7 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
             print(f"{name:<{width}} {mean:>12}   {low} .. {high}")
         else:
             print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
-    print(f"\n{_reading(match, _intervals({_READING: regret})[_READING])}")
+    print(f"\n{printable(_reading(match, _intervals({_READING: regret})[_READING]))}")
 
 
 def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:

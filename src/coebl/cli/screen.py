@@ -38,8 +38,11 @@ def can_show(text: str) -> bool:
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a paragraph, wrapped to the width of the terminal."""
-    wrapped = textwrap.fill(printable(text), width(), break_on_hyphens=False, break_long_words=False)
+    """Print a paragraph, wrapped to the width of the terminal; all its lines are indented as its first one is."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    wrapped = textwrap.fill(
+        printable(text), width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent
+    )
     console().print(wrapped, style=style, soft_wrap=True)
 
 

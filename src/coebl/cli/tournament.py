@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +13,10 @@ from coebl.cli.app import app, repeated
 from coebl.cli.rankings import print_standings
 from coebl.cli.screen import say
 from coebl.cli.studies import Dask, Workers, going_on, run_study
+
+if TYPE_CHECKING:
+    from coebl.study import Study
+    from coebl.tournament.suite import Suite
 
 
 @app.command("tournament")
@@ -21,7 +26,8 @@ def tournament_command(
         list[str] | None,
         typer.Option(
             metavar="LIST",
-            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play.",
+            help="New learners, which join those of the suite. If any of the suite's is named: exactly these play. "
+            "In a suite that tests one learner: who is tested.",
         ),
     ] = None,
     games: Annotated[
@@ -37,7 +43,7 @@ def tournament_command(
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Play every pair of learners in both seats over a suite of games, and rank them.
+    """Play every pair of learners in both seats over a suite of games, and rank them; or test one of them.
 
     The tournament is a study: what is in the folder already is not run again. A LIST is separated by commas; the option
     may also be given more than once.
@@ -47,8 +53,8 @@ def tournament_command(
       coebl tournament --quick --learners path/to/mine.py:Mine --out mine
       coebl tournament --out standard
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
+      coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
-    from coebl.tournament.outcome import finish
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
     from coebl.tournament.suite import read_suite
 
@@ -64,16 +70,41 @@ def tournament_command(
     with going_on(command, workers, dask):
         summary = run_study(study, out, workers, dask, command)
         if chosen.subject:
-            return
-        outcome = finish(chosen, study, out, command)
-    print()
-    print_standings(outcome, details)
-    if quick:
-        say(chosen.description)
-    print(f"files: {outcome.files}; for a page: coebl report {shlex.quote(str(out))}")
+            files = _tell_trial(chosen, field, study, out, command)
+        else:
+            files = _tell_standings(chosen, study, out, command, details, quick)
+    print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
 
 
 def _option(option: str, value: int | None) -> list[str]:
     return [] if value is None else [option, str(value)]
+
+
+def _tell_standings(suite: Suite, study: Study, out: Path, command: str, details: bool, quick: bool) -> Path:
+    """Rank the learners, and print the ranking."""
+    from coebl.tournament.outcome import finish
+
+    outcome = finish(suite, study, out, command)
+    print()
+    print_standings(outcome, details)
+    if quick:
+        say(suite.description)
+    return outcome.files
+
+
+def _tell_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
+    """Judge a test, and print the answer first: the statements, then what failed."""
+    from coebl.tournament.trial.outcome import finish_trial
+    from coebl.tournament.trial.words import LEGEND, as_text, failure_lines
+
+    outcome = finish_trial(suite, subjects, study, out, command)
+    for findings in outcome.trials:
+        print()
+        say(findings[0].contest.subject, "bold")
+        for line in (*as_text(findings), *(line for finding in findings for line in failure_lines(finding))):
+            say(line)
+    for line in (LEGEND, *outcome.notes):
+        say(line)
+    return outcome.files

@@ -14,6 +14,7 @@ from coebl.core.text import one_line
 Item = TypeVar("Item")
 
 _OWN = Path(__file__).parents[1]  # the folder of this package
+_STANDARD = Path(traceback.__file__).parent  # that of Python's own modules
 
 
 class CoeblError(Exception):
@@ -40,7 +41,8 @@ def where(error: BaseException) -> str:
 
 
 def _is_library(file: Path) -> bool:
-    return _OWN in file.parents or "site-packages" in file.parts or file.name.startswith("<frozen")
+    ours = _OWN in file.parents or _STANDARD in file.parents
+    return ours or "site-packages" in file.parts or file.name.startswith("<frozen")
 
 
 def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:

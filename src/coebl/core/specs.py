@@ -230,7 +230,7 @@ def _number(number: float) -> str:
 
 
 def _annotated(factory: Callable[..., object]) -> Any:
-    """What has the annotations of the parameters: of a dataclass, itself, so that each base's are read in its module."""
+    """What has the annotations of the parameters: a dataclass itself, so that each base's are read in its module."""
     if not isinstance(factory, type) or is_dataclass(factory):
         return factory
     return factory.__init__  # type: ignore[misc]

@@ -16,10 +16,10 @@ _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer fl
 class Match:
     """Who plays what against whom, and for how long."""
 
-    game: Game
-    row: Learner
-    column: Learner
-    rounds: int
+    game: Game  # what is played
+    row: Learner  # who plays the rows
+    column: Learner  # who plays the columns
+    rounds: int  # of every run
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, Game):
@@ -49,6 +49,13 @@ class Match:
         noise: str | Noise | None = None,
     ) -> Match:
         """A match from specs.
+
+        Args:
+            game: a spec, a file, or a `Game`.
+            row: the spec of the row player's learner, or a `Learner`.
+            column: that of the column player.
+            rounds: how many are played.
+            noise: a spec or a `Noise`; by default the game's own.
 
         >>> match = Match.of("diagonal:2", "ucb", "coebl:c=2", rounds=100)
         >>> print(match)

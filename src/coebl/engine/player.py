@@ -29,6 +29,15 @@ class Player:
     It is the learner of the simulations with a single run, in own view: its own actions, its own reward to maximise.
     With seed=None it draws its seed, so that no two players are alike.
 
+    Args:
+        learner: a spec, or a `Learner`.
+        actions: how many actions it has.
+        opponent_actions: how many the opponent has.
+        horizon: about how many rounds will be played; some learners need it.
+        seed: of its own draws.
+        payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
+            rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it.
+
     >>> player = Player("exp3", actions=2, opponent_actions=2, seed=1)
     >>> for _ in range(200):
     ...     action = player.act()
@@ -96,7 +105,12 @@ class Player:
         return self._action
 
     def observe(self, *, reward: float, opponent: int | None = None) -> None:
-        """Tell what the action of this round earned and, to learners that see it, what the opponent did."""
+        """Tell what the action of this round earned and, to learners that see it, what the opponent did.
+
+        Args:
+            reward: what the action earned, in the units of `payoff_range`.
+            opponent: the number of the opponent's action.
+        """
         if self._action is None:
             raise InputError("observe came before act; ask act() for an action, play it, then tell observe().")
         if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
@@ -121,6 +135,9 @@ class Player:
         """Write all that is needed to go on: settings as JSON and the history as arrays, in one .npz file.
 
         A learner is a function of its settings, its seed and what it was told, so that is what is kept.
+
+        Args:
+            path: of the file, which is replaced whole or not at all.
         """
         settings = {
             "format": _FORMAT,
@@ -147,6 +164,10 @@ class Player:
         may differ, and so may those of its policies.
 
         Pass a learner of your own as `learner`: nothing that a file names is imported or run.
+
+        Args:
+            path: of a file that `save` wrote.
+            learner: an equal learner, where it is one of your own.
         """
         saved = _read(path)
         name = saved.settings["learner"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Result:
     """The recorded metrics of a batch of runs, and how they ended."""
 
-    match: Match
+    match: Match  # what was played
     seeds: Ints  # (runs,)
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
@@ -79,7 +79,12 @@ class Result:
         return frame
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
-        """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded."""
+        """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded.
+
+        Args:
+            metric: its name.
+            ax: where to draw; by default in a figure of its own.
+        """
         metric = metric or next(iter(self.metrics))
         self.final(metric)  # complains if it was not recorded
         runs = Runs(self.rounds, self.seeds, self.metrics[metric])

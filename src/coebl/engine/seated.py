@@ -71,11 +71,15 @@ class Seated:
         """Seat a learner. The seat is `build_seat`'s, and so are the seeds, its name and the true payoffs, if known."""
         self.name = name
         self.seeds = seeds
-        self.learner = learner.seated(seat)
+        self.learner = learner
         self.shape = seat.runs, seat.actions  # of its policies
         self.seconds = 0.0  # that its learner has taken
         self._payoff = payoff
         self._draws = BatchRandom(seeds, f"{name} actions", _DRAWS_AHEAD)
+        try:
+            self.learner = learner.seated(seat)
+        except (Exception, SystemExit) as error:
+            self._blame(error, "before the first round")
 
     def begin_block(self, rounds: int) -> None:
         """Make room for what is played in the next rounds."""
@@ -92,8 +96,8 @@ class Seated:
                 policy = self.learner.respond(t, opponent.policies[at])
             else:
                 policy = self.learner.policy(t)
-        except Exception as error:
-            self._blame(error, t)
+        except (Exception, SystemExit) as error:
+            self._blame(error, f"round {t}")
         self.seconds += time.perf_counter() - started
         if np.shape(policy) != self.shape:
             raise PolicyError(
@@ -120,17 +124,22 @@ class Seated:
         started = time.perf_counter()
         try:
             self.learner.observe(t, seen)
-        except Exception as error:
-            self._blame(error, t)
+        except (Exception, SystemExit) as error:
+            self._blame(error, f"round {t}")
         self.seconds += time.perf_counter() - started
 
-    def _blame(self, error: Exception, t: int) -> NoReturn:
-        """Say where a learner of a user's own went wrong; other errors are raised as they are."""
+    def _blame(self, error: BaseException, when: str) -> NoReturn:
+        """Say where a learner of a user's own went wrong; other errors are raised as they are.
+
+        A learner that ends the program is wrong too: with code 0 the program would seem to have succeeded.
+        """
         line = where(error)
+        if isinstance(error, SystemExit) and not line:  # of an installed package
+            line = type(self.learner).__module__
         if isinstance(error, CoeblError) or not line:
             raise error
         raise UserCodeError(
-            f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, round {t})"
+            f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, {when})"
         ) from error
 
     def check(self, first: int, length: int) -> None:

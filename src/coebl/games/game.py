@@ -39,6 +39,16 @@ class Game:
 
     Two games with the same payoffs, labels, noise and payoff range are equal, whatever they are called.
 
+    Args:
+        payoff: the payoffs to the row player, (m, n): a list of rows, an array or a data frame.
+        name: what it is called in tables and messages.
+        row_labels: what the row player's actions are called; by default their numbers.
+        column_labels: what the column player's actions are called, likewise.
+        noise: how rewards differ from payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
+        payoff_range: the ends between which payoffs are known to lie, which learners are told. By default the least and
+            the largest payoff, which gives away what they are; pass wider ends if a player would not know them.
+        spec: the spec that made the game, if one did.
+
     >>> game = Game([[3, 0], [1, 2]], name="example", row_labels=["up", "down"])
     >>> game
     <Game 'example', 2 x 2, gaussian>
@@ -106,6 +116,9 @@ class Game:
     def own_view(self, seat: SeatName) -> View:
         """The payoffs as the learner in a seat sees them: its own actions are the rows, its own reward is maximised.
 
+        Args:
+            seat: "row" or "column".
+
         >>> Game([[3, 0, 5], [1, 2, 4]]).own_view("column").payoff
         array([[-3., -1.],
                [ 0., -2.],
@@ -119,12 +132,21 @@ class Game:
         return View(np.ascontiguousarray(0.0 - self.payoff.T), (0.0 - high, 0.0 - low))
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
-        """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,)."""
+        """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,).
+
+        Args:
+            actions: per seat: (runs,).
+            draw: nature's numbers, from `Noise.draw`: (runs,).
+        """
         reward = self.noise.reward(self.payoff[tuple(actions)], draw, self.payoff_range)
         return reward, -reward
 
     def with_noise(self, noise: str | Noise) -> Game:
-        """The same game seen through another noise."""
+        """The same game seen through another noise.
+
+        Args:
+            noise: a spec, or a `Noise`.
+        """
         return Game(
             self.payoff,
             name=self.name,
@@ -137,20 +159,32 @@ class Game:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:
-        """The game in a file: .csv, .npy, .json or .nfg."""
+        """The game in a file: .csv, .npy, .json or .nfg.
+
+        Args:
+            path: of the file; its ending says what it holds.
+        """
         from coebl.games.io.files import read_game
 
         return read_game(path)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the game to a file: .csv, .npy, .json or .nfg."""
+        """Write the game to a file: .csv, .npy, .json or .nfg.
+
+        Args:
+            path: of the file; its ending says in which form it is written.
+        """
         from coebl.games.io.files import write_game
 
         write_game(self, path)
 
     @classmethod
     def from_openspiel(cls, game: Any) -> Game:
-        """The game of a pyspiel game, or of the name of one such as "matrix_rps"."""
+        """The game of a pyspiel game, or of the name of one such as "matrix_rps".
+
+        Args:
+            game: a pyspiel.Game of two players and constant sum, or a name that `pyspiel.load_game` takes.
+        """
         from coebl.games.io.interchange import from_openspiel
 
         return from_openspiel(game)
@@ -163,7 +197,11 @@ class Game:
 
     @classmethod
     def from_nashpy(cls, game: Any) -> Game:
-        """The game of a nashpy.Game."""
+        """The game of a nashpy.Game.
+
+        Args:
+            game: a nashpy.Game of constant sum.
+        """
         from coebl.games.io.interchange import from_nashpy
 
         return from_nashpy(game)
@@ -176,7 +214,11 @@ class Game:
 
     @classmethod
     def from_gambit(cls, game: Any) -> Game:
-        """The game of a pygambit.Game."""
+        """The game of a pygambit.Game.
+
+        Args:
+            game: a pygambit.Game of two players and constant sum.
+        """
         from coebl.games.io.interchange import from_gambit
 
         return from_gambit(game)

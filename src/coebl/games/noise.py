@@ -28,11 +28,22 @@ class Noise:
     name: ClassVar[str]
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        """Random numbers, independent and alike, for so many rewards."""
+        """Random numbers, independent and alike, for so many rewards.
+
+        Args:
+            random: where the numbers come from.
+            size: the shape of what is returned.
+        """
         raise NotImplementedError
 
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
-        """The reward seen where the payoff is this: by default the payoff plus the draw."""
+        """The reward seen where the payoff is this: by default the payoff plus the draw.
+
+        Args:
+            payoff: what the actions are worth.
+            draw: numbers from `draw`, of the same shape.
+            payoff_range: the ends between which payoffs are known to lie.
+        """
         return payoff + draw
 
     def __str__(self) -> str:

@@ -23,6 +23,9 @@ class Exp3AsReleased(Learner):
     The text adds 1 - 1{i drawn} (1 - X) / P_i to every score. The program adds (1 - r) / P to the score of the drawn
     action and nothing to the others, and weighs by exp(+eta S) all the same: an action that lost more is played more.
     The softmax is computed stably here, which changes nothing but rounding.
+
+        as exp3, but for the last line:
+          S_i += (1 - reward) / P_i, for the action i that was played, and nothing for the others
     """
 
     name = "exp3-as-released"
@@ -54,6 +57,9 @@ class Exp3IxAsReleased(Exp3Ix):
     It differs from `exp3-ix` only in the loss: the program puts the player's own reward there, for both players, and
     minimises it. The program takes the step by SLSQP, and keeps the previous policy where that fails; here the step is
     exact.
+
+        as exp3-ix, but for the loss:
+          sigma = reward
     """
 
     name = "exp3-ix-as-released"

@@ -69,9 +69,9 @@ class Random(Protocol):
 class Seat:
     """What a learner is told before the first round, and where its arrays come from."""
 
-    runs: int
-    actions: int
-    opponent_actions: int
+    runs: int  # how many runs are played at once: the length of axis 0
+    actions: int  # how many own actions there are, m
+    opponent_actions: int  # how many the opponent has, k
     horizon: int | None  # the number of rounds, None where it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
@@ -94,7 +94,11 @@ class Seat:
         return np.full((self.runs, *shape), value)
 
     def array(self, values: ArrayLike) -> Floats:
-        """These numbers, of any shape, as an array of the seat's kind."""
+        """These numbers, of any shape, as an array of the seat's kind.
+
+        Args:
+            values: numbers, or a list of them.
+        """
         return np.asarray(values, np.float64)
 
     def arange(self, count: int) -> Ints:
@@ -102,16 +106,28 @@ class Seat:
         return np.arange(count)
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
-        """The index of one entry per run: `score[seat.at(action)]` is (runs,)."""
+        """The index of one entry per run: `score[seat.at(action)]` is (runs,).
+
+        Args:
+            *actions: each (runs,), one per axis after that of the runs.
+        """
         return (self.arange(self.runs), *actions)
 
     def unit(self, reward: Floats) -> Floats:
-        """Rewards mapped to [0, 1] by the known range; noise may take them outside, and nothing is clipped."""
+        """Rewards mapped to [0, 1] by the known range; noise may take them outside, and nothing is clipped.
+
+        Args:
+            reward: as observed, of any shape.
+        """
         low, _ = self.payoff_range
         return (reward - low) / self._width
 
     def unit_loss(self, reward: Floats) -> Floats:
-        """1 - unit(reward): a loss in [0, 1]."""
+        """1 - unit(reward): a loss in [0, 1].
+
+        Args:
+            reward: as observed, of any shape.
+        """
         _, high = self.payoff_range
         return (high - reward) / self._width
 
@@ -152,8 +168,8 @@ class Seen:
 
     action: Ints  # (runs,), its own
     reward: Floats  # (runs,), its own, as observed
-    shown_opponent: Ints | None = None
-    shown_payoffs: Floats | None = None
+    shown_opponent: Ints | None = None  # (runs,), where `opponent` is declared
+    shown_payoffs: Floats | None = None  # (runs, actions), where `payoffs` is declared
 
     @property
     def opponent(self) -> Ints:
@@ -193,17 +209,34 @@ class Learner:
             setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
-        """Allocate the state of seat.runs runs."""
+        """Allocate the state of seat.runs runs.
+
+        Args:
+            seat: what it is told, and where its arrays come from.
+        """
 
     def policy(self, t: int) -> Floats:
-        """The mixed strategies of round t, which counts from 1: (runs, actions)."""
-        raise NotImplementedError
+        """The mixed strategies of round t, which counts from 1: (runs, actions).
+
+        Args:
+            t: the round, from 1.
+        """
+        raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Learn from what happened in round t."""
+        """Learn from what happened in round t.
+
+        Args:
+            t: the round.
+            seen: its action and reward, and what `sees` declares.
+        """
 
     def refusal(self, seat: Seat) -> str | None:
-        """Why the learner cannot sit there, on one line; None if it can."""
+        """Why the learner cannot sit there, on one line; None if it can.
+
+        Args:
+            seat: where it would sit.
+        """
         hidden = [SIGHTS[sight] for sight in SIGHTS if sight in self.sees and sight not in seat.offers]
         if hidden:
             return f"{self} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
@@ -231,11 +264,22 @@ class Learner:
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
-        """The proven bound on the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise."""
+        """The proven bound on the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise.
+
+        Args:
+            actions: how many own actions there are, m.
+            opponent_actions: how many the opponent has, k.
+            rounds: how many rounds are played, T.
+        """
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """About how many microseconds a round takes per run, in a large batch: studies are planned with it."""
+        """About how many microseconds a round takes per run, in a large batch: studies are planned with it.
+
+        Args:
+            actions: how many own actions there are, m.
+            opponent_actions: how many the opponent has, k.
+        """
         return 0.03 * actions
 
     def __str__(self) -> str:
@@ -256,8 +300,13 @@ class Responder(Learner):
     sees: ClassVar[Collection[Sight]] = frozenset({"policy"})
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """The mixed strategies of round t, (runs, actions), against these of the opponent, (runs, opponent_actions)."""
-        raise NotImplementedError
+        """The mixed strategies of round t, (runs, actions), against these of the opponent, (runs, opponent_actions).
+
+        Args:
+            t: the round, from 1.
+            opponent_policy: what the opponent plays in this round.
+        """
+        raise InputError(f"{self} has no respond(t, opponent_policy); write one that returns (runs, actions).")
 
     def policy(self, t: int) -> Floats:
         """Refuse: a policy is an answer here."""

@@ -22,6 +22,13 @@ class Coebl(Learner):
     is fitter. The operators can be exchanged one by one: `coebl list mutations` lists those of one kind. The defaults
     are the paper's, and the theorem is about them.
 
+        x uniform
+        each round, with L = log(2 T² m k), n_ij the visits of a pair and mean_ij its mean reward (0 if unvisited):
+          B_ij = mean_ij + sqrt(c L / (max(1, n_ij) + 1)) + z_ij / max(1, n_ij),  z_ij ~ N(0, 1)
+          x' = maximin(B)
+          if min_j (x' B)_j > min_j (x B)_j:  x = x'
+          play i ~ x; see j and the reward; update n_ij and mean_ij
+
     Args:
         c: the mutation rate, by which the bonus of little-visited pairs grows. The theorem needs c >= 8.
         mutation: "gaussian" is the formula of the text; "gaussian-prose" has the variance 1/(1+n) of its prose.

@@ -15,6 +15,12 @@ from coebl.learners.parts.responses import exponential_weights
 class Exp3(Learner):
     """Exp3 for matrix games (Auer et al. 1995; O'Donoghue, Lattimore and Osband 2021).
 
+        S_i = 0 for every action
+        each round t, with gamma = min(1, sqrt(m log(m) / t)) and eta = sqrt(2 log(m) / (t m)):
+          P_i = (1 - gamma) softmax(eta S)_i + gamma / m
+          play i ~ P; X = the reward, mapped to [0, 1]
+          S_k += 1 - 1{k = i} (1 - X) / P_k, for every k
+
     Args:
         rewards: the estimator assumes rewards in [0, 1]. "unit" maps them there by the range of the payoffs, without
             clipping the noise; "raw" takes them as they come.

@@ -20,6 +20,12 @@ class Exp3Ix(Learner):
     take it outside. The set x_{t+1} is sought in is that of round t, as in the COEBL paper: x_2 is uniform too.
     The source proves that the duality gap of the last iterate falls as t^(-1/8) in self-play; a bound on the
     regret against any opponent is not stated for these rates.
+
+        x uniform
+        each round t, with eta = t^(-5/8), beta = t^(-3/8), epsilon = t^(-1/8):
+          play a ~ x; sigma = (hi - reward) / (hi - lo)
+          g_b = 1{b = a} sigma / (x_b + beta) + epsilon ln x_b, for every b
+          x = argmin of x'g + KL(x, old x) / eta over {x : x_b >= 1 / (m t²)}
     """
 
     name = "exp3-ix"

@@ -21,6 +21,12 @@ class Exp3IxNeu(Learner):
     would turn the bias around. Clipping noise moves the mean losses towards 1/2, so no bound is given for unit noise.
 
     Without a horizon it is anytime, with t instead of T.
+
+        L_i = 0 for every action
+        each round, with eta = sqrt(2 log(m) / (m T)):
+          p = softmax(-eta L); play i ~ p
+          l = (hi - reward) / (hi - lo), clipped to [0, 1]
+          L_i += l / (p_i + eta / 2)
     """
 
     name = "exp3-ix-neu"

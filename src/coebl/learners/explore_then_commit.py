@@ -22,6 +22,9 @@ class ExploreThenCommit(Learner):
     average against an opponent who explores alike, and exactly that often against one who holds each of its actions for
     a turn of m rounds. An order that is not drawn would pair two such players in the same actions again and again.
 
+        in rounds 1 .. visits m k: play every action once in m rounds, in an order that is drawn anew; update mean_ij
+        then: play maximin(mean) in every round
+
     Args:
         visits: to each pair of actions, before it commits.
     """

@@ -24,6 +24,13 @@ class GpMw(Learner):
     of Hedge follows. The proven bound has a beta that grows with the rounds and is in terms of the information gain;
     with the constant of the authors' program, none is declared.
 
+        S_i = 0 for every action
+        each round, with eta = sqrt(8 log(m) / T):
+          play i ~ softmax(eta S); see j
+          u_a = mean_aj + beta deviation_aj by the posterior, clipped to [lo, hi], for every a
+          S_a += (u_a - lo) / (hi - lo), for every a
+          the posterior learns from the reward of (i, j)
+
     Args:
         beta: standard deviations of optimism.
         kernel: "independent" gives every pair of actions a posterior of its own (UCB-Hedge). "rbf" lets pairs of near

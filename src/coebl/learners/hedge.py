@@ -16,6 +16,11 @@ class Hedge(Learner):
 
     After each round it is told, without noise, what every own action would have earned; payoffs are mapped to [0, 1]
     by their range.
+
+        S_i = 0 for every action
+        each round, with eta = sqrt(8 log(m) / T):
+          play from softmax(eta S)
+          be told what every action would have earned; S_i += that, mapped to [0, 1]
     """
 
     name = "hedge"

@@ -19,6 +19,11 @@ class KLearning(Learner):
     opponent's mixtures y and temperatures tau > 0, tau log sum_i exp of the brackets sum_j mean_ij y_j/tau + sum_j y_j²
     variance_ij/(2 tau²), and plays x_i proportional to exp of bracket i at the minimum. It needs no horizon. Its regret
     is bounded on average over games from the prior (see `bayes_regret_bound`), not in every game.
+
+        each round, with the posterior N(mean_ij, variance_ij):
+          phi_i(y, tau) = sum_j mean_ij y_j / tau + sum_j y_j² variance_ij / (2 tau²)
+          y, tau = argmin of tau log sum_i exp(phi_i(y, tau))
+          play i ~ softmax(phi(y, tau)); see j; the posterior of (i, j) learns from the reward
     """
 
     name = "k-learning"

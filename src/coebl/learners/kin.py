@@ -30,6 +30,15 @@ class Kin(Learner):
     rounds from the first on. Without one, as many rounds are taken to come as were begun, kappa = t / (m k), counted
     anew max(1, t // 100) rounds after the last time.
 
+        in units of the noise, with v = own h² and w = (1 - own) h² / 2, h half the width of the payoff range:
+        r (m), q (k): effects of rows and columns, 0 at first;  x uniform
+        each round, with n_ij the visits of a pair and mean_ij its mean reward less the middle of the range:
+          g = 1 / (1 + n v);  nu = n + 1 / v;  kappa = the visits that can still come
+          B = (1 - g) mean + g (r_i + q_j) + sqrt(c log(1 + kappa / nu) / nu) + mutation sqrt(v) g z,  z ~ N(0, 1)
+          x = x + turnover (maximin(B) - x)
+          play i ~ x; see j and the reward; update n_ij and mean_ij, then r_i and after it q_j:
+          r_i = sum_j n_ij g_ij (mean_ij - q_j) / (sum_j n_ij g_ij + 1 / w), and q_j likewise over i
+
     Args:
         c: how much optimism.
         mutation: the deviation of mutations, relative to that of a pair's own part.

@@ -20,6 +20,11 @@ class MaximinUcb(Learner):
     the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
     rock-paper-scissors. Ties go to the action of lowest index. The source was read in part: the
     confidence width follows a description of it.
+
+        U_ij = hi for every pair
+        each round:
+          play i = argmax_i min_j U_ij; see j and the reward; update n_ij and mean_ij
+          U_ij = mean_ij + sqrt((4 log(T) + 2 log(1 + n_ij)) / n_ij)
     """
 
     name = "maximin-ucb"

@@ -22,6 +22,12 @@ class Mmd(Learner):
     not clipped, and both schedules are ours, so that nothing is proven of them. The eta / 2 is Neu's implicit
     exploration: without it one draw of a rare action could nearly end its play.
 
+        x uniform
+        each round t, with eta = rate / t^(1/2) and tau = temperature / t^(1/4):
+          play i ~ x; r = the reward, mapped to [0, 1]
+          q_k = 1 - 1{k = i} (1 - r) / (x_k + eta / 2), for every k
+          x_k in proportion to (x_k exp(eta q_k))^(1 / (1 + eta tau))
+
     Args:
         rate: the step of round t is eta = rate / t^(1/2).
         temperature: the pull of the magnet in round t is tau = temperature / t^(1/4).

@@ -15,7 +15,12 @@ from coebl.solver import solve
 
 @dataclass
 class Uniform(Learner):
-    """Every action with the same probability; does not learn."""
+    """Every action with the same probability; does not learn.
+
+    The least that any other learner should beat.
+
+        each round: play i with probability 1 / m
+    """
 
     name = "uniform"
     improves = False
@@ -32,6 +37,8 @@ class Uniform(Learner):
 @dataclass
 class Fixed(Learner):
     """A given mixture, the same in every round, such as fixed:0.5/0.5; does not learn.
+
+        each round: play i with probability strategy_i
 
     Args:
         strategy: the probabilities of the actions, in order.
@@ -63,6 +70,8 @@ class Fixed(Learner):
 @dataclass
 class Switching(Learner):
     """One mixture after another: switching:mixtures=0.5/0.5_1/0_0/1,at=100/250; does not learn.
+
+        each round t: play from mixture number s, the number of rounds in `at` that t has reached
 
     Args:
         mixtures: the probabilities of the actions, in order, of each mixture; an underscore between mixtures.
@@ -113,6 +122,9 @@ class Nash(Learner):
     """An equilibrium strategy of the true game, which it is shown; does not learn.
 
     Where there are several, the one that `coebl.solver.solve` returns.
+
+        x = maximin(A), for the true payoffs A
+        each round: play i ~ x
     """
 
     name = "nash"
@@ -134,6 +146,8 @@ class BestResponse(Responder):
     """The exact best answer to the opponent's policy of this very round, which it is shown with the true game.
 
     It is the worst case that Nash regret is defined by. A pure strategy; ties go to the lowest index.
+
+        each round: see the opponent's policy y; play argmax_i (A y)_i
     """
 
     name = "best-response"

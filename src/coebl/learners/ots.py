@@ -56,6 +56,13 @@ class OtsHedge(_Ots):
     [0, 1]. The posterior is that of the rounds before; the reward of the round enters after the draw. The payoffs are
     independent ~ N(0, 1) a priori. The authors' bound is in terms of the information gain; none is declared here.
 
+        S_i = 0 for every action
+        each round, with eta = sqrt(8 log(m) / T):
+          play i ~ softmax(eta S); see j
+          u_a = the largest of `draws` draws ~ N(mean_aj, variance_aj), clipped to [lo, hi], for every a
+          S_a += (u_a - lo) / (hi - lo), for every a
+          the posterior of (i, j) learns from the reward
+
     Args:
         draws: how many draws the largest is of; the more, the more optimistic.
     """
@@ -84,6 +91,13 @@ class OtsRm(_Ots):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 
     As OTS-Hedge, with a step of regret matching in place of Hedge's: it needs no rate and no horizon.
+
+        R_i = 0 for every action
+        each round:
+          x in proportion to max(0, R), uniform if that is 0; play i ~ x; see j
+          u_a = the largest of `draws` draws ~ N(mean_aj, variance_aj), clipped to [lo, hi], for every a
+          R_a += u_a - x'u, for every a
+          the posterior of (i, j) learns from the reward
 
     Args:
         draws: how many draws the largest is of; the more, the more optimistic.

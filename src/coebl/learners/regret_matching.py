@@ -19,6 +19,11 @@ class RegretMatching(Learner):
     After each round it is told, without noise, what every own action would have earned: a reference above what bandit
     learners can reach. Regret is measured against the policy, as in counterfactual regret minimisation, not against
     the action drawn. The average strategies of two such players approach an equilibrium as 1 / sqrt(T).
+
+        R_i = 0 for every action
+        each round:
+          x in proportion to max(0, R), uniform if that is 0; play from x
+          be told what every action would have earned, u; R_i += u_i - x'u
     """
 
     name = "regret-matching"
@@ -54,6 +59,9 @@ class RegretMatchingPlus(RegretMatching):
     """Regret matching+ (Tammelin 2014): regret matching that forgets negative regret at once.
 
     Full information, as regret matching, and the same bound.
+
+        as regret matching, but for the last step:
+          R_i = max(0, R_i + u_i - x'u)
     """
 
     name = "regret-matching-plus"

@@ -18,6 +18,10 @@ class Thompson(Learner):
     optimistic, and an opponent who never plays an action keeps the learner guessing about it. On `trap:r=1` against
     an opponent fixed on the second action it loses 0.151 a round with this Gaussian posterior; the source's 1/4 is
     for a prior on r = -1 and 1. It is here as a negative control.
+
+        each round, with n_ij the visits of a pair and s_ij the sum of its rewards:
+          B_ij ~ N(s_ij / (n_ij + 1), 1 / (n_ij + 1))
+          play i ~ maximin(B); see j and the reward; update n_ij and s_ij
     """
 
     name = "thompson"

@@ -25,6 +25,12 @@ class TsallisInf(Learner):
     where the game has a strict pure equilibrium and as sqrt(T) otherwise (Ito, Luo, Tsuchiya and Wu 2025). The proven
     constants are for losses in a bounded range, so that no bound is given for unit noise.
 
+        L_i = 0 for every action
+        each round t, with eta = rate / sqrt(t):
+          p_i = (eta (L_i - min L) + u)^-2, with u such that they add up to 1
+          play i ~ p; r = the reward, mapped to [-1, 1]
+          L_i += (1 - r) / p_i
+
     Args:
         rate: the learning rate of round t is rate / sqrt(t).
     """

@@ -18,6 +18,10 @@ class Ucb(Learner):
 
     Each round it plays the maximin strategy of an upper confidence bound on every entry of the payoff matrix.
 
+        each round, with L = log(2 T² m k), n_ij the visits of a pair and mean_ij its mean reward (0 if unvisited):
+          B_ij = mean_ij + sqrt(2 L / max(1, n_ij))
+          play i ~ maximin(B); see j and the reward; update n_ij and mean_ij
+
     Args:
         ties: which of several maximin strategies to play, of which the text says nothing. "first" leans to the actions
             of lowest index (see `coebl.solver.maximin`); "random" draws a preference over actions anew every round.

@@ -65,7 +65,15 @@ def plot_curves(
 
 
 def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, ax: Axes | None = None) -> Axes:
-    """One metric of one match of two learners, as `Result.plot` draws it."""
+    """One metric of one match of two learners, as `Result.plot` draws it.
+
+    Args:
+        runs: the numbers.
+        metric: the class of the metric.
+        row: the row player's learner.
+        column: that of the column player.
+        ax: where to draw; by default in a figure of its own.
+    """
     match = ("", str(row), str(column))
     source = _One(match, runs, describe([row, column], [metric]))
     titles = [learner_title(spec, known=known_to(source)) for spec in match[1:]]
@@ -76,12 +84,20 @@ def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, a
 class Reference:
     """A line to hold regrets against, on games in which both players have as many actions."""
 
-    label: str
+    label: str  # what the legend calls it
     height: Callable[[int, Floats], Floats]  # by the number of actions and the rounds: one height per round
 
 
 def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLike, label: str = "") -> Axes:
-    """Draw a reference line, dotted, on axes that have curves; by default with its own label."""
+    """Draw a reference line, dotted, on axes that have curves; by default with its own label.
+
+    Args:
+        ax: axes that have curves.
+        reference: what to draw.
+        actions: how many each player has.
+        rounds: where to draw it.
+        label: another label than its own.
+    """
     t = np.asarray(rounds, dtype=float)
     ax.plot(t, reference.height(actions, t), label=label or reference.label, **REFERENCE)
     return ax

@@ -56,6 +56,9 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
 def game_title(spec: str) -> str:
     """A game as people read it; one that is not registered here is its own title.
 
+    Args:
+        spec: of the game.
+
     >>> game_title("diagonal:n=4").replace("\u00a0", " ")
     'Diagonal, n = 4'
     """
@@ -86,6 +89,10 @@ def _with_parameters(title: str, entry: Entry[Any] | None, spec: str, shown: Col
 def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     """What to call a metric, and what it is: by its results, else as it is registered here, else by its name.
 
+    Args:
+        name: of the metric.
+        known: what the results say of their metrics, see `known_to`.
+
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
@@ -99,6 +106,10 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
 
 def metric_label(name: str, known: Known = NOTHING) -> str:
     """A metric as the label of an axis: its name, and its formula on a second line where there is one.
+
+    Args:
+        name: of the metric.
+        known: what the results say of their metrics, see `known_to`.
 
     >>> metric_label("average_exploitability")
     'average exploitability'

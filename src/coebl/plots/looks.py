@@ -77,7 +77,12 @@ def slot_look(slot: int) -> Look:
 
 
 def learner_style(spec: str, known: Known = NOTHING) -> Style:
-    """The line of a learner that is drawn with no other setting of it, in the keywords of matplotlib."""
+    """The line of a learner that is drawn with no other setting of it, in the keywords of matplotlib.
+
+    Args:
+        spec: of the learner.
+        known: what the results say of their learners, see `known_to`.
+    """
     return looks([spec], known=known)[spec].style
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,14 +16,15 @@ _NEAR = 9  # points of print; a label that is farther up or down has a line to i
 _LEADER = {"arrowstyle": "-", "color": "0.45", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 
 
-def plain_log_scale(ax: Axes) -> None:
-    """A logarithmic axis upwards with plain numbers at 1, 2 and 5: less than a decade has few powers of ten."""
+def plain_log_scale(ax: Axes, direction: Literal["x", "y"] = "y") -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5: less than a decade has few powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(ScalarFormatter())
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set(**{f"{direction}scale": "log"})
+    axis = ax.xaxis if direction == "x" else ax.yaxis
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ScalarFormatter())
+    axis.set_minor_formatter(NullFormatter())
 
 
 def label_points(

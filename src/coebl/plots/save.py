@@ -25,6 +25,12 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Seq
 
     The folder is made if it does not exist. The same figure gives the same bytes. A file is there when it is complete,
     or not at all.
+
+    Args:
+        figure: what to write.
+        folder: where to.
+        name: of the files, without an ending.
+        formats: out of `FORMATS`.
     """
     for format in formats:
         if format not in FORMATS:

@@ -26,6 +26,9 @@ class Sweep(NamedTuple):
 def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
     """The sweeps among these learners: the longest sweep of each learner, in the order in which they are first named.
 
+    Args:
+        specs: of learners.
+
     >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
     [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
     """
@@ -38,6 +41,10 @@ def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
 
 def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     """The title of each learner among these; in a sweep all name their numbers, and no two learners share a title.
+
+    Args:
+        specs: of learners.
+        known: what the results say of their learners, see `known_to`.
 
     >>> [title.replace("\u00a0", " ") for title in learner_titles(["coebl", "coebl:c=2", "ucb"]).values()]
     ['COEBL, c = 8', 'COEBL, c = 2', 'UCB']

@@ -12,6 +12,8 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.tournament.files import FOLDER
 
+_PICTURE = "Mean advantage against worst-case regret: to the right and below is better"
+
 
 @dataclass(frozen=True)
 class Section:
@@ -33,7 +35,7 @@ class Section:
 
 
 def tournament_section(folder: Path) -> Section | None:
-    """The ranking of the tournament in a folder, as `coebl tournament` left it; None if it holds none."""
+    """The ranking or the verdicts of the tournament in a folder, as `coebl tournament` left them; None if none are."""
     path = folder / FOLDER / "summary.json"
     if not path.exists():
         return None
@@ -42,13 +44,13 @@ def tournament_section(folder: Path) -> Section | None:
         picture = (folder / FOLDER / "figure.svg").read_bytes()
         return Section(
             id="ranking",
-            title="Ranking",
+            title=str(page.get("title", "Ranking")),
             sentences=_texts(page["sentences"]),
             header=_texts(page["header"]),
             rows=[_texts(row) for row in page["rows"]],
             caption=str(page["legend"]),
             picture=picture,
-            picture_text="Mean advantage against worst-case regret: to the right and below is better",
+            picture_text=str(page.get("picture_text", _PICTURE)),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{path.parent}: its files are damaged. To make them anew: coebl tournament") from None

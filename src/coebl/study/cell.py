@@ -23,11 +23,11 @@ class Cell:
 
     game: str  # a spec, or the path of a game's file
     row: str  # specs of learners, canonical
-    column: str
-    rounds: int
-    seeds: tuple[int, ...]
+    column: str  # likewise
+    rounds: int  # of every run
+    seeds: tuple[int, ...]  # of the runs, increasing
     noise: str | None = None  # None: the game's own
-    record: Record = "log"
+    record: Record = "log"  # at which rounds metrics are kept: see `coebl.simulate`
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
 
     def match(self) -> Match:

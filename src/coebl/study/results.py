@@ -117,6 +117,14 @@ class Results:
         """The tidy table of the cells that fit: filters are specs, in any spelling, one or several.
 
         Every file that is read is checked in full.
+
+        Args:
+            game: only these games, one spec or several, in any spelling.
+            row: only these row learners, likewise.
+            column: only these column learners, likewise.
+            metrics: only these metrics, by name.
+            rounds: only these recorded rounds, one or several.
+            noise: only these noises.
         """
         pa, compute = require("pyarrow"), require("pyarrow.compute")
         wanted = self._chosen_metrics(metrics)
@@ -142,12 +150,22 @@ class Results:
         return pa.concat_tables([schema.empty_table(), *tables], promote_options="default").unify_dictionaries()
 
     def to_polars(self, *arguments: Any, **options: Any) -> polars.DataFrame:
-        """`table` as a Polars data frame."""
+        """`table` as a Polars data frame.
+
+        Args:
+            *arguments: those of `table`.
+            **options: those of `table`.
+        """
         frame: polars.DataFrame = require("polars").from_arrow(self.table(*arguments, **options))
         return frame
 
     def to_pandas(self, *arguments: Any, **options: Any) -> pandas.DataFrame:
-        """`table` as a pandas data frame; nulls become NaN."""
+        """`table` as a pandas data frame; nulls become NaN.
+
+        Args:
+            *arguments: those of `table`.
+            **options: those of `table`.
+        """
         require("pandas")
         frame: pandas.DataFrame = self.table(*arguments, **options).to_pandas()
         return frame
@@ -163,7 +181,15 @@ class Results:
         return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
 
     def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
-        """One metric of one match at every recorded round, for all seeds that are there."""
+        """One metric of one match at every recorded round, for all seeds that are there.
+
+        Args:
+            game: its spec.
+            row: the row learner's spec.
+            column: the column learner's spec.
+            metric: its name.
+            noise: its spec, where the match was played with several.
+        """
         index = self._current()
         match = index.find("game", game), index.find("row", row), index.find("column", column)
         wanted = None if noise is None else index.find("noise", noise)
@@ -230,6 +256,13 @@ class Results:
 
         Filters are specs, as in `table`. Where a value is infinite so is the mean, and there is no interval: its ends
         and the sd are NaN.
+
+        Args:
+            metrics: only these metrics, by name.
+            rounds: another recorded round than the last.
+            game: only these games, one spec or several, in any spelling.
+            row: only these row learners, likewise.
+            column: only these column learners, likewise.
         """
         filters = {"game": game, "row": row, "column": column}
         chosen = [digest for digest, _ in self._matching(filters)] if any(filters.values()) else self.store.digests()
@@ -255,7 +288,15 @@ class Results:
     def compare(
         self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
     ) -> Comparison:
-        """Two learners, paired by seed and in both seats: see `coebl.study.compare.compare`."""
+        """Two learners, paired by seed and in both seats: see `coebl.study.compare.compare`.
+
+        Args:
+            a: the spec of a learner.
+            b: that of another; differences are a minus b.
+            metric: its name; by default the pseudo-regret.
+            game: only these games.
+            margin: also test whether the two differ by less than this.
+        """
         from coebl.study.compare import compare
 
         return compare(self, a, b, metric, game, margin)
@@ -272,6 +313,13 @@ class Results:
 
         Filters are specs, as in `table`. By default the metric is the pseudo-regret, or in a study of self-play alone
         the first one that is about both players.
+
+        Args:
+            metric: its name.
+            game: only these games, one spec or several, in any spelling.
+            row: only these row learners, likewise.
+            column: only these column learners, likewise.
+            noise: its spec, where a match was played with several.
         """
         from coebl.study.plotting import plot_results
 

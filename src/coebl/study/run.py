@@ -39,9 +39,9 @@ class RunSummary:
 
     finished: int  # cells run now
     found: int  # cells that were there already
-    failed: tuple[Cell, ...]
+    failed: tuple[Cell, ...]  # cells that failed
     notes: tuple[str, ...]  # of files that were set aside
-    seconds: float
+    seconds: float  # that the run took
     left_alone: int = 0  # cells in the folder that the study does not ask for
     used: int = 0  # stored cells that hold anything of what it asks for; in a study that has grown, perhaps in part
     causes: dict[str, int] = field(default_factory=dict)  # why cells failed, each with how many did

@@ -65,11 +65,11 @@ MatchName = tuple[str, str, str]  # game, row learner, column learner
 class Study:
     """What a study file asks for."""
 
-    name: str
-    cells: tuple[Cell, ...]
+    name: str  # its key `name`
+    cells: tuple[Cell, ...]  # what to run
     text: str  # of the file, to be kept with the results
-    title: str = ""
-    description: str = ""
+    title: str = ""  # its key `title`, or nothing
+    description: str = ""  # its key `description`, or nothing
 
     def matches(self) -> list[MatchName]:
         """Game, row learner and column learner of every match, each once.
@@ -100,7 +100,11 @@ class Study:
 
 
 class StudyError(InputError):
-    """All that is wrong with a study file, a line for each mistake."""
+    """All that is wrong with a study file, a line for each mistake.
+
+    Args:
+        mistakes: one line each, with file and line.
+    """
 
     def __init__(self, mistakes: Sequence[str]) -> None:
         super().__init__(list(mistakes))
@@ -111,7 +115,11 @@ class StudyError(InputError):
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """The study in a file."""
+    """The study in a file.
+
+    Args:
+        path: of the file. What it names is looked for next to it.
+    """
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")  # some editors put a mark in front

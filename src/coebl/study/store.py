@@ -55,7 +55,12 @@ _TEXTS = ("title", "description")  # keys of a study file that no cell depends o
 
 
 class Store:
-    """The folder of one study: `Store.create` makes or continues one, `Store.open` reads what is there."""
+    """The folder of one study: `Store.create` makes or continues one, `Store.open` reads what is there.
+
+    Args:
+        folder: where it is.
+        name: what the study is called; by default what its file says.
+    """
 
     def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:
         self.folder = Path(folder)
@@ -68,7 +73,13 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
-        """The store of a study in a folder, new or continued; `text` is the file of a new one."""
+        """The store of a study in a folder, new or continued; `text` is the file of a new one.
+
+        Args:
+            folder: where it is, or will be.
+            name: what the study is called.
+            text: the content of the study's file.
+        """
         store = cls(folder, name)
         _parse_toml(text, "the study's text")
         try:
@@ -108,7 +119,11 @@ class Store:
         return _parse_toml(self.text(), str(self.folder / "study.toml"))
 
     def keep_text(self, text: str) -> None:
-        """Take the file that the study is run with from now on; one that asks for other cells is kept, and numbered."""
+        """Take the file that the study is run with from now on; one that asks for other cells is kept, and numbered.
+
+        Args:
+            text: the content of the study's file.
+        """
         before, study = self.study(), _parse_toml(text, "the study's text")
         if _plain(before) != _plain(study):
             self._number_text()
@@ -182,6 +197,9 @@ class Store:
 
         Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
         foreign one, not a flipped bit.
+
+        Args:
+            digest: the name of the cell.
         """
         path = self.path(digest)
         if _size(path) <= _SMALL and (brief := self._checked.find(digest, read_data(path))):
@@ -189,7 +207,11 @@ class Store:
         return read_metadata(path)
 
     def load(self, digest: str) -> pyarrow.Table:
-        """The table of a cell, with every number checked: one row per seed and recorded round."""
+        """The table of a cell, with every number checked: one row per seed and recorded round.
+
+        Args:
+            digest: the name of the cell.
+        """
         path = self.path(digest)
         table, _ = parse_cell(path, read_data(path))
         return table
@@ -202,6 +224,11 @@ class Store:
         The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
         these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
         full.
+
+        Args:
+            digest: the name of the cell.
+            metrics: only these; by default all.
+            last: only the last recorded round.
         """
         path = self.path(digest)
         data, brief = self._check(path)
@@ -258,7 +285,11 @@ class Store:
         return sound
 
     def set_aside(self, path: Path) -> Path | None:
-        """Move a file of a cell to set-aside/, and return where it is now; None if another process was quicker."""
+        """Move a file of a cell to set-aside/, and return where it is now; None if another process was quicker.
+
+        Args:
+            path: of the file.
+        """
         folder = self.folder / "set-aside"
         try:
             folder.mkdir(exist_ok=True)
@@ -287,7 +318,13 @@ class Store:
     # Failures
 
     def record_failure(self, cell: Cell, traceback_text: str, cause: str = "") -> Path:
-        """Keep what went wrong with a cell, until it succeeds."""
+        """Keep what went wrong with a cell, until it succeeds.
+
+        Args:
+            cell: the cell that failed.
+            traceback_text: for people.
+            cause: in a line.
+        """
         description = cell.description()
         digest = digest_of(description)
         record = {
@@ -318,7 +355,11 @@ class Store:
         return records
 
     def forget_failure(self, digest: str) -> None:
-        """Remove the record of a cell that is finished, or that is run in other pieces now."""
+        """Remove the record of a cell that is finished, or that is run in other pieces now.
+
+        Args:
+            digest: the name of the cell.
+        """
         for record in self._failure_paths(digest):
             with contextlib.suppress(OSError):  # a record that stays is ignored once the cell is finished
                 record.unlink(missing_ok=True)

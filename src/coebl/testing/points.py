@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from coebl.core.errors import where
+from coebl.core.errors import printable, reason_of, where
 
 Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what finds out: a complaint, or None
 
@@ -14,17 +14,17 @@ Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what 
 class Point:
     """One point of a contract, and how it went."""
 
-    name: str
-    passed: bool
-    detail: str = ""
+    name: str  # what should hold
+    passed: bool  # whether it does
+    detail: str = ""  # the complaint, if it does not
 
 
 @dataclass(frozen=True)
 class Report:
     """All points of a contract."""
 
-    subject: str
-    points: tuple[Point, ...]
+    subject: str  # who was checked
+    points: tuple[Point, ...]  # in the order in which they were tried
 
     @property
     def passed(self) -> bool:
@@ -52,8 +52,8 @@ def report_on(subject: str, points: Points) -> Report:
     for name, find_fault in points:
         try:
             complaint = find_fault()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             line = where(error)
-            complaint = f"{type(error).__name__}: {error}" + (f" ({line})" if line else "")
+            complaint = printable(reason_of(error)) + (f" ({line})" if line else "")
         tried.append(Point(name, complaint is None, complaint or ""))
     return Report(subject, tuple(tried))

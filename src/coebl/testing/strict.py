@@ -56,7 +56,11 @@ _ATTRIBUTES = frozenset({"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "s
 
 
 class StrictArray(NDArrayOperatorsMixin):
-    """An array that works through NumPy's functions and operators, and with arrays of its own kind alone."""
+    """An array that works through NumPy's functions and operators, and with arrays of its own kind alone.
+
+    Args:
+        data: the numbers, as an array of NumPy's.
+    """
 
     __slots__ = ("_data",)
     __hash__ = None  # type: ignore[assignment]

@@ -34,8 +34,8 @@ def write_files(
     """
     target = folder / FOLDER
     target.mkdir(exist_ok=True)
-    _write_table([_flat(one) for one in found.standings], target / "standings")
-    _write_table([_duel(duel) for duel in found.duels], target / "head-to-head")
+    write_table([_flat(one) for one in found.standings], target / "standings")
+    write_table([_duel(duel) for duel in found.duels], target / "head-to-head")
     save(plot_standings(found, known).figure, target, "figure", ("svg", "png"))  # type: ignore[arg-type]
     page = {"header": HEADER, "rows": rows_of(found), "sentences": list(said), "legend": legend(found)}
     summary = finite({**about, **found.as_dict(), "page": page})
@@ -43,7 +43,7 @@ def write_files(
     return target
 
 
-def _write_table(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def write_table(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write rows as CSV and as Parquet."""
     write_whole(path.with_suffix(".csv"), as_csv(rows, list(rows[0])))
     buffer = require("pyarrow").BufferOutputStream()

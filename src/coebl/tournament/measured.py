@@ -53,31 +53,31 @@ def measure(study: Study, results: Results) -> Measured:
     there, then games on which any match of the others is missing. What the folder has beside the study is not read.
     """
     horizons = {cell.game: cell.rounds for cell in study.cells}
-    learners = list(dict.fromkeys(_label(cell.row) for cell in study.cells if cell.row != YARDSTICK))
+    learners = list(dict.fromkeys(label(cell.row) for cell in study.cells if cell.row != YARDSTICK))
     ends = _Ends(results, study)
     absent = [spec for spec in learners if spec not in ends.learners]
     learners = [spec for spec in learners if spec not in absent]
     pairs = [(row, column) for row in learners for column in learners]
     pairs += [pair for one in learners for pair in ((one, YARDSTICK), (YARDSTICK, one))]
-    unfinished = [game for game in horizons if not all((_label(game), *pair) in ends for pair in pairs)]
+    unfinished = [game for game in horizons if not all((label(game), *pair) in ends for pair in pairs)]
     games = [game for game in horizons if game not in unfinished]
     if not games or len(learners) < 2:
         raise InputError(
             f"{results.store.folder}: no game has been played by all learners yet; run the tournament again to go on."
         )
-    seeds = reduce(np.intersect1d, [ends.seeds(_label(game), *pair) for game in games for pair in pairs])
+    seeds = reduce(np.intersect1d, [ends.seeds(label(game), *pair) for game in games for pair in pairs])
     if len(seeds) < 2:
         raise InputError(f"{results.store.folder}: the matches have fewer than two seeds in common; run it again.")
     read = [_OfGame(ends, game, learners, seeds, horizons[game]) for game in games]
     missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
-    missing += [f"{_label(game)} is left out: not all matches on it are finished" for game in unfinished]
+    missing += [f"{label(game)} is left out: not all matches on it are finished" for game in unfinished]
     asked = {seed for cell in study.cells for seed in cell.seeds}
     if len(seeds) < len(asked):
         missing.append(f"only {len(seeds)} of {len(asked)} seeds are counted: the others are not finished everywhere")
     return Measured(
         learners=tuple(learners),
         kinds=tuple(map(results.kinds().__getitem__, learners)),
-        games=tuple(map(_label, games)),
+        games=tuple(map(label, games)),
         rounds=tuple(horizons[game] for game in games),
         seeds=seeds,
         advantage=np.stack([one.advantage for one in read]),
@@ -135,7 +135,7 @@ class _OfGame:
     def __init__(self, ends: _Ends, game: str, learners: Sequence[str], seeds: Ints, rounds: int) -> None:
         low, high = parse_game(game).payoff_range
         unit = (high - low) or 1.0
-        name = _label(game)
+        name = label(game)
 
         def lost(row: str, column: str) -> Floats:
             """What the row player lost per round, in units of the payoff range."""
@@ -150,7 +150,7 @@ class _OfGame:
         self.exploitability: Floats = np.stack(selves, -1) / unit
 
 
-def _label(spec: str) -> str:
+def label(spec: str) -> str:
     """What results call a game or a learner: files by their names alone."""
     parts = split_spec(spec)
     if parts.file:

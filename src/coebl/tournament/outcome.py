@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from coebl.core.specs import split_spec
 from coebl.plots import known_to
@@ -37,7 +38,13 @@ def finish(suite: Suite, study: Study, folder: Path, command: str) -> Outcome:
     found = standings(measure(study, results))
     own = {split_spec(cell.row).without_folder for cell in study.cells if split_spec(cell.row).file}
     said = sentences(found, [one.learner for one in found.standings if one.learner in own])
-    about = {
+    about = about_run(suite, results, command)
+    return Outcome(found, said, write_files(found, folder, about, said, known_to(results)))
+
+
+def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
+    """What was run and how: the beginning of the summary."""
+    return {
         "suite": suite.id,
         "title": suite.title,
         "description": suite.description,
@@ -46,4 +53,3 @@ def finish(suite: Suite, study: Study, folder: Path, command: str) -> Outcome:
         "worker_seconds": round(results.seconds()),
         "versions": results.versions(),
     }
-    return Outcome(found, said, write_files(found, folder, about, said, known_to(results)))

@@ -6,6 +6,7 @@ a `subject` is a test of one learner against the others: `suites/pre-registered.
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,16 +35,17 @@ class Part:
 class Suite:
     """Games with their rounds, and who plays."""
 
-    name: str
-    version: int
-    title: str
-    description: str
-    learners: tuple[str, ...]
-    parts: tuple[Part, ...]
-    seeds: int = SEEDS
+    name: str  # as on the command line
+    version: int  # a change of what is played is another one
+    title: str  # for people
+    description: str  # for people
+    learners: tuple[str, ...]  # who plays, by spec
+    parts: tuple[Part, ...]  # what is played
+    seeds: int = SEEDS  # how many runs each match has
     quick: tuple[Part, int] | None = None  # the short version: its only part, and how many seeds
     subject: str | None = None  # who is tested, unless others are named; the learners are then its opponents
     statements: tuple[Statement, ...] = ()  # about the subject
+    digest: str = ""  # SHA-256 of the file; empty if games, rounds or seeds are not those of the file
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -68,9 +70,8 @@ class Suite:
             f"A quick look, not the suite itself: {len(part.games)} {'of its ' * (set(part.games) <= set(self.games))}"
             f"games with {part.rounds} rounds and {seeds} seeds. To be sure, run it without --quick."
         )
-        return replace(
-            self, name=f"{self.name}-quick", title=f"{self.title}, quick", description=about, parts=(part,), seeds=seeds
-        )
+        name, title = f"{self.name}-quick", f"{self.title}, quick"
+        return replace(self, name=name, title=title, description=about, parts=(part,), seeds=seeds, digest="")
 
     def played_on(self, games: Sequence[str], rounds: int | None) -> Suite:
         """The suite on other games or with other rounds; games that it has keep its rounds unless `rounds` is given."""
@@ -82,7 +83,8 @@ class Suite:
             by_rounds.setdefault(rounds or of_suite.get(_canonical(game), ROUNDS), []).append(game)
         parts = tuple(Part(number, tuple(its)) for number, its in by_rounds.items())
         about = f"Games or rounds were chosen by hand: this is not the suite {self.id}."
-        return replace(self, name="tournament", title="Tournament on chosen games", description=about, parts=parts)
+        title = "Tournament on chosen games"
+        return replace(self, name="tournament", title=title, description=about, parts=parts, digest="")
 
 
 def _canonical(game: str) -> str:
@@ -113,7 +115,7 @@ def read_suite(name: str = DEFAULT) -> Suite:
         contents = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: this is not TOML: {error}.") from None
-    return _suite(contents, name)
+    return replace(_suite(contents, name), digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 def suites() -> list[str]:

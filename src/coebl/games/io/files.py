@@ -65,6 +65,10 @@ def write_game(game: Game, path: str | os.PathLike[str]) -> None:
     The payoffs are read back to the last bit. JSON keeps all of the game; CSV and NFG keep the payoffs and the labels,
     NFG the name too; NPY keeps the payoffs alone. A file of that name is replaced whole or not at all.
 
+    Args:
+        game: what to write.
+        path: of the file; its ending says in which form it is written.
+
     >>> import tempfile
     >>> game = Game([[3, 0, 0.1], [1, 2, 1 / 3]], noise="laplace", payoff_range=(-5, 5))
     >>> with tempfile.TemporaryDirectory() as folder:

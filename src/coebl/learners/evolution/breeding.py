@@ -29,7 +29,13 @@ class Individuals(NamedTuple):
         return int(self.policy.shape[1])
 
     def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
-        """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others."""
+        """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others.
+
+        Args:
+            others: those that are numbered after these.
+            seat: where the learner sits.
+            index: the numbers of those that are kept.
+        """
         return Individuals(
             _chosen(self.policy, others.policy, seat, index),
             _chosen_if_kept(self.rate, others.rate, seat, index),
@@ -82,7 +88,11 @@ class Breeder:
         self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), less what is inherited
 
     def add(self, seen: Seen) -> None:
-        """Learn from what happened in a round."""
+        """Learn from what happened in a round.
+
+        Args:
+            seen: what the learner was shown.
+        """
         at = self._belief.add(seen.action, seen.opponent, seen.reward)
         count = self._belief.count[at]
         self._centre[at] = self._belief.mean[at] + self._bonus(count)
@@ -94,7 +104,12 @@ class Breeder:
         return self._belief.mean if inherited is None else self._belief.mean + inherited
 
     def mutants(self, number: int, rate: Floats | None = None) -> Floats:
-        """So many fresh mutants, (runs, number, m, k), of these rates of mutation, (runs, number); None: all 1."""
+        """So many fresh mutants, (runs, number, m, k), of these rates of mutation, (runs, number); None: all 1.
+
+        Args:
+            number: how many.
+            rate: of mutation, where rates adapt.
+        """
         mutants = self._mutation.draw(self.seat, self._deviation, number, rate)
         mutants += self._centre[:, None]  # ~ N(centre, deviation²) where mutation is the paper's
         inherited = self._belief.inherited()
@@ -106,6 +121,10 @@ class Breeder:
         """The parents of the first mutants, so many: uniform policies, and the estimates with their bonus.
 
         They have what the operators need, and so have their descendants; opponents' strategies if pairs says so.
+
+        Args:
+            size: how many parents.
+            pairs: whether the opponent's strategies are asked for.
         """
         seat, m, k = self.seat, self.seat.actions, self.seat.opponent_actions
         return Individuals(
@@ -157,13 +176,21 @@ class Generation(NamedTuple):
         return range(min(self.size, self.new.number), number)
 
     def matrices(self, judge: Judge) -> Floats:
-        """The matrices by which policies are judged: (runs, matrices, m, k)."""
+        """The matrices by which policies are judged: (runs, matrices, m, k).
+
+        Args:
+            judge: "mutants", "fresh" or "means".
+        """
         if judge == "mutants":
             return self.mutants
         return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
-        """The fitness of each, (runs, individuals): the mean over the judging matrices."""
+        """The fitness of each, (runs, individuals): the mean over the judging matrices.
+
+        Args:
+            judge: as in `matrices`.
+        """
         matrices = self.matrices(judge)
         each = [
             fitness(some.policy[:, at], matrices, self.facing)
@@ -175,7 +202,11 @@ class Generation(NamedTuple):
         return np.concatenate(each, axis=1)
 
     def survivors(self, index: Ints) -> Individuals:
-        """Those of these numbers, (runs, size), or (1, size) for the same in every run."""
+        """Those of these numbers, (runs, size), or (1, size) for the same in every run.
+
+        Args:
+            index: the numbers of those that survive.
+        """
         return self.parents.merged(self.new, self.breeder.seat, index)
 
 

@@ -38,19 +38,41 @@ class Mutation:
         return False
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
-        """The standard deviation of pairs with so many visits, of the shape of count."""
+        """The standard deviation of pairs with so many visits, of the shape of count.
+
+        Args:
+            seat: where the learner sits.
+            count: visits of each pair of actions, (runs, m, k).
+        """
         raise NotImplementedError
 
     def standard(self, seat: Seat, number: int) -> Floats:
-        """Noise of mean 0 and variance 1 for so many mutants: a new array, (runs, number, m, k)."""
+        """Noise of mean 0 and variance 1 for so many mutants: a new array, (runs, number, m, k).
+
+        Args:
+            seat: where random numbers come from.
+            number: of mutants.
+        """
         return seat.random.normal(number, seat.actions, seat.opponent_actions)
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        """The rates of mutants whose parents have these, (runs, number), where rates adapt."""
+        """The rates of mutants whose parents have these, (runs, number), where rates adapt.
+
+        Args:
+            seat: where random numbers come from.
+            rate: of the parents.
+        """
         return rate
 
     def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        """What is added to the estimates of so many mutants, (runs, number, m, k), of these rates; None: all 1."""
+        """What is added to the estimates of so many mutants, (runs, number, m, k), of these rates; None: all 1.
+
+        Args:
+            seat: where random numbers come from.
+            deviation: of each pair, (runs, m, k).
+            number: of mutants.
+            rate: of each mutant, (runs, number).
+        """
         drawn = self.standard(seat, number)
         drawn *= deviation[:, None]  # in place: large games are bound by memory
         return drawn

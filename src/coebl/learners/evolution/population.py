@@ -24,15 +24,25 @@ POPULATIONS: Registry[Population] = Registry(
 class Population:
     """So many policies that survive, and so many mutants a round."""
 
-    size: Annotated[int, Range(1)] = 1
-    mutants: Annotated[int, Range(1)] = 1
+    size: Annotated[int, Range(1)] = 1  # how many policies survive
+    mutants: Annotated[int, Range(1)] = 1  # how many are bred in a round
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """What is played, (runs, m), after what was played before, out of the policies, (runs, size, m)."""
+        """What is played, (runs, m), after what was played before, out of the policies, (runs, size, m).
+
+        Args:
+            seat: where the learner sits.
+            before: what was played in the last round.
+            policies: those that survive.
+        """
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
-        """The opponent's side of the population, where it has one."""
+        """The opponent's side of the population, where it has one.
+
+        Args:
+            seat: where the learner sits.
+        """
         return None
 
 

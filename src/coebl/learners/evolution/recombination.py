@@ -53,11 +53,21 @@ class Recombination:
     crosses: ClassVar[bool] = False  # whether survivors keep the matrix from which they were bred, for `cross`
 
     def belief(self, seat: Seat) -> Belief:
-        """What is known of the payoffs, of nothing as yet."""
+        """What is known of the payoffs, of nothing as yet.
+
+        Args:
+            seat: where the learner sits.
+        """
         return _Alone(seat)
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
-        """The mutants crossed with those from which their parents were bred, all (runs, number, m, k)."""
+        """The mutants crossed with those from which their parents were bred, all (runs, number, m, k).
+
+        Args:
+            seat: where random numbers come from.
+            mutants: those of the round.
+            parents: what they were bred from.
+        """
         return mutants
 
 

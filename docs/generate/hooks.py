@@ -1,0 +1,84 @@
+"""What MkDocs calls: pages that are made from the package join those that are written, and gaps are warnings.
+
+The site is built strictly, so that a warning stops the build.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from coebl.games import GAMES
+from coebl.learners import LEARNERS
+from coebl.metrics import METRICS
+from notebook import notebook_pages
+from public import PACKAGES, missing
+from reference import pages
+from repository import linked, rewritten
+
+_LOG = logging.getLogger("mkdocs.hooks.coebl")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the generated pages where the navigation says so."""
+    named = str(config.nav)
+    others = [path.name for path in sorted(Path(config.docs_dir).glob("*.md")) if f"'{path.name}'" not in named]
+    generated: dict[str, list[Any]] = {
+        "learners": [{"Learners": _listed("learners", LEARNERS)}],
+        "games": [{"Games": _listed("games", GAMES)}],
+        "metrics": [{"Metrics": _listed("metrics", METRICS)}],
+        "operators": ["reference/noises.md", "reference/evolution.md"],
+        "python": [{"Python": [{name: f"reference/python/{name}.md"} for name in PACKAGES]}],
+        "others": others,  # of the pages of docs/ itself, those that nobody has put anywhere
+    }
+    config.nav = _filled(config.nav, generated)
+    return config
+
+
+def _listed(plural: str, registry: Any) -> list[Any]:
+    return [f"reference/{plural}.md", *({entry.title: f"reference/{plural}/{entry.name}.md"} for entry in registry)]
+
+
+def _filled(nav: Any, generated: dict[str, list[Any]]) -> Any:
+    if isinstance(nav, dict):
+        return {title: _filled(inner, generated) for title, inner in nav.items()}
+    if not isinstance(nav, list):
+        return nav
+    filled = []
+    for item in nav:
+        before, mark, what = item.partition("generated: ") if isinstance(item, str) else ("", "", "")
+        filled += generated[what] if mark and not before else [_filled(item, generated)]
+    return filled
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages, and the files of the repository that pages link to."""
+    for line in missing():
+        _LOG.warning(line)
+    for page in [*pages(), *notebook_pages()]:
+        files.append(File.generated(config, page.uri, content=page.content))
+    waiting = list(files.documentation_pages())
+    while waiting:
+        file = waiting.pop()
+        for uri, source in linked(file.content_string, file.src_uri):
+            if files.get_file_from_path(uri) is None:
+                added = _added(config, uri, source)
+                files.append(added)
+                waiting += [added] * added.is_documentation_page()
+    return files
+
+
+def _added(config: MkDocsConfig, uri: str, source: Path | str) -> File:
+    if isinstance(source, str):
+        return File.generated(config, uri, content=source)
+    return File.generated(config, uri, abs_src_path=str(source))
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Lead links to the repository's files to where they are on the site."""
+    return rewritten(markdown, page.file.src_uri)

@@ -1,0 +1,52 @@
+"""The notebook, run from top to bottom, as a page of the site."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from curves import sources
+from reference import Page
+from repository import ROOT
+
+NOTEBOOK = ROOT / "docs" / "tutorials" / "notebook.ipynb"
+
+_FORMAT: Any = nbformat  # it has no types
+_KEPT = ROOT / "build" / "notebook"
+
+
+def executed() -> Any:
+    """The notebook with its outputs. What a cell raises is raised here."""
+    notebook = _FORMAT.read(NOTEBOOK, as_version=4)
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    return notebook
+
+
+def notebook_pages() -> Iterator[Page]:
+    """The page and its figures; it is run again when it or the package has changed."""
+    name = hashlib.sha256(NOTEBOOK.read_bytes() + sources().encode()).hexdigest()[:24]
+    path = _KEPT / f"{name}.ipynb"
+    if not path.exists():
+        _KEPT.mkdir(parents=True, exist_ok=True)
+        _FORMAT.write(executed(), path)
+    parts = []
+    for number, cell in enumerate(_FORMAT.read(path, as_version=4).cells):
+        if cell.cell_type == "markdown":
+            parts.append(cell.source)
+            continue
+        parts.append(f"```python\n{cell.source}\n```")
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if "image/png" in data:
+                picture = f"notebook-{number}.png"
+                yield Page(f"tutorials/{picture}", base64.b64decode(data["image/png"]))
+                parts.append(f"![What the cell above draws]({picture})")
+            else:
+                parts.append(f"```text\n{(output.get('text') or data.get('text/plain', '')).rstrip()}\n```")
+    parts.insert(1, f"This page is a Jupyter notebook, as it ran: [download it]({NOTEBOOK.name}).")
+    yield Page("tutorials/notebook.md", "\n\n".join(parts))

@@ -1,0 +1,114 @@
+"""The public names of the package, and what is missing in their documentation. The build and the tests ask for it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from coebl.metrics import METRICS
+from docstrings import COMMENT
+
+PACKAGES = (
+    "coebl",
+    "coebl.games",
+    "coebl.solver",
+    "coebl.learners",
+    "coebl.learners.evolution",
+    "coebl.metrics",
+    "coebl.statistics",
+    "coebl.engine",
+    "coebl.runs",
+    "coebl.plots",
+    "coebl.study",
+    "coebl.tournament",
+    "coebl.testing",
+)
+
+
+class Name(NamedTuple):
+    """A public name, at home in one package."""
+
+    package: str
+    name: str
+    value: Any
+
+    @property
+    def path(self) -> str:
+        """Where it can be imported from."""
+        return f"{self.package}.{self.name}"
+
+
+def names(package: str) -> list[str]:
+    """What a package exports: its `__all__`, or what it defines, less the metrics, which have pages of their own."""
+    module = import_module(package)
+    if hasattr(module, "__all__"):
+        return [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
+    entered = [entry.factory for entry in METRICS]
+    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
+    return [n for n, value in own.items() if n[0] != "_" and callable(value) and value not in entered]
+
+
+def public() -> list[Name]:
+    """Every public name once, where it is at home: what `coebl` exports is at home in a package below it."""
+    found: dict[str, Name] = {}
+    for package in (*PACKAGES[1:], PACKAGES[0]):
+        for name in names(package):
+            value = getattr(import_module(package), name)
+            key = f"{value.__module__}.{name}" if hasattr(value, "__qualname__") else name
+            found.setdefault(key, Name(package, name, value))
+    return list(found.values())
+
+
+def missing() -> Iterator[str]:
+    """What is not documented, a line each: names without a docstring, and parameters that it does not explain."""
+    for name in public():
+        if inspect.isclass(name.value):
+            yield from _missing_in_class(name)
+        elif inspect.isfunction(name.value):
+            yield from missing_in_function(name.path, name.value, _doc(name.value))
+
+
+def _missing_in_class(name: Name) -> Iterator[str]:
+    cls = name.value
+    if not _own_doc(cls):
+        yield f"{name.path} has no docstring"
+    if not getattr(cls, "_is_protocol", False) and cls.__init__ is not object.__init__:
+        yield from missing_in_function(name.path, cls, _class_doc(cls))
+    for method, value in vars(cls).items():
+        function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+        if not method.startswith("_") and inspect.isfunction(function):
+            doc = "".join(_doc(vars(base)[method]) for base in cls.__mro__ if method in vars(base))
+            yield from missing_in_function(f"{name.path}.{method}", function, doc)
+
+
+def missing_in_function(path: str, function: Any, doc: str) -> Iterator[str]:
+    """What a docstring leaves out of a function, a line each."""
+    if not doc:
+        yield f"{path} has no docstring"
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of a class that is made in C
+        return
+    for parameter in parameters:
+        if parameter not in ("self", "cls") and not re.search(rf"\b{parameter}\b", doc):
+            yield f"{path} does not explain its parameter {parameter!r}"
+
+
+def _doc(value: Any) -> str:
+    return inspect.getdoc(value) or ""
+
+
+def _own_doc(cls: type) -> str:
+    doc = cls.__dict__.get("__doc__") or ""
+    return "" if doc.startswith(f"{cls.__name__}(") else doc  # what a dataclass without one is given
+
+
+def _class_doc(cls: type) -> str:
+    """What a class and its bases say, and the names of the fields that have a comment beside them."""
+    bases = [base for base in cls.__mro__ if base.__module__.startswith("coebl")]
+    lines = [line for base in bases for line in inspect.getsource(base).splitlines()]
+    fields = [line.split(":")[0] for line in lines if re.match(r"    \w+: ", line) and COMMENT.search(line)]
+    return "\n".join([*map(_doc, bases), *fields])

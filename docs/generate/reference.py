@@ -1,0 +1,280 @@
+"""The pages of the reference that are made from the registries, the command line and the papers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from coebl.core.registry import Registry
+from coebl.core.specs import Entry
+from coebl.games import GAMES, NOISES, parse_game
+from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
+from coebl.metrics import METRICS, Metric
+from coebl.papers import PAPERS, load_paper
+from curves import GAMES as DRAWN
+from curves import ROUNDS, SEEDS, learner_curves, metric_curves
+from public import PACKAGES, names, public
+
+_MOST_SHOWN = 12  # actions of a game whose payoffs are printed
+
+
+class Page(NamedTuple):
+    """A page of the site, or a picture on one."""
+
+    uri: str
+    content: str | bytes
+
+
+def pages() -> Iterator[Page]:
+    """Everything."""
+    yield from learner_pages()
+    yield from game_pages()
+    yield from metric_pages()
+    yield Page("reference/noises.md", _list_page("Noises", "What is added to a payoff before it is seen.", NOISES))
+    yield Page("reference/evolution.md", _operators_page())
+    yield Page("reference/commands.md", _commands_page())
+    yield Page("reference/papers.md", _papers_page())
+    yield from python_pages()
+
+
+# Learners
+
+
+def learner_pages() -> Iterator[Page]:
+    """A page per learner, and a list of them by what they see."""
+    by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for entry in LEARNERS:
+        learner: Any = entry.factory
+        link = f"[{entry.title}](learners/{entry.name}.md)"
+        by_kind[learner.kind()].append(f"| {link} | `{entry.name}` | {_cell(entry.summary)} |")
+        curves = learner_curves(entry.example)
+        if curves:
+            yield Page(f"reference/learners/{entry.name}.svg", curves)
+        yield Page(f"reference/learners/{entry.name}.md", _learner_page(entry, learner, bool(curves)))
+    parts = ["# Learners", "By what they see, from the least to the most. `coebl list learners` prints the same."]
+    for kind, meaning in KINDS.items():
+        reference = ", for reference" if kind in REFERENCES else ""
+        table = "\n".join(["| learner | spec | |", "|---|---|---|", *by_kind[kind]])
+        parts += [f"## {kind.capitalize()}{reference}", f"{meaning.capitalize()}.", table]
+    yield Page("reference/learners.md", "\n\n".join(parts))
+
+
+def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) -> str:
+    kind = learner.kind()
+    sights = [SIGHTS[sight] for sight in SIGHTS if sight in learner.sees]
+    horizon = "It needs the number of rounds in advance." if learner.needs_horizon else "It does not need the horizon."
+    body, _ = _split(inspect.getdoc(learner) or "")
+    parts = [
+        f"# {entry.title}",
+        f"`{entry.example}` · {kind}",
+        body,
+        "## What it sees",
+        f"{', '.join(['Its own actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
+        "## Parameters",
+        _parameters(entry),
+        "## Proven bound",
+        _bound(learner),
+        "## Source",
+        learner.cites or "None: it does not learn.",
+        "## Curves",
+    ]
+    if drawn:
+        parts += [
+            f"![Pseudo-regret on three games]({entry.name}.svg)",
+            f"Pseudo-regret over {ROUNDS} rounds with unit Gaussian noise, means of {SEEDS} seeds, drawn when the site "
+            f"was built, on `{'`, `'.join(DRAWN)}`. The column player is the best response, so lower is better, and "
+            "nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
+        ]
+    else:
+        parts.append("None: it plays what it is given, which has to fit the game.")
+    return "\n\n".join([*parts, "## In Python", _snippet(entry)])
+
+
+def _snippet(entry: Entry[Learner]) -> str:
+    home = LEARNERS.homes()[entry.name].partition(":")[2]
+    return f"```python\nfrom coebl.learners import {home}, parse_learner\n\nparse_learner({entry.example!r})\n```"
+
+
+def _bound(learner: type[Learner]) -> str:
+    if learner.regret_bound.__func__ is Learner.regret_bound.__func__:  # type: ignore[attr-defined]
+        return "None is declared."
+    text, _ = _split(inspect.getdoc(learner.regret_bound) or "")
+    number = learner.regret_bound(3, 3, 3000)
+    example = f" With 3 x 3 actions and 3000 rounds it is {number:,.0f}." if number is not None else ""
+    return f"On the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise: {text}{example}"
+
+
+# Games, metrics, noises, operators
+
+
+def game_pages() -> Iterator[Page]:
+    """A page per game, and a list of them."""
+    rows = []
+    for entry in GAMES:
+        game = parse_game(entry.example)
+        m, n = game.shape
+        rows.append(f"| [{entry.title}](games/{entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
+        shown = "" if max(m, n) <= _MOST_SHOWN else "The first actions, as "
+        parts = [
+            f"# {entry.title}",
+            f"`{entry.example}` · {m} x {n} actions",
+            _split(inspect.getdoc(entry.factory) or "")[0],
+            "## Parameters",
+            _parameters(entry),
+            "## Solved",
+            f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
+            f"```text\n{game}\n\nvalue {game.value + 0.0:.6g}\n```",
+            f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
+            f"{game.unique_equilibrium.reason}.",
+        ]
+        yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
+    head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one.\n\n"
+    yield Page("reference/games.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
+
+
+def metric_pages() -> Iterator[Page]:
+    """A page per metric, and a list of them."""
+    rows = []
+    for entry in METRICS:
+        metric: Any = entry.factory
+        rows.append(f"| [{entry.title}](metrics/{entry.name}.md) | `{entry.name}` | `{metric.definition}` |")
+        yield Page(f"reference/metrics/{entry.name}.svg", metric_curves(entry.name))
+        yield Page(f"reference/metrics/{entry.name}.md", _metric_page(entry, metric))
+    head = (
+        "# Metrics\n\nFrom the row player's side: A the payoffs, V the value of the game, x_t and y_t the policies of "
+        "round t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. [What regret "
+        "means](../explanation/regret.md) says which to use.\n\n"
+    )
+    yield Page("reference/metrics.md", head + "\n".join(["| metric | name | definition |", "|---|---|---|", *rows]))
+
+
+def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
+    facts = {
+        f"{metric.better} is better": True,
+        "it adds up over the rounds": metric.cumulative,
+        "its sign says who is ahead: above 0, the column player": metric.signed,
+    }
+    return "\n\n".join(
+        [
+            f"# {entry.title}",
+            f"`{entry.name}`",
+            inspect.getdoc(metric) or "",
+            f"    {metric.definition}",
+            f"{metric.meaning} Of this metric: {'; '.join(fact for fact, true in facts.items() if true)}.",
+            f"![{entry.title} of three learners in self-play]({entry.name}.svg)",
+            f"Three learners in self-play, means of {SEEDS} seeds, {ROUNDS} rounds, drawn when this site was built.",
+        ]
+    )
+
+
+def _list_page(title: str, text: str, *registries: Registry[Any]) -> str:
+    parts = [f"# {title}", text]
+    for registry in registries:
+        parts += [f"## {registry.plural.capitalize()}"] * (len(registries) > 1)
+        for entry in registry:
+            body, _ = _split(inspect.getdoc(entry.factory) or "")
+            parts += [f"### {entry.name}", body, _parameters(entry)]
+    return "\n\n".join(parts)
+
+
+def _operators_page() -> str:
+    text = "The parts of COEBL and Kin, by name. [Evolution](../evolution.md) explains how they work together."
+    return _list_page("Operators of evolution", text, MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS)
+
+
+def _parameters(entry: Entry[Any]) -> str:
+    """A table of what a spec may set."""
+    if not entry.parameters:
+        return "No parameters."
+    _, meanings = _split(inspect.getdoc(entry.factory) or "")
+    rows = ["| parameter | default | accepted | meaning |", "|---|---|---|---|"]
+    for p in entry.parameters:
+        default = "required" if p.required else f"`{p.write(p.default)}`"
+        rows.append(f"| `{p.name}` | {default} | {_cell(p.accepts)} | {_cell(meanings.get(p.name, ''))} |")
+    return "\n".join(rows)
+
+
+def _split(doc: str) -> tuple[str, dict[str, str]]:
+    """The text of a docstring without its section Args, and what that section says of each parameter."""
+    text, _, rest = doc.partition("\nArgs:\n")
+    arguments, _, after = (rest + "\n\n").partition("\n\n")
+    found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
+    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in found}
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+# Commands and papers
+
+
+def _commands_page() -> str:
+    import typer
+
+    from coebl.cli import app
+
+    root: Any = typer.main.get_command(app)
+    parts = ["# Commands", "What `coebl COMMAND --help` prints."]
+    for path, command in _commands(root, "coebl"):
+        context = type(root).context_class(command, info_name=path, terminal_width=100, max_content_width=100)
+        parts += [f"## {path}", f"```text\n{command.get_help(context).strip()}\n```"]
+    return "\n\n".join(parts)
+
+
+def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _commands(inner, f"{path} {name}")
+
+
+def _papers_page() -> str:
+    asked = "What `coebl reproduce`, `coebl figures` and `coebl claims` can be asked for."
+    parts = ["# Papers: figures, claims, variants", asked]
+    for name in PAPERS:
+        paper: Any = load_paper(name)
+        parts += [
+            f"## {name}",
+            f"*{paper.title}*",
+            "### Figures",
+            "`coebl reproduce --figure NAME` runs and draws one of them. Where a figure depends on the variant, its "
+            "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",
+            _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
+            "### Claims",
+            "`coebl reproduce --claim ID` runs what one of them needs. [Findings](../findings.md) has the verdicts.",
+            _rows("claim | sentence", ((id, claim.sentence) for id, claim in paper.claims.items())),
+            "### Variants",
+            _rows("variant | who plays", ((f"`{id}`", variant.note) for id, variant in paper.variants.items())),
+        ]
+    return "\n\n".join(parts)
+
+
+def _rows(head: str, rows: Any) -> str:
+    lines = (f"| {_cell(left)} | {_cell(right)} |" for left, right in rows)
+    return "\n".join([f"| {head} |", "|---|---|", *lines])
+
+
+# Python
+
+
+def python_pages() -> Iterator[Page]:
+    """A page per package, with every public name that is at home there."""
+    homes = public()
+    where = {id(name.value): name.path for name in homes}
+    for package in PACKAGES:
+        module = import_module(package)
+        parts = [f"# {package}", _first(module)]
+        if package == PACKAGES[0]:
+            exported = [getattr(module, name) for name in names(package)]
+            listed = ((f"[`{value.__name__}`][{where[id(value)]}]", _first(value)) for value in exported)
+            parts += ["These names can be imported from `coebl` itself.", _rows("name | what it is", listed)]
+        parts += [f"::: {name.path}" for name in homes if name.package == package]
+        yield Page(f"reference/python/{package}.md", "\n\n".join(parts))
+
+
+def _first(value: Any) -> str:
+    return (inspect.getdoc(value) or "").partition("\n")[0]

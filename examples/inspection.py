@@ -1,0 +1,69 @@
+"""A repeated inspection game: an inspector who learns where to look, against a polluter who learns where to dump.
+
+Every day the inspector visits one of four sites, and the polluter dumps at one of them. A catch earns a fine, which
+differs by site; a miss costs the damage done there. Nobody knows these numbers: what is seen of a day's outcome also
+depends on the weather. The inspector is a `coebl.Player`, which is asked where to go and told what came of it. It is
+saved and loaded in between, as over a restart. The polluter here is a player too; in a real contest it would be
+somebody else.
+
+    python examples/inspection.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from coebl import Game, Player
+
+SITES = ["harbour", "mill", "quarry", "wood"]
+FINE = np.array([12.0, 10.0, 10.0, 8.0])  # what a catch earns at each site
+DAMAGE = np.array([20.0, 6.0, 10.0, 4.0])  # what a miss costs
+WEATHER = 5.0  # the standard deviation of what else changes the outcome of a day
+DAYS = 1000
+RANGE = (-30.0, 20.0)  # all that the inspector knows beforehand: outcomes are within these limits, but for the weather
+
+OUTCOME = np.where(np.eye(len(SITES), dtype=bool), FINE, -DAMAGE)  # [visited, dumped]: what the inspector earns
+
+
+def play(days: int = DAYS, seed: int = 0) -> tuple[np.ndarray, Player]:
+    """Play so many days: what the inspector earned on each of them, and the inspector."""
+    weather = np.random.default_rng(seed)
+    low, high = RANGE
+    inspector = Player("kin:noise=5", len(SITES), len(SITES), horizon=days, seed=seed, payoff_range=RANGE)
+    polluter = Player("tsallis-inf", len(SITES), len(SITES), seed=seed + 1, payoff_range=(-high, -low))
+    earned = np.empty(days)
+    for day in range(days):
+        visited, dumped = inspector.act(), polluter.act()
+        earned[day] = OUTCOME[visited, dumped] + WEATHER * weather.standard_normal()
+        inspector.observe(reward=earned[day], opponent=dumped)
+        polluter.observe(reward=-earned[day])
+        if day == days // 2:
+            inspector = restarted(inspector)
+    return earned, inspector
+
+
+def restarted(player: Player) -> Player:
+    """The same player, after it was written to a file and read again."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "inspector.npz")
+        player.save(path)
+        return Player.load(path)
+
+
+def main() -> None:
+    """Play, and hold what was earned against what could be guaranteed with full knowledge."""
+    earned, inspector = play()
+    game = Game(OUTCOME, name="inspection", row_labels=SITES, column_labels=SITES)
+    print(f"earned a day, first 100 days  {earned[:100].mean():6.2f}")
+    print(f"earned a day, last 500 days   {earned[-500:].mean():6.2f}")
+    print(f"value of the game             {game.value:6.2f}\n")
+    print("site      visits now  at equilibrium")
+    for site, now, optimal in zip(SITES, inspector.policy, game.solution.row, strict=True):
+        print(f"{site:<8}  {now:10.2f}  {optimal:14.2f}")
+
+
+if __name__ == "__main__":
+    main()

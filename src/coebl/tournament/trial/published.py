@@ -1,0 +1,147 @@
+"""results/kin from the folder of the pre-registered test, and docs/kin.md from it: no number is typed by hand.
+
+Run in the root of a checkout: python -m coebl.tournament.trial.published DIR, after `coebl tournament --suite
+pre-registered --out DIR`. Without DIR the page alone is made anew, from results/kin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from coebl.core.errors import InputError
+from coebl.core.files import write_whole
+from coebl.core.templates import text_template
+from coebl.core.text import number_text
+from coebl.plots import learner_titles
+from coebl.tournament.files import FOLDER
+from coebl.tournament.suite import read_suite
+from coebl.tournament.trial.judging import MISSING, WORDS
+
+SUITE = "pre-registered"
+SUITE_FILE = Path("src", "coebl", "tournament", "suites", f"{SUITE}.toml")  # in the checkout
+RESULTS, PAGE = Path("results", "kin"), Path("docs", "kin.md")
+TEMPLATE = resources.files(__package__).joinpath("kin.md.jinja")
+COMMAND = f"coebl tournament --suite {SUITE} --out kin"
+COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
+
+
+def publish(folder: Path, root: Path) -> None:
+    """Copy the outcome of the test into the results of a checkout, with the commit that had written it down.
+
+    Refused if it is not the test of the suite's file, or if that file has changed since it was committed first.
+    """
+    source = folder / FOLDER
+    try:
+        summary = json.loads((source / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError(
+            f"{source}: there is no summary.json; run: coebl tournament --suite {SUITE} --out {folder}"
+        ) from None
+    if summary.get("suite_sha256") != read_suite(SUITE).digest or summary["notes"]:
+        raise InputError(f"{source}: this is not the test of the suite {SUITE}; run it with no option but --out.")
+    registered = _registered(root)
+    target = root / RESULTS
+    target.mkdir(parents=True, exist_ok=True)
+    for name in COPIED:
+        write_whole(target / name, (source / name).read_bytes())
+    summary = {"registered": registered, **summary, "command": COMMAND}  # not where it was run
+    del summary["page"]
+    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+
+
+def _registered(root: Path) -> dict[str, str]:
+    """The one commit of the suite's file, and its date in UTC."""
+    words = ["git", "log", "--date=iso-strict-local", "--format=%H %cd", "--", SUITE_FILE.as_posix()]
+    universal = {**os.environ, "TZ": "UTC0"}
+    done = subprocess.run(words, cwd=root, env=universal, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    if len(lines) != 1:
+        raise InputError(f"{SUITE_FILE} has {len(lines)} commits; accepted: one, before the run.")
+    commit, date = lines[0].split()
+    return {"commit": commit, "date": date, "file": SUITE_FILE.as_posix()}
+
+
+class Published:
+    """The committed outcome of the test, and what the page asks of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        (self.trial,) = self.summary["trials"]
+        self.statements: dict[str, dict[str, Any]] = self.trial["statements"]
+        self._by_kind: dict[str, dict[str, Any]] = {one["kind"]: one for one in self.statements.values()}
+
+    def of(self, kind: str) -> dict[str, Any]:
+        """The statement of a kind."""
+        return self._by_kind[kind]
+
+    def count_by(self, rows: list[dict[str, Any]], key: str) -> list[tuple[str, int]]:
+        """How many of these rows each game, or each opponent, has: the most first."""
+        return Counter(row[key] for row in rows).most_common()
+
+    def on_game(self, game: str) -> dict[str, Any]:
+        """What the table by game has of a game."""
+        duels, settled = (
+            [row for row in self.of(kind)["rows"] if row["game"] == game] for kind in ("head-to-head", "self-play")
+        )
+        (regret,) = (row for row in self.of("best-response")["rows"] if row["game"] == game)
+        outcomes = Counter(row["outcome"] for row in duels)
+        least = min(settled, key=lambda row: _number(row["opponent_mean"]))
+        above = sum(row["outcome"] == "above" for row in settled)
+        lacking = any(row["outcome"] == MISSING for row in (*duels, *settled, regret))
+        return {
+            "duels": "/".join(str(outcomes[word]) for word in WORDS["head-to-head"].values()),
+            "regret": regret,
+            "least": least,
+            "above": above,
+            "lacking": lacking,
+        }
+
+    def overall(self, kind: str, opponent: str) -> dict[str, Any]:
+        """The test over all games against an opponent."""
+        rows: list[dict[str, Any]] = self.of(kind)["overall"]
+        return next(row for row in rows if row["opponent"] == opponent)
+
+
+def _number(value: float | None) -> float:
+    """A number of the summary, in which infinity is None."""
+    return float("inf") if value is None else value
+
+
+def render(folder: Path) -> str:
+    """The text of docs/kin.md, from the folder of the published test."""
+    published = Published(folder)
+    trial = published.trial
+    template = text_template(
+        TEMPLATE.read_text(encoding="utf-8"),
+        number=lambda value, digits=3: number_text(_number(value), digits),
+        percent=lambda value: f"{100 * _number(value):+.2f} %",
+        interval=lambda row: f"[{number_text(_number(row['low']), 3)}, {number_text(_number(row['high']), 3)}]",
+    )
+    titles = learner_titles([trial["subject"], *trial["opponents"]])
+    text: str = template.render(
+        it=published, summary=published.summary, trial=trial, games=trial["games"], title=titles.__getitem__
+    )
+    return text
+
+
+def main(words: list[str], root: Path) -> None:
+    """Publish the folder that is named, if one is; then write the page."""
+    if words:
+        publish(Path(words[0]), root)
+    if not (root / RESULTS).exists():
+        raise InputError(f"{RESULTS} is not there; name the folder of the test: python -m {__spec__.name} DIR")
+    write_whole(root / PAGE, render(root / RESULTS))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:], Path())
+    except InputError as error:
+        sys.exit(str(error))

@@ -1,0 +1,99 @@
+"""The documentation is complete, its example and its notebook run, and the site needs no network."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coebl import Game
+from coebl.learners import LEARNERS
+from coebl.study.match_ups import MATCH_UPS
+from coebl.study.reading import ACCEPTED
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def generators(monkeypatch):
+    """The modules that make pages of the site can be imported."""
+    for folder in ("docs/generate", "examples"):
+        monkeypatch.syspath_prepend(str(ROOT / folder))
+
+
+def test_every_public_name_and_parameter_is_documented(generators):
+    from public import missing, public
+
+    assert len(public()) > 100
+    assert list(missing()) == []
+
+
+def test_a_gap_is_found(generators):
+    """The check can fail."""
+    from public import missing_in_function
+
+    def play(rounds, seeds):
+        """So many rounds."""
+
+    assert list(missing_in_function("play", play, play.__doc__)) == ["play does not explain its parameter 'seeds'"]
+    assert next(missing_in_function("play", play, "")) == "play has no docstring"
+
+
+def test_every_public_name_is_on_a_page(generators):
+    from public import PACKAGES, names
+    from reference import python_pages
+
+    pages = {page.uri: page.content for page in python_pages()}
+    shown = set(re.findall(r"^::: \S+\.(\w+)$", "\n".join(pages.values()), re.MULTILINE))
+    for package in PACKAGES:
+        assert f"reference/python/{package}.md" in pages
+        assert set(names(package)) <= shown, package
+
+
+@pytest.mark.parametrize("name", LEARNERS.names)
+def test_learners_have_pseudo_code(name):
+    text = (inspect.getdoc(LEARNERS[name].factory) or "").partition("\nArgs:\n")[0]
+    assert re.search(r"\n\n    \S", text), "its docstring has no indented block"
+
+
+def test_every_key_of_a_study_file_is_explained():
+    text = (ROOT / "docs" / "reference" / "study-file.md").read_text("utf-8")
+    assert re.findall(r"^## `(\S+)`", text, re.MULTILINE) == list(ACCEPTED)
+    assert re.findall(r"^### `(\S+)`", text, re.MULTILINE) == list(MATCH_UPS)
+
+
+def test_the_example_learns_to_inspect(generators):
+    from inspection import OUTCOME, play
+
+    earned, inspector = play(days=600, seed=0)
+    equilibrium = Game(OUTCOME).solution.row
+    uniform = np.full(4, 0.25)
+    assert len(earned) == 600
+    assert inspector.round == 601
+    assert abs(inspector.policy - equilibrium).sum() < abs(uniform - equilibrium).sum() / 2
+
+
+def test_the_notebook_runs(generators, monkeypatch):
+    from notebook import executed
+
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")  # else it warns
+    outputs = [output for cell in executed().cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert any("no failures" in output.get("text", "") for output in outputs)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 100
+    loaded = re.compile(r"<(?:script|img|iframe|source)[^>]*\bsrc=\"?(?:https?:)?//|<link[^>]*href=\"?(?:https?:)?//")
+    for page in pages:
+        assert not loaded.search(page.read_text("utf-8")), page
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"@import|url\(\"?(?:https?:)?//", style.read_text("utf-8")), style

@@ -1,0 +1,92 @@
+"""What goes wrong in a user's own file is one line that names the file and the line, on the command line too."""
+
+import pytest
+
+from coebl import Game
+
+OWN = r"""import json, sys
+import numpy as np
+from coebl import Game, Learner
+from coebl.metrics import Metric
+
+class Even(Learner):
+    def start(self, seat):
+        self.seat = seat
+    def policy(self, t):
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+class WithoutStart(Learner):
+    policy = Even.policy
+
+class WithoutPolicy(Learner):
+    start = Even.start
+
+class StartFails(Even):
+    def start(self, seat):
+        raise KeyError("no")
+
+class EndsAtItsStart(Even):
+    def start(self, seat):
+        sys.exit(0)
+
+class EndsInARound(Even):
+    def policy(self, t):
+        sys.exit(0)
+
+class Raw(Even):
+    def policy(self, t):
+        raise ValueError("a\nb\x1b[2J")
+
+class FailsElsewhere(Even):
+    def policy(self, t):
+        return json.loads("no")
+
+class Ends(Metric):
+    name = "ends"
+    definition = "nothing"
+    def __call__(self, block):
+        sys.exit(0)
+
+def ends() -> Game:
+    sys.exit(0)
+
+def fails() -> Game:
+    return [][1]
+"""
+MATCH = ["match", "--game", "rps", "--column", "uniform", "--rounds", "5", "--seeds", "2", "--row"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            [*MATCH, "own.py:WithoutStart"],
+            "line 10: AttributeError: 'WithoutStart' object has no attribute 'seat' (own",
+        ),
+        ([*MATCH, "own.py:WithoutPolicy"], "coebl: own.py:WithoutPolicy has no policy(t); write one that returns"),
+        ([*MATCH, "own.py:StartFails"], "own.py, line 20: KeyError: 'no' (own.py:StartFails in the row seat, before"),
+        ([*MATCH, "own.py:EndsAtItsStart"], "own.py, line 24: SystemExit: 0 (own.py:EndsAtItsStart in the row seat, "),
+        ([*MATCH, "own.py:EndsInARound"], "own.py, line 28: SystemExit: 0 (own.py:EndsInARound in the row seat, round"),
+        ([*MATCH, "own.py:Raw"], r"own.py, line 32: ValueError: a\nb\x1b[2J (own.py:Raw in the row seat, round 1)"),
+        ([*MATCH, "own.py:FailsElsewhere"], "own.py, line 36: JSONDecodeError: Expecting value"),
+        ([*MATCH, "uniform", "--metric", "own.py:Ends"], "own.py, line 42: SystemExit: 0; repair the file."),
+        (["solve", "own.py:ends"], "own.py, line 45: SystemExit: 0; repair the file."),
+        (["solve", "own.py:fails"], "own.py, line 48: IndexError: list index out of range; repair the file."),
+    ],
+)
+def test_a_fault_in_a_file_is_one_line_and_no_success(tmp_path, coebl, words, said):
+    (tmp_path / "own.py").write_text(OWN)
+    code, out, error = coebl(*words, cwd=tmp_path)
+    assert (code, out, error.count("\n")) == (2, "", 1), error
+    assert said in error
+
+
+def test_names_of_games_and_files_are_escaped_in_a_match(tmp_path, coebl):
+    (tmp_path / "own\x1b[2J.py").write_text(OWN)
+    Game([[5, 4], [3, 1]], name="odd\x1b[2J", noise="none").write(tmp_path / "odd.json")
+    words = ["uniform", "--column", "own\x1b[2J.py:Even", "--game", "odd.json"]
+    code, out, error = coebl(*MATCH, *words, cwd=tmp_path)
+    assert code == 0, error
+    assert out.startswith(r"odd\x1b[2J, uniform v own\x1b[2J.py:Even, 5 rounds")
+    assert r"The column player, own\x1b[2J.py:Even, wins 0.75 a round" in out
+    assert "\x1b" not in out

@@ -1,0 +1,145 @@
+"""docs/kin.md: every number in it comes from the test that is committed beside it, and that is the registered one."""
+
+import json
+import re
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coebl.claims.reading import Setting
+from coebl.core.errors import InputError
+from coebl.runs import Runs
+from coebl.tournament.suite import read_suite
+from coebl.tournament.trial import published
+from coebl.tournament.trial.judging import Arena, Contest, judge_statements
+from coebl.tournament.trial.outcome import write_files
+
+ROOT = Path(__file__).parents[2]
+RESULTS, PAGE = ROOT / published.RESULTS, ROOT / published.PAGE
+
+# What the template may say by itself: settings of the suite.
+NAMES = r"2 to 128 actions|deviation 1\b|at 5 %|95 % interval"
+
+
+def test_the_page_is_what_its_template_makes_of_the_results():
+    assert PAGE.read_text() == published.render(RESULTS), "run: make findings"
+
+
+def test_the_results_are_those_of_the_registered_test():
+    suite, summary = read_suite(published.SUITE), json.loads((RESULTS / "summary.json").read_text())
+    assert (summary["suite"], summary["suite_sha256"]) == (suite.id, suite.digest)
+    assert (summary["seeds"], summary["notes"]) == (suite.seeds, [])
+    (trial,) = summary["trials"]
+    assert trial["subject"] == suite.subject
+    assert list(trial["games"]) == list(suite.games)
+    registered, begun = map(datetime.fromisoformat, (summary["registered"]["date"], summary["begun"]))
+    assert registered < begun
+
+
+def test_the_template_has_no_measured_numbers_of_its_own():
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", published.TEMPLATE.read_text(), flags=re.DOTALL)
+    assert re.findall(r"\d+", re.sub(NAMES, "", text)) == []
+
+
+# Publishing, with made-up numbers
+
+GAMES = ("rps", "biased-rps")
+
+
+class MadeUp:
+    """Head to head the subject wins 5 against exp3 and loses 5 against ucb; its regret is twice the least."""
+
+    def matches(self):
+        return []
+
+    def runs(self, game, row, column, metric):
+        random = np.random.default_rng(len(game + row + column))
+        if "best-response" in (row, column):
+            mean = {"kin": 20.0, "ucb": 10.0, "exp3": 30.0}[column if row == "best-response" else row]
+            mean *= -1 if row == "best-response" else 1
+        else:
+            mean = {("kin", "exp3"): -5, ("exp3", "kin"): 5, ("kin", "ucb"): 5, ("ucb", "kin"): -5}.get(
+                (row, column), 1
+            )
+        values = mean + 0.1 * random.normal(size=4)
+        return Runs(np.array([10]), np.arange(4), values[None], 10, "gaussian")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder in which a test with made-up numbers has left its files."""
+    suite = read_suite(published.SUITE)
+    contest = Contest("kin", ("ucb", "exp3"), {game: Arena(Setting(10, "gaussian"), 2.0) for game in GAMES})
+    about = {
+        "title": "Made up",
+        "suite_sha256": suite.digest,
+        "seeds": 4,
+        "notes": [],
+        "command": "coebl tournament --out /somewhere/else",
+        "cells": 18,
+        "worker_seconds": 120,
+        "begun": "2026-01-02T03:04:05+00:00",
+    }
+    (tmp_path / "out").mkdir()
+    write_files([judge_statements(MadeUp(), contest, suite.statements)], tmp_path / "out", about)
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout in which the suite's file has one commit."""
+    root = tmp_path / "checkout"
+    file = root / published.SUITE_FILE
+    file.parent.mkdir(parents=True)
+    (root / "docs").mkdir()
+    file.write_text("as registered")
+    git(root, "init", "--quiet")
+    commit(root)
+    return root
+
+
+def git(root, *words):
+    who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    return subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+def commit(root):
+    git(root, "add", "-A")
+    git(root, "commit", "--quiet", "--message", "a commit")
+
+
+def test_what_is_published_cites_the_commit_and_tells_what_failed(folder, checkout):
+    published.main([str(folder)], checkout)
+    summary = json.loads((checkout / "results" / "kin" / "summary.json").read_text())
+    assert summary["registered"]["commit"] == git(checkout, "log", "--format=%H").strip()
+    page = (checkout / "docs" / "kin.md").read_text()
+    assert summary["registered"]["commit"][:12] in page
+    assert "somewhere" not in page + json.dumps(summary)
+    assert "| `rps` | UCB | -5" in page  # behind
+    assert "it is behind on 2 of 4 pairs of game and opponent. By opponent: UCB 2." in page
+    assert "the ratio to the best opponent is above 1.5 on 2 of 2 games" in page
+    assert "In self-play** it is more exploitable than no opponent on any game." in page
+    assert "| `rps` | 10 | 1/0/1 | 20" in page  # rounds; ahead, level, behind; regret
+    assert (checkout / "results" / "kin" / "figure.svg").read_text().startswith("<?xml")
+    published.main([], checkout)  # the page alone, from what is there
+    assert (checkout / "docs" / "kin.md").read_text() == page
+
+
+def test_only_the_registered_test_is_published(folder, checkout):
+    with pytest.raises(InputError, match="results/kin is not there; name the folder of the test"):
+        published.main([], checkout)
+    (checkout / published.SUITE_FILE).write_text("changed after the run")
+    commit(checkout)
+    with pytest.raises(InputError, match="has 2 commits; accepted: one, before the run"):
+        published.main([str(folder)], checkout)
+    assert not (checkout / "results").exists()
+    path = folder / "tournament" / "summary.json"
+    path.write_text(path.read_text().replace(read_suite(published.SUITE).digest, "another"))
+    with pytest.raises(InputError, match="this is not the test of the suite pre-registered"):
+        published.main([str(folder)], checkout)
+    path.unlink()
+    with pytest.raises(InputError, match=r"there is no summary.json; run: coebl tournament"):
+        published.main([str(folder)], checkout)

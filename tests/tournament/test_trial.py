@@ -1,0 +1,358 @@
+"""Tests of one learner: what is played, the arithmetic of each statement by hand, and the command."""
+
+import csv
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from coebl.claims.reading import Setting
+from coebl.core.errors import InputError
+from coebl.games import GAMES, parse_game
+from coebl.runs import Runs
+from coebl.statistics import holm
+from coebl.tournament.plan import opponents_of, read_tournament, subjects_of
+from coebl.tournament.suite import read_suite
+from coebl.tournament.trial.judging import Arena, Contest, OfSeeds, judge_statements
+from coebl.tournament.trial.words import as_text, failures, sentence
+
+TINY = Path(__file__).parent / "tiny-test.toml"
+
+
+@pytest.fixture
+def suite():
+    return read_suite(str(TINY))
+
+
+# What is played
+
+
+def test_the_subject_meets_each_opponent_and_all_meet_themselves_and_the_yardstick(suite, tmp_path):
+    study = read_tournament(suite, subjects_of(suite, []), 3, tmp_path)
+    pairs = [(row, column) for game, row, column in study.matches() if game == "rps"]
+    everybody = ("kin", "uniform", "exp3")
+    expected = {("kin", "uniform"), ("uniform", "kin"), ("kin", "exp3"), ("exp3", "kin")}
+    expected |= {(one, one) for one in everybody}
+    expected |= {pair for one in everybody for pair in ((one, "best-response"), ("best-response", one))}
+    assert sorted(pairs) == sorted(expected)
+    metrics = {"pseudo_regret", "exploitability", "average_exploitability"}
+    assert {frozenset(cell.metrics) for cell in study.cells} == {frozenset(metrics)}
+
+
+def test_several_subjects_share_what_is_common_and_do_not_meet(suite, tmp_path):
+    assert subjects_of(suite, ["ucb", "coebl:c=[2,8]"]) == ["ucb", "coebl:c=2", "coebl"]
+    study = read_tournament(suite, ["ucb", "hedge"], 3, tmp_path)
+    pairs = {(row, column) for _, row, column in study.matches()}
+    assert ("ucb", "hedge") not in pairs
+    assert {("ucb", "exp3"), ("hedge", "exp3"), ("exp3", "exp3")} < pairs
+
+
+def test_a_subject_is_not_its_own_opponent(suite):
+    assert opponents_of(suite, "exp3") == ["uniform"]
+    assert opponents_of(suite, "kin") == ["uniform", "exp3"]
+    with pytest.raises(InputError, match="best-response answers the policy"):
+        subjects_of(suite, ["best-response"])
+
+
+# The file of the pre-registered test
+
+
+def test_the_registered_games_cover_what_they_should_and_are_new():
+    registered, standard = read_suite("pre-registered"), read_suite("standard")
+    games = {game: parse_game(game) for game in registered.games}
+    assert len(games) == len(registered.games) >= 24
+    development = ["rps", "biased-rps", "diagonal:n=3", "diagonal:n=5", "diagonal:n=6", "blotto"]
+    assert not set(games) & {GAMES.canonical(game) for game in (*standard.games, *development)}
+    assert all(game == parsed.spec for game, parsed in games.items())  # in the spelling that results have
+    sizes = [size for game in games.values() for size in game.shape]
+    assert (min(sizes), max(sizes)) == (2, 128)
+    assert {part.rounds for part in registered.parts} == {300, 3000, 10000}
+    pure = [game for game in games.values() if game.solution.row.max() > 1 - 1e-9]
+    assert 4 <= len(pure) <= len(games) - 12
+    assert any(game.shape[0] != game.shape[1] for game in games.values())
+    assert max(game.value for game in games.values()) > 4
+    assert any(np.ptp(game.payoff) < 0.6 for game in games.values())  # beside noise of deviation 1
+    assert any(game.startswith("permuted:") for game in games)
+
+
+def test_the_registered_matches_and_statements(tmp_path):
+    suite = read_suite("pre-registered")
+    study = read_tournament(suite, subjects_of(suite, []), suite.seeds, tmp_path)
+    opponents = len(suite.learners)
+    assert opponents == 10
+    assert len(study.matches()) == len(suite.games) * (2 * opponents + 3 * (opponents + 1))
+    assert {cell.seeds for cell in study.cells} == {tuple(range(20))}
+    a, b, c = suite.statements
+    assert (a.kind, a.metric, a.misses) == ("head-to-head", "pseudo_regret", 2)
+    assert (b.kind, b.metric, b.ratio, b.misses, b.never_above) == ("best-response", "pseudo_regret", 1.5, 2, 2.0)
+    assert (c.kind, c.metric, c.share) == ("self-play", "average_exploitability", 0.9)
+    assert (c.allowed(len(suite.games)), c.allowed(28)) == (3, 2)  # 29 of 32 are nine in ten, 25 of 28 are not
+
+
+# The arithmetic, on made-up numbers: the subject is s, the opponents p and q, on two games
+
+SEEDS = 6
+GAMES_OF_TWO = {
+    "one": Arena(Setting(100, "gaussian"), 2.0),  # rounds, noise and the width of the payoff range
+    "two": Arena(Setting(50, "gaussian"), 4.0),
+}
+CONTEST = Contest("s", ("p", "q"), GAMES_OF_TWO)
+
+
+class Numbers:
+    """A source with these numbers per seed, by match and metric."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def matches(self):
+        return list({key[:3] for key in self.numbers})
+
+    def runs(self, *key):
+        if key not in self.numbers:
+            raise InputError("it is not there.")
+        values = np.asarray(self.numbers[key], float)
+        rounds = GAMES_OF_TWO[key[0]].setting.rounds
+        return Runs(np.array([rounds]), np.arange(len(values)), values[None], rounds, "gaussian")
+
+
+def spread(mean, seed, size=1.0):
+    """Numbers of exactly this mean."""
+    noise = np.random.default_rng(seed).normal(0, size, SEEDS)
+    return mean + noise - noise.mean()
+
+
+def p_of(numbers, alternative):
+    return scipy.stats.ttest_1samp(numbers, 0, alternative=alternative).pvalue
+
+
+def judged(suite, place, numbers):
+    (finding,) = judge_statements(Numbers(numbers), CONTEST, [suite.statements[place]])
+    return finding
+
+
+def duels(suite, **advantages):
+    """Head to head, with this advantage of s in each seat; the seats differ by the game's bias, which cancels."""
+    numbers = {}
+    for place, (pair, advantage) in enumerate(advantages.items()):
+        game, other = pair.split("_")
+        numbers[game, "s", other, "pseudo_regret"] = spread(30 - advantage, place)
+        numbers[game, other, "s", "pseudo_regret"] = spread(30 + advantage, place + 50)
+    return numbers, judged(suite, 0, numbers)
+
+
+def test_head_to_head_by_hand(suite):
+    numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
+    assert [(row.game, row.opponent, row.outcome) for row in found.rows] == [
+        ("one", "p", "ahead"),
+        ("one", "q", "level"),
+        ("two", "p", "behind"),
+        ("two", "q", "ahead"),
+    ]
+    assert [row.measured for row in found.rows] == pytest.approx([9, 0.1, -8, 7])
+    assert [row.relative for row in found.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
+    by_seed = [
+        (numbers[row.game, row.opponent, "s", "pseudo_regret"] - numbers[row.game, "s", row.opponent, "pseudo_regret"])
+        / 2
+        for row in found.rows
+    ]
+    assert [row.p_for for row in found.rows] == pytest.approx(holm([p_of(d, "greater") for d in by_seed]))
+    assert [row.p_against for row in found.rows] == pytest.approx(holm([p_of(d, "less") for d in by_seed]))
+    assert found.counts == {"ahead": 2, "level": 1, "behind": 1, "missing": 0, "mean below 0": 1}
+    assert (found.missed, found.total, found.allowed, found.reached) == (1, 4, 0, False)
+    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, level on 1" in sentence(found)
+    assert [row.game for row in failures(found)] == ["two"]
+
+
+def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
+    _, found = duels(suite, one_p=9.0, one_q=3.0, two_p=-8.0, two_q=7.0)
+    p, q = found.overall
+    assert (p.opponent, p.measured, p.n, p.outcome) == ("p", pytest.approx((9 - 8) / 400), 2, "level")
+    assert q.measured == pytest.approx((3 + 7) / 400)
+    raw = [p_of(np.array(numbers) / 200, "greater") for numbers in ([9, -8], [3, 7])]
+    assert [p.p_for, q.p_for] == pytest.approx(holm(raw))
+
+
+def test_nobody_is_behind(suite):
+    _, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
+    assert found.reached
+    assert failures(found) == []
+
+
+def regrets(suite, change=(), **means):
+    """Against a best response: this regret in each seat on average, unequal by seats."""
+    numbers = {}
+    for place, (pair, mean) in enumerate(means.items()):
+        game, learner = pair.split("_")
+        numbers[game, learner, "best-response", "pseudo_regret"] = spread(mean + 2, place)
+        numbers[game, "best-response", learner, "pseudo_regret"] = -spread(mean - 2, place + 50)
+    return judged(suite, 1, {key: value for key, value in numbers.items() if key not in change})
+
+
+def test_ratios_against_a_best_response_by_hand(suite):
+    found = regrets(suite, one_s=30.0, one_p=40.0, one_q=25.0, two_s=51.0, two_p=30.0, two_q=90.0)
+    one, two = found.rows
+    assert (one.opponent, one.measured, one.outcome) == ("q", pytest.approx(30 / 25), "within")
+    assert (two.opponent, two.measured, two.outcome) == ("p", pytest.approx(51 / 30), "beyond")
+    assert (one.subject_mean, one.opponent_mean) == pytest.approx((30, 25))
+    assert one.low < one.measured < one.high
+    assert (found.missed, found.counts["too far"], found.reached) == (1, 0, False)
+    (whole,) = found.overall
+    assert whole.measured == pytest.approx(np.log([1.2 / 1.5, 1.7 / 1.5]).mean())
+    assert "the geometric mean is 1.43" in sentence(found)
+    assert [row.game for row in failures(found)] == ["two"]
+
+
+def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
+    lenient = replace(suite, statements=tuple(replace(one, misses=2, share=None) for one in suite.statements))
+    near = regrets(lenient, one_s=20.0, one_p=40.0, one_q=25.0, two_s=59.0, two_p=30.0, two_q=90.0)
+    far = regrets(lenient, one_s=20.0, one_p=40.0, one_q=25.0, two_s=61.0, two_p=30.0, two_q=90.0)
+    assert (near.missed, near.counts["too far"], near.reached) == (1, 0, True)
+    assert (far.missed, far.counts["too far"], far.reached) == (1, 1, False)
+
+
+def test_an_aim_is_open_while_data_are_missing(suite):
+    gone = {("two", "q", "best-response", "pseudo_regret")}
+    found = regrets(suite, gone, one_s=20.0, one_p=40.0, one_q=25.0, two_s=20.0, two_p=30.0, two_q=90.0)
+    assert [row.outcome for row in found.rows] == ["within", "missing"]
+    assert found.reached is None
+    assert "Without data: 1 of 2." in sentence(found)
+    assert found.overall[0].outcome == "missing"
+
+
+def settled(suite, last=None, **means):
+    numbers = {}
+    for place, (pair, mean) in enumerate(means.items()):
+        game, learner = pair.split("_")
+        numbers[game, learner, learner, "average_exploitability"] = spread(mean, place, 0.01)
+        numbers[game, learner, learner, "exploitability"] = spread((last or means)[pair], place + 50, 0.01)
+    return judged(suite, 2, numbers)
+
+
+def test_exploitability_in_self_play_by_hand(suite):
+    last = dict.fromkeys(("one_s", "one_p", "one_q", "two_s", "two_p", "two_q"), 0.5) | {"one_s": 0.9, "two_s": 0.1}
+    found = settled(suite, last, one_s=0.2, one_p=0.5, one_q=0.201, two_s=0.4, two_p=0.3, two_q=0.6)
+    assert [row.outcome for row in found.rows] == ["below", "level", "above", "below"]
+    assert [row.measured for row in found.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
+    assert [row.relative for row in found.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
+    assert found.counts == {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 1}
+    assert found.reported == {
+        "exploitability": {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 2}
+    }
+    assert (found.missed, found.allowed, found.reached) == (1, 0, False)  # nine in ten of two games are both
+    assert [row.measured for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
+    assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in sentence(found)
+
+
+def test_equal_means_are_not_the_least_outright_and_not_above(suite):
+    numbers = {
+        (game, learner, learner, metric): np.full(SEEDS, 0.25)
+        for game in GAMES_OF_TWO
+        for learner in "spq"
+        for metric in ("average_exploitability", "exploitability")
+    }
+    found = judged(suite, 2, numbers)
+    assert {row.outcome for row in found.rows} == {"level"}
+    assert (found.counts["least"], found.counts["least outright"], found.reached) == (2, 0, True)
+
+
+def test_only_the_seeds_that_are_asked_for_count():
+    source = OfSeeds(Numbers({("one", "s", "p", "regret"): [1.0, 2.0, 3.0]}), [2, 0])
+    runs = source.runs("one", "s", "p", "regret")
+    assert (runs.seeds.tolist(), runs.values.tolist()) == ([0, 2], [[1.0, 3.0]])
+
+
+# The command
+
+MINE = """
+from coebl import Learner
+
+class Mine(Learner):
+    \"\"\"Plays its first action; breaks on games of more than three.\"\"\"
+
+    name = "mine"
+
+    def start(self, seat):
+        if seat.actions > 3:
+            raise ArithmeticError("too many actions")
+        self.moves = seat.zeros(seat.actions)
+        self.moves[:, 0] = 1
+
+    def policy(self, t):
+        return self.moves
+"""
+
+
+def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--games", "rps,trap", "--rounds", "20"]
+    code, said, _ = coebl(*words, "--out", "out")
+    assert code == 0
+    answer = said[said.index("\nmine.py:Mine\n") :].splitlines()
+    assert answer[2].startswith("(a) MISSED: Head to head")  # in rps exp3 learns to beat it, uniform does not
+    assert "Games or rounds were chosen by hand: this is not the suite tiny-test-1." in said
+    summary = json.loads((tmp_path / "out" / "tournament" / "summary.json").read_text())
+    (trial,) = summary["trials"]
+    assert (trial["subject"], trial["opponents"]) == ("mine.py:Mine", ["uniform", "exp3"])
+    assert trial["games"]["trap"] == {"rounds": 20, "width": 2.0}
+    assert summary["suite_sha256"] == ""
+    (row,) = (row for row in trial["statements"]["b"]["rows"] if row["game"] == "rps")
+    assert row["subject_mean"] == pytest.approx(20)  # a best response takes 1 in every round
+    assert math.isclose(row["opponent_mean"], 0, abs_tol=1e-9)  # and nothing from uniform play
+    assert (row["opponent"], row["measured"]) == ("uniform", None)
+    with (tmp_path / "out" / "tournament" / "verdicts.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == (2 * 2 + 2) + (2 + 1) + (2 * 2 + 2)  # games x opponents and opponents; games and one; as first
+    assert {row["subject"] for row in rows} == {"mine.py:Mine"}
+    assert "## mine.py:Mine" in (tmp_path / "out" / "tournament" / "verdicts.md").read_text()
+    coebl("report", "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert '<h2 id="ranking-title">Test</h2>' in page
+
+
+def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
+    words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--learners", "hedge", "--seeds", "3"]
+    code, said, complaint = coebl(*words, "--out", "out")
+    assert code == 1
+    assert "too many actions" in complaint
+    mine, hedge = said.split("\nhedge\n")
+    assert "(a) OPEN" in mine
+    assert "Without data: 4 of 4." in mine.replace("\n", " ")
+    assert "OPEN" not in hedge
+    assert "Not the test of the suite's file: 3 seeds instead of 4." in hedge.replace("\n", " ")
+    assert (tmp_path / "out" / "tournament" / "figure-2.svg").exists()
+
+
+def test_what_is_said_begins_with_the_aim(suite):
+    _, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
+    assert as_text([found])[0].startswith("(a) REACHED: Head to head")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('kind = "self-play"', 'kind = "selfplay"', "kind is 'selfplay'; accepted: one of head-to-head"),
+        ("alpha = 0.05", "alpha = 0.1", r"statements\[0\]: alpha is 0.1; accepted: 0.05"),
+        ('correction = "holm"', 'correction = "none"', "correction is 'none'; accepted: \"holm\""),
+        ("ratio = 1.5", "ratio = -1", "ratio is -1; accepted: a number above 0"),
+        ("share = 0.9", "share = 9", "share is 9; accepted: a number, above 0 and <= 1"),
+        ("share = 0.9", "share = 0.9\nmisses = 1", "accepted: one of the keys misses and share"),
+        ("misses = 0", "mises = 0", "unknown key 'mises': did you mean 'misses'"),
+        ('computed = "R"', "", "there is no key 'computed'"),
+        ('metric = "average_exploitability"', 'metric = "exploit"', "unknown metric 'exploit'"),
+        ('subject = "kin"', "", "accepted: the keys subject and statements together"),
+        ("seeds = 4", "seeds = 1", "seeds is 1; accepted: a whole number, >= 2"),
+    ],
+)
+def test_mistakes_in_the_file_of_a_test(tmp_path, old, new, reason):
+    text = TINY.read_text()
+    assert old in text
+    (tmp_path / "suite.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=reason) as caught:
+        read_suite(str(tmp_path / "suite.toml"))
+    assert "\n" not in str(caught.value)
