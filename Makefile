@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow kernels lint format bench large-games ablation findings docs clean
+.PHONY: reproduce test test-slow test-lowest coverage dist kernels lint format bench large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -17,6 +17,23 @@ test: .venv/developing  ## everything that must pass: style, types, tests
 
 test-slow: .venv/developing  ## the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-lowest: .venv/developing  ## the tests with the lowest versions that pyproject.toml promises: long
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[report]'
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python pytest pytest-xdist hypothesis duckdb
+	NUMBA_CACHE_DIR=build/lowest/numba build/lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
+
+coverage: .venv/developing kernels  ## which lines of src the tests run; the kernels, which are compiled, aside
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -m "not slow"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --show-missing
+
+dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, and plays a match, a study and a report
+	rm -rf dist
+	$(BIN)/uv build --quiet --out-dir dist
+	BIN=$(abspath $(BIN)) tools/try-wheel dist/*.whl
 
 kernels: .venv/developing  ## compile the solver, once for all processes of the tests
 	$(BIN)/python -c "from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)"
@@ -52,7 +69,7 @@ docs: .venv/developing  ## the documentation site, into build/site; a broken lin
 	@echo 'build/site/index.html; to search in it, serve it: python -m http.server --directory build/site'
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* dist build
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/installed: pyproject.toml constraints.txt

@@ -61,6 +61,18 @@ def test_claims_as_json(folder, coebl):
     assert by_id["C9", "text"]["verdict"] == "not testable"
 
 
+def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(folder, coebl):
+    brief = coebl("claims", folder, cwd=folder.parent).stdout
+    rows = [line for line in brief.splitlines() if line[:1] == "C"]
+    assert [row.split()[0] for row in rows] == [f"C{number}" for number in range(1, 17)]
+    assert "against 0" not in brief
+    assert "Of the 3 matches against Exp3, Exp3-IX and UCB that were run (C14, 39 in all), COEBL wins " in " ".join(
+        brief.split()
+    )
+    details = coebl("claims", folder, "--details", cwd=folder.parent).stdout
+    assert "ucb v coebl:c=2 on rps, round 2010: the mean" in details
+
+
 def test_claims_as_a_table_and_as_markdown(folder, coebl):
     table = coebl("claims", folder, "--claim", "C2", cwd=folder.parent).stdout
     assert "as-released" in table

@@ -28,30 +28,55 @@ def test_large_games_and_cold_solves_weigh_more():
     assert large[2] < 5 * weights["rps", "uniform"]
 
 
-def test_the_time_left_is_in_proportion_to_the_work_left(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("coebl.study.progress.time.monotonic", lambda: now[0])
-    progress = Progress(cells=3, found=1, work=10.0, quiet=True)
+@pytest.fixture
+def now(monkeypatch):
+    """The clock, to be set by the test."""
+    clock = [0.0]
+    monkeypatch.setattr("coebl.study.progress.time.monotonic", lambda: clock[0])
+    return clock
+
+
+class Counter:
+    """The work that the workers have done so far."""
+
+    value = 0.0
+
+
+def test_the_time_left_is_in_proportion_to_the_work_left(now):
+    progress = Progress(cells=4, found=1, work=10.0, quiet=True)
     now[0] = 60.0
-    progress.done(rounds=500, work=7.5, failed=False)  # one of two cells, but three quarters of the work
-    assert str(progress) == "2 of 3 cells, 8 rounds a second, 20 s left"
+    progress.done(rounds=480, work=2.5, failed=False)
+    assert str(progress) == "2 of 4 cells, 8 rounds a second"  # the clock starts with the first work that is seen
     now[0] = 80.0
-    progress.done(rounds=300, work=2.5, failed=True)
-    assert str(progress) == "3 of 3 cells, 1 failed, 10 rounds a second, took 1 min 20 s"
+    progress.done(rounds=240, work=5.0, failed=True)  # half of the work in 20 s
+    assert str(progress) == "3 of 4 cells, 1 failed, 9 rounds a second, about 10 s left"
+    progress.done(rounds=80, work=2.5, failed=False)
+    assert str(progress) == "4 of 4 cells, 1 failed, 10 rounds a second"  # the summary of the run says how long
 
 
-def test_work_inside_a_cell_counts(monkeypatch):
-    class Counter:
-        value = 2.5
-
-    now = [0.0]
-    monkeypatch.setattr("coebl.study.progress.time.monotonic", lambda: now[0])
-    progress = Progress(cells=3, found=1, work=10.0, quiet=True, counter=Counter)
-    assert str(Progress(cells=3, found=1, work=10.0, quiet=True)) == "1 of 3 cells"  # nothing to go by yet
-    now[0] = 30.0
-    assert str(progress) == "1 of 3 cells, 1 min 30 s left"  # a quarter of the work took half a minute
+def test_work_inside_a_cell_counts(now):
+    counter = Counter()
+    progress = Progress(cells=3, found=1, work=10.0, quiet=True, counter=counter)
+    assert str(progress) == "1 of 3 cells"  # nothing to go by yet
+    now[0], counter.value = 4.0, 0.5
+    assert str(progress) == "1 of 3 cells"
+    now[0], counter.value = 34.0, 3.0
+    assert str(progress) == "1 of 3 cells, about 2 min left"  # a quarter of the work took half a minute
     progress.done(rounds=500, work=7.5, failed=False)
     assert progress.work_done == 7.5  # a cell that is done counts in full
+
+
+@pytest.mark.parametrize(
+    ("seconds", "share", "said"), [(4, 0.5, False), (6, 0.5, True), (30, 0.01, False), (61, 0.01, True)]
+)
+def test_the_time_left_is_told_when_it_can_be_right(now, seconds, share, said):
+    """A run of 22 s began with "9 min 53 s left": its processes had just started."""
+    counter = Counter()
+    progress = Progress(cells=9, found=0, work=100.0, quiet=True, counter=counter)
+    now[0], counter.value = 5.0, 0.1
+    assert "left" not in str(progress)
+    now[0], counter.value = 5.0 + seconds, 0.1 + 100 * share
+    assert ("left" in str(progress)) == said
 
 
 def test_a_worker_adds_up_what_it_has_done():

@@ -16,6 +16,25 @@ from typing import get_args
 from coebl.claims.judging import Outcome, Verdict
 from coebl.core.text import number_text
 
+MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
+MEANINGS: dict[Outcome, str] = {
+    "holds": "holds",
+    "fails": "fails, with how many of its checks are refuted",
+    "not significant": "undecided",
+    "not testable": "not testable here",
+}
+
+
+def mark(verdict: Outcome, checks: Iterable[Outcome], marks: Mapping[Outcome, str] = MARKS) -> str:
+    """A verdict as a mark, with how many of its checks are refuted.
+
+    >>> mark("fails", ["holds", "fails", "fails"]), mark("holds", ["holds"])
+    ('✗ 2/3', '✓')
+    """
+    outcomes = list(checks)
+    refuted = outcomes.count("fails")
+    return f"{marks[verdict]} {refuted}/{len(outcomes)}" if refuted else marks[verdict]
+
 
 def as_json(verdicts: Iterable[Verdict]) -> str:
     """The verdicts as a JSON list."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import StudyFolder, app, repeated, width
-from coebl.cli.studies import Dask, Workers, run_study
+from coebl.cli.app import StudyFolder, app, repeated
+from coebl.cli.studies import Dask, Workers, going_on, run_study
 from coebl.core.errors import InputError
 
 if TYPE_CHECKING:
+    from coebl.claims.judging import Verdict
     from coebl.papers import Paper
     from coebl.study import Results
 
@@ -40,7 +42,8 @@ def reproduce_command(
 ) -> None:
     """Run a paper's experiments, and judge its claims.
 
-    What is in the folder already is not run again. At the end it draws the figures and writes the page.
+    What is in the folder already is not run again. At the end it draws the figures, writes the page, and prints a mark
+    for each claim; the reasons are printed by coebl claims DIR --details.
 
     \b
     Examples:
@@ -49,7 +52,6 @@ def reproduce_command(
       coebl reproduce --figure diagonal-self-play
       coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
     """
-    from coebl.claims.tables import as_table
     from coebl.papers import load_paper
     from coebl.papers.reproduce import reproduce
 
@@ -59,40 +61,61 @@ def reproduce_command(
     command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
     again = shlex.join([*shlex.split(command), "--out", str(out)])
     run = partial(run_study, workers=workers, dask=dask, command=again)
-    made = reproduce(
-        chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command
-    )
+    with going_on(again, workers, dask):
+        made = reproduce(
+            chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command
+        )
+    print()
+    if made.verdicts:
+        _print_outcome(chosen, made.verdicts, out, details=bool(claims))
+        print()
     if made.figures:
         print(f"{len(made.figures)} files of figures: {out / 'figures'}")
-    if made.verdicts:
-        print(f"\n{as_table(made.verdicts, chosen.titles, width())}\n")
     if made.page:
-        print(f"summary: {made.summary}")
-        print(f"page: {made.page}")
         if quick:
-            print("for all games and all seeds: coebl reproduce")
+            print("This was a quick run: small games, few seeds. For all of them: coebl reproduce")
+        print(f"page: {made.page}")
     elif (out / "report.html").exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")
     if made.ran.failed:
         raise typer.Exit(1)
 
 
+def _print_outcome(paper: Paper[Any], verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
+    """The verdicts, with their reasons or as marks; then, if all claims are judged, what came out in a sentence."""
+    from coebl.cli.screen import say
+    from coebl.cli.verdicts import print_details, print_verdicts
+
+    if details:
+        print_details(verdicts, paper.titles)
+        return
+    print_verdicts(verdicts, paper.titles)
+    if answer := paper.answer([verdict.as_dict() for verdict in verdicts]):
+        print()
+        say(answer, "bold")
+    some = verdicts[0].id
+    print(f"reasons: coebl claims {shlex.quote(str(folder))} --details, or --claim {some} for one of them")
+
+
 @app.command("claims")
 def claims_command(
     folder: StudyFolder,
     claim: Claims = None,
+    details: Annotated[bool, typer.Option("--details", help="Print what decided each claim.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown instead of a table.")] = False,
 ) -> None:
     """Print a verdict on each claim of a paper.
 
-    From the results of coebl reproduce.
+    From the results of coebl reproduce: a mark for each claim in each variant, and what came out in one sentence. The
+    numbers and checks that decided are printed with --details, and for claims that are named.
 
     \b
     Examples:
       coebl claims reproduction
-      coebl claims reproduction --json
+      coebl claims reproduction --details
       coebl claims reproduction --claim C9
+      coebl claims reproduction --json
     """
     from coebl.claims import tables
 
@@ -105,7 +128,7 @@ def claims_command(
     elif as_markdown:
         print(tables.as_markdown(verdicts, paper.titles), end="")
     else:
-        print(tables.as_table(verdicts, paper.titles, width()))
+        _print_outcome(paper, verdicts, folder, details=details or bool(claim))
 
 
 @app.command("figures")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli.app import StudyFolder, app, cells_text, width
+from coebl.cli.rankings import print_ranking
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
 
@@ -29,6 +31,7 @@ Columns = Annotated[
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
+_SCREEN = 24  # lines
 _MEANS = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
 
 
@@ -40,16 +43,19 @@ def results_command(
     row: Rows = None,
     column: Columns = None,
     at: Annotated[int | None, typer.Option("--round", help="After this round; by default the last.")] = None,
+    details: Annotated[bool, typer.Option("--details", help="Print all means, however many there are.")] = False,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the means of a study, after the last round or any recorded one.
+    """Print who beats whom in a study, and the means of its matches.
 
-    Of every match, with 95 % intervals.
+    The means are those after the last round, or any recorded one, with 95 % intervals. Where they would fill more than
+    a screen, they are printed with --details or for what is named.
 
     \b
     Examples:
       coebl results results
+      coebl results results --details
       coebl results results --metric pseudo_regret --csv
       coebl results results --game rps --row ucb --round 100
     """
@@ -64,9 +70,16 @@ def results_command(
         print(plain.as_csv(map(dict, rows), _MEANS), end="")
     elif as_json:
         _print_json(rows)
-    else:
+    elif details or len(rows) <= _SCREEN or any((metric, game, row, column, at)):
+        if not any((metric, game, row, column, at)):
+            print_ranking(results)
+            print()
         _print_means(rows)
         _print_notes(results, rows)
+    else:
+        print_ranking(results)
+        _print_notes(results, rows)
+        print(f"all {len(rows)} means: coebl results {shlex.quote(str(folder))} --details, or --game, --row, --metric")
 
 
 def _check_forms(as_csv: bool, as_json: bool) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coebl.cli.app import app, cells_text
+from coebl.cli.rankings import print_ranking
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
@@ -38,7 +40,7 @@ def run_command(
     """Run a study, or what is left of it.
 
     Results are kept cell by cell, so that an interrupted run goes on where it stopped. With more seeds, learners, games
-    or metrics in the file, only what is new is run.
+    or metrics in the file, only what is new is run. At the end it prints who beats whom most often.
 
     \b
     Examples:
@@ -46,7 +48,7 @@ def run_command(
       coebl run study.toml --out results --dry-run
       coebl run study.toml --out results --dask tcp://scheduler:8786
     """
-    from coebl.study import read_study
+    from coebl.study import Results, read_study
 
     study = read_study(file)
     if dry_run:
@@ -55,6 +57,10 @@ def run_command(
     again = ["coebl", "run", str(file), "--out", str(out)]
     again += ["--cell-timeout", f"{cell_timeout:g}"] if cell_timeout else []
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
+    with going_on(shlex.join(again), workers, dask):
+        print_ranking(Results(out))
+    name = shlex.quote(str(out))
+    print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
         raise typer.Exit(1)
 
@@ -87,16 +93,8 @@ def run_study(
     from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
 
-    where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
-    before = signal.signal(signal.SIGTERM, _terminate)
-    try:
-        with dask_executor(dask) if dask else nullcontext() as executor:
-            summary = run(study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command)
-    except KeyboardInterrupt as interrupt:
-        print(f"\ncoebl: stopped; to go on: {command}{where}", file=sys.stderr)
-        sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with going_on(command, workers, dask), dask_executor(dask) if dask else nullcontext() as executor:
+        summary = run(study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command)
     for note in summary.notes:
         print(printable(note), file=sys.stderr)
     _print_left_alone(summary.left_alone)
@@ -107,6 +105,20 @@ def run_study(
     if summary.failed:
         print(f"tracebacks are in {out / 'failed'}; run again to retry", file=sys.stderr)
     return summary
+
+
+@contextmanager
+def going_on(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
+    """Where a run and what is made of it is stopped, by Ctrl-C or SIGTERM, say how to go on, and end."""
+    where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        print(f"\ncoebl: stopped; to go on: {command}{where}", file=sys.stderr)
+        sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Terminated(KeyboardInterrupt):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import app, repeated, width
-from coebl.cli.studies import Dask, Workers, run_study
-from coebl.core.errors import printable
+from coebl.cli.app import app, repeated
+from coebl.cli.rankings import print_standings
+from coebl.cli.screen import say
+from coebl.cli.studies import Dask, Workers, going_on, run_study
 
 if TYPE_CHECKING:
     from coebl.study import Study
@@ -39,6 +39,7 @@ def tournament_command(
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per run; by default the suite's.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few small games, few seeds: two minutes.")] = False,
     suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
+    details: Annotated[bool, typer.Option("--details", help="Print all columns of the ranking.")] = False,
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
@@ -54,10 +55,8 @@ def tournament_command(
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
-    from coebl.tournament.outcome import finish
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
     from coebl.tournament.suite import read_suite
-    from coebl.tournament.words import as_table, legend
 
     chosen = read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
@@ -68,14 +67,12 @@ def tournament_command(
     words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
-    summary = run_study(study, out, workers, dask, command)
-    if chosen.subject:
-        files = _tell_trial(chosen, field, study, out, command)
-    else:
-        outcome = finish(chosen, study, out, command)
-        print(f"\n{as_table(outcome.standings)}\n")
-        _tell([legend(outcome.standings), *outcome.sentences, *[chosen.description] * quick])
-        files = outcome.files
+    with going_on(command, workers, dask):
+        summary = run_study(study, out, workers, dask, command)
+        if chosen.subject:
+            files = _tell_trial(chosen, field, study, out, command)
+        else:
+            files = _tell_standings(chosen, study, out, command, details, quick)
     print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)
@@ -85,6 +82,18 @@ def _option(option: str, value: int | None) -> list[str]:
     return [] if value is None else [option, str(value)]
 
 
+def _tell_standings(suite: Suite, study: Study, out: Path, command: str, details: bool, quick: bool) -> Path:
+    """Rank the learners, and print the ranking."""
+    from coebl.tournament.outcome import finish
+
+    outcome = finish(suite, study, out, command)
+    print()
+    print_standings(outcome, details)
+    if quick:
+        say(suite.description)
+    return outcome.files
+
+
 def _tell_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
     """Judge a test, and print the answer first: the statements, then what failed."""
     from coebl.tournament.trial.outcome import finish_trial
@@ -92,14 +101,10 @@ def _tell_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, 
 
     outcome = finish_trial(suite, subjects, study, out, command)
     for findings in outcome.trials:
-        print(f"\n{printable(findings[0].contest.subject)}")
-        _tell(as_text(findings))
-        _tell(line for finding in findings for line in failure_lines(finding))
-    _tell([LEGEND, *outcome.notes])
+        print()
+        say(findings[0].contest.subject, "bold")
+        for line in (*as_text(findings), *(line for finding in findings for line in failure_lines(finding))):
+            say(line)
+    for line in (LEGEND, *outcome.notes):
+        say(line)
     return outcome.files
-
-
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
-        indent = " " * (len(line) - len(line.lstrip()))
-        print(textwrap.fill(printable(line), width(), break_on_hyphens=False, subsequent_indent=indent))

@@ -5,7 +5,7 @@ To add a paper, write its folder, with a `Paper` in it, then one line in `PAPERS
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -82,6 +82,7 @@ class Paper(Generic[V]):
     claims: Mapping[str, Claim[V]]
     figures: Mapping[str, Figure[V]]
     quick: Quick
+    answer: Callable[[Sequence[Mapping[str, Any]]], str] = lambda verdicts: ""  # what came out, from plain verdicts
     presets: Sequence[Preset] = ()  # the choices of lines on its page
     first: Sequence[str] = ()  # the metrics that its page shows first
     frontier: Frontier | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -12,6 +13,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
 _EVERY = 10.0  # seconds between the lines in a log
+_SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is told: see `Progress._time_left`
 
 
 class Progress:
@@ -25,6 +27,7 @@ class Progress:
         self._finished = self._failed = self._rounds_done = 0
         self._work_done = 0.0
         self._started = self._said = time.monotonic()
+        self._first: tuple[float, float] | None = None  # when the first work was seen, and how much it was
         self._quiet = quiet
         self._bar: Bar | None = None
 
@@ -54,7 +57,25 @@ class Progress:
     def work_done(self) -> float:
         """The work of all finished cells, and of the running ones as far as they have come."""
         running = 0.0 if self._counter is None else float(self._counter.value)
-        return min(self._work, max(self._work_done, running))
+        done = min(self._work, max(self._work_done, running))
+        if self._first is None and done:
+            self._first = time.monotonic(), done
+        return done
+
+    def _time_left(self, done: float) -> str:
+        """About how long the rest takes, once that can be told; nothing before.
+
+        Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work
+        that was seen, and nothing is said before some seconds have passed in which a share of the work was done; of a
+        long study, before a minute.
+        """
+        if self._first is None:
+            return ""
+        since, before = self._first
+        elapsed, more = time.monotonic() - since, done - before
+        if more <= 0 or elapsed < _SOON or (more < _ENOUGH * self._work and elapsed < _LATE):
+            return ""
+        return f"about {roughly((self._work - done) * elapsed / more)} left"
 
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
@@ -81,15 +102,12 @@ class Progress:
         elapsed = max(time.monotonic() - self._started, 1e-9)
         speed = self._rounds_done / elapsed
         done = self.work_done
-        if self._found + self._finished == self._cells:
-            time_left = f"took {duration(elapsed)}"
-        else:
-            time_left = f"{duration((self._work - done) * elapsed / done)} left" if done else ""
+        over = self._found + self._finished == self._cells
         parts = [
             f"{self._found + self._finished} of {self._cells} cells",
             f"{self._failed} failed" if self._failed else "",
             f"{speed:,.0f} rounds a second" if self._finished else "",
-            time_left,
+            "" if over else self._time_left(done),
         ]
         return ", ".join(part for part in parts if part)
 
@@ -106,3 +124,14 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def roughly(seconds: float) -> str:
+    """An estimate of seconds in words, no finer than it can be right.
+
+    >>> roughly(13), roughly(130), roughly(3700), roughly(9000)
+    ('20 s', '3 min', '1 h 10 min', '2 h 30 min')
+    """
+    step = 10 if seconds <= 60 else 60 if seconds <= 3600 else 600
+    text = duration(math.ceil(seconds / step) * step)
+    return text.removesuffix(" 0 s").removesuffix(" 0 min")

@@ -4,9 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.experiments import SETTING
 from coebl.papers.ijcai2025.findings import TEMPLATE, render
+from coebl.papers.ijcai2025.picture import draw_picture, read_means
 
 SEEDS = 50
 
@@ -50,3 +53,25 @@ def test_the_markdown_table_tells_what_the_json_does():
         row = next(line for line in table.splitlines() if line.startswith(f"| {verdict['id']} |"))
         cell = row.split(" | ")[2 + list(PAPER.variants).index(verdict["variant"])]
         assert cell.startswith(f"**{verdict['verdict']}**")
+
+
+def test_the_picture_has_every_mean_on_one_scale():
+    means = read_means(RESULTS)
+    axes = draw_picture(means).axes
+    assert [ax.get_title() for ax in axes] == ["the paper's text", "c = 2 everywhere", "c = 2, baselines as released"]
+    scales = {(ax.collections[0].norm.vmin, ax.collections[0].norm.vmax) for ax in axes}
+    assert len(scales) == 1
+    shades = [np.asarray(ax.collections[0].get_array()) for ax in axes]
+    assert max(np.abs(shade).max() for shade in shades) == 1
+    assert min(np.abs(shade).max() for shade in shades) < 0.8  # not scaled by itself
+    texts = [[text.get_text() for text in ax.texts] for ax in axes]
+    assert list(map(len, texts)) == [39] * 3
+    assert texts[0][:6] == ["53", "−1.3", "−0.84", "−146", "1,132", "−211"]
+    assert (RESULTS / "figures" / "who-wins.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_reasons_are_told_once_for_variants_with_the_same():
+    text = render(RESULTS)
+    assert text.count("ucb v coebl:c=2 on rps, round 2010: the mean") == 1
+    assert "  - *all*: **fails**" in text
+    assert "| C14 | COEBL consistently outperforms Exp3, Exp3-IX and UCB. | ✗ 23/39 | ✗ 10/39 | ✗ 2/39 |" in text

@@ -4,7 +4,7 @@
 """
 
 from coebl.papers import Paper, Quick
-from coebl.papers.ijcai2025.claims import CLAIMS, SPAN
+from coebl.papers.ijcai2025.claims import CLAIMS, SPAN, answer
 from coebl.papers.ijcai2025.experiments import (
     BEST_RESPONSE,
     MAIN_SIZES,
@@ -38,6 +38,7 @@ PAPER = Paper(
     claims=CLAIMS,
     figures=FIGURES,
     quick=Quick(games(MAIN_SIZES), seeds=20, figures=[figure.name for figure in (*MAIN_TEXT, *FURTHER)]),
+    answer=answer,
     presets=[_preset(variant) for variant in VARIANTS.values()],
     first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
     frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
 from coebl.claims.checks import Check, Largest, Near, above, below, sublinear
 from coebl.claims.judging import Claims
@@ -17,6 +19,7 @@ from coebl.papers.ijcai2025.experiments import (
     ROLES,
     SETTING,
     SIZES,
+    VARIANTS,
     Variant,
     actions_of,
     coebl,
@@ -219,3 +222,26 @@ def _theorem(variant: Variant) -> list[Check]:
         for game, bound in bounds.items()
         if bound is not None
     ]
+
+
+HEADLINE = "C14"
+
+
+def answer(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """What came out, in one sentence, from verdicts as plain values; nothing if the main claim is not among them."""
+    counts = {
+        verdict["variant"]: Counter(check["verdict"] for check in verdict["checks"])
+        for verdict in verdicts
+        if verdict["id"] == HEADLINE
+    }
+    if counts.keys() != VARIANTS.keys():
+        return ""
+    text, same_rate, released = counts.values()
+    total, tested = text.total(), text.total() - text["not testable"]
+    which = f"that were run ({HEADLINE}, {total} in all)" if tested < total else f"({HEADLINE})"
+    return (
+        f"Of the {tested} matches against Exp3, Exp3-IX and UCB {which}, COEBL wins {text['holds']} and loses "
+        f"{text['fails']} as the paper's text states the algorithms; with c = 2 everywhere it wins "
+        f"{same_rate['holds']} and loses {same_rate['fails']}; and with Exp3 and Exp3-IX updated as in the released "
+        f"program, it wins {released['holds']} and loses {released['fails']}."
+    )

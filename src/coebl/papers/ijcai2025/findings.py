@@ -1,5 +1,7 @@
 """The text of docs/findings.md, from its template and the numbers in a reproduction's summary: none is typed by hand.
 
+The picture of the README is drawn from the same numbers.
+
 Run in the root of a checkout, where the summary is results/ijcai2025: python -m coebl.papers.ijcai2025.findings
 """
 
@@ -7,18 +9,23 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from coebl.claims.tables import MARKS, MEANINGS, mark
 from coebl.core.files import write_whole
 from coebl.core.templates import text_template
 from coebl.core.text import number_text
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
+from coebl.papers.ijcai2025.claims import answer
 from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
+from coebl.papers.ijcai2025.picture import NAME, draw_picture, read_means
+from coebl.plots import save
 
 TEMPLATE = resources.files(__package__).joinpath("findings.md.jinja")
 
@@ -71,9 +78,32 @@ def render(results: Path) -> str:
         floor=lambda: math.sqrt(2 * SETTING.rounds / math.pi),
         titles={role: LEARNERS[role].title for role in ROLES},
         made=json.loads((results / "made.json").read_text(encoding="utf-8")),
-        table=(results / "claims.md").read_text(encoding="utf-8"),
+        variants=[variant.title for variant in VARIANTS.values()],
+        marks=[[claim, *_marks(by_variant)] for claim, by_variant in claims.items()],
+        meanings=", ".join(f"{MARKS[outcome]} {meaning}" for outcome, meaning in MEANINGS.items()),
+        reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
+        answer=answer(verdict for by_variant in claims.values() for verdict in by_variant.values()),
     )
     return text
+
+
+def _marks(by_variant: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The sentence of a claim, and its mark in each variant."""
+    found = [by_variant[variant] for variant in VARIANTS]
+    marks = [mark(one["verdict"], [check["verdict"] for check in one["checks"]]) for one in found]
+    return [found[0]["text"], *marks]
+
+
+def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+    """What decided a claim, once for all variants in which it is the same."""
+    said: dict[str, list[str]] = {}
+    for id, verdict in by_variant.items():
+        number = f" {interval(verdict, 'measured')}," if verdict["measured"] is not None else ""
+        others = [one for one in verdict["reported"] if one["verdict"] != verdict["verdict"]]
+        also = "".join(f"; on {one['metric']}: {one['verdict']}" for one in others)
+        said.setdefault(f"**{verdict['verdict']}**,{number} {verdict['note']}{also}", []).append(VARIANTS[id].title)
+    for text, titles in said.items():
+        yield f"*{'all' if len(titles) == len(VARIANTS) else ', '.join(titles)}*: {text}"
 
 
 def interval(numbers: dict[str, Any], centre: str = "mean") -> str:
@@ -89,4 +119,6 @@ def number(value: float | None) -> str:
 
 
 if __name__ == "__main__":
-    write_whole(Path("docs", "findings.md"), render(Path("results", "ijcai2025")))
+    RESULTS = Path("results", "ijcai2025")
+    write_whole(Path("docs", "findings.md"), render(RESULTS))
+    save(draw_picture(read_means(RESULTS)), RESULTS / "figures", NAME, ["png"])

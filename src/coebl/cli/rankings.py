@@ -1,0 +1,58 @@
+"""Rankings on a terminal: the learners of a study by their wins, those of a tournament by their advantage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coebl.cli.screen import print_table, say
+
+if TYPE_CHECKING:
+    from coebl.study import Results
+    from coebl.tournament.outcome import Outcome
+
+_MOST = 24  # learners that fit a screen
+
+
+def print_ranking(results: Results) -> None:
+    """Print the ranking of a study and what came out in a sentence; nothing where no two learners met."""
+    from coebl.study.ranking import rank
+
+    ranking = rank(results)
+    if ranking is None:
+        return
+    rows = [list(map(str, (one.rank, one.learner, one.won, one.level, one.lost))) for one in ranking.learners]
+    print()
+    print_table(["rank", "learner", "won", "level", "lost"], rows[:_MOST], right=["rank", "won", "level", "lost"])
+    if len(rows) > _MOST:
+        print(f"and {len(rows) - _MOST} more")
+    print()
+    say(str(ranking), "bold")
+    say(
+        f"A pairing is two learners on a game, won by {ranking.metric} after the last round, paired by seed, Holm at "
+        "5 %." + (f" Left out, since they see more: {', '.join(ranking.left_out)}." if ranking.left_out else "")
+    )
+
+
+def print_standings(outcome: Outcome, details: bool) -> None:
+    """Print the ranking of a tournament and what came out; with details, all columns, and what they mean."""
+    from coebl.tournament.words import HEADER, as_table, legend, rows_of
+
+    found = outcome.standings
+    if details:
+        print(f"{as_table(found)}\n")
+        say(legend(found))
+    else:
+        cells = [
+            dict(zip(HEADER, row, strict=True)) | {"kind": one.kind}
+            for row, one in zip(rows_of(found), found.standings, strict=True)
+        ]
+        names = ["rank", "95 %", "learner", "kind", "advantage", "worst"]
+        print_table(names, [[row[name] for name in names] for row in cells], right=["rank", "advantage", "worst"])
+    print()
+    for number, sentence in enumerate(outcome.sentences):
+        say(sentence, "" if number else "bold")
+    if not details:
+        say(
+            "advantage: what a learner earns above the value; worst: what a best response takes from it; both in % of "
+            "the payoff range per round. For all columns, add --details."
+        )

@@ -1,0 +1,83 @@
+"""What a command prints for people: marks and colours, where the terminal has them.
+
+Rich leaves colours out where the output is not a terminal, or where NO_COLOR is set.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from coebl.cli.app import width
+from coebl.core.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
+_GAP = "  "
+
+
+def console() -> Console:
+    """The terminal, or the file or pipe in its place."""
+    from rich.console import Console
+
+    return Console(width=width(), highlight=False, markup=False, emoji=False)
+
+
+def can_show(text: str) -> bool:
+    """Whether the output has these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def say(text: str, style: str = "") -> None:
+    """Print a paragraph, wrapped to the width of the terminal; all its lines are indented as its first one is."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    wrapped = textwrap.fill(
+        printable(text), width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent
+    )
+    console().print(wrapped, style=style, soft_wrap=True)
+
+
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Collection[str] = (), cut: str = ""
+) -> None:
+    """Print a table without rules.
+
+    Args:
+        header: the titles of the columns; those that are wider than their column are wrapped.
+        rows: the cells, which may have a style.
+        right: the titles of the columns that stand on the right.
+        cut: the title of the column of which the end is left out where the table would be too wide.
+    """
+    from rich.text import Text
+
+    cells = [[Text(printable(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    widths = [
+        max([*(cell.cell_len for cell in column), *map(len, title.split())], default=0)
+        for title, *column in zip(header, *cells, strict=True)
+    ]
+    if cut:
+        place = header.index(cut)
+        widths[place] = min(widths[place], width() - sum(widths) + widths[place] - len(_GAP) * (len(header) - 1))
+    titles = [textwrap.wrap(title, max(1, wide)) for title, wide in zip(header, widths, strict=True)]
+    depth = max(map(len, titles))
+    stacked = [[""] * (depth - len(lines)) + lines for lines in titles]
+    heading = [[Text(line, "bold") for line in lines] for lines in zip(*stacked, strict=True)]
+    out = console()
+    for line in [*heading, *cells]:
+        for cell, wide, title in zip(line, widths, header, strict=True):
+            if cell.cell_len > wide:
+                cell.right_crop(cell.cell_len - wide + 3)
+                cell.append("...")
+            cell.align("right" if title in right else "left", wide)
+        joined = Text(_GAP).join(line)
+        joined.rstrip()
+        out.print(joined, soft_wrap=True)

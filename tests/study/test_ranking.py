@@ -1,0 +1,119 @@
+"""The ranking of a study: who beats whom, counted; and what `coebl run` and `coebl results` print of it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from coebl.cli.rankings import print_ranking
+from coebl.study import Results, parse_study, run
+from coebl.study.ranking import Pairing, Ranking, _ranked, rank
+
+STUDY = """
+name = "who"
+rounds = 60
+seeds = 6
+games = ["rps", "diagonal:n=2"]
+learners = ["fixed:strategy=1/0/0", "fixed:strategy=0/1/0", "hedge"]
+metrics = ["regret", "pseudo_regret"]
+noise = "none"
+record = "last"
+"""
+PAIRS = '[match-ups]\npairs = [["fixed:strategy=1/0/0", "fixed:strategy=0/1/0"], ["hedge", "fixed:strategy=1/0/0"]]\n'
+
+
+def results_of(text, folder):
+    run(parse_study(text), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    return Results(folder)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """On rock-paper-scissors, where the first action beats the second, as in the paper."""
+    return results_of(STUDY.replace(', "diagonal:n=2"', "") + PAIRS, tmp_path_factory.mktemp("played"))
+
+
+def test_who_wins_by_what_is_played(played):
+    ranking = rank(played)
+    assert [(one.rank, one.learner, one.won, one.lost) for one in ranking.learners] == [
+        (1, "fixed:strategy=1/0/0", 1, 0),
+        (2, "fixed:strategy=0/1/0", 0, 1),
+    ]
+    [pairing] = ranking.pairings
+    assert (pairing.winner, abs(pairing.advantage), pairing.p_holm) == ("fixed:strategy=1/0/0", 60, 0)
+    assert ranking.left_out == ["hedge"]
+    assert ranking.metric == "pseudo_regret"
+    assert str(ranking) == "fixed:strategy=1/0/0 comes first of 2 learners: of its 1 pairings it wins 1 and loses 0."
+
+
+def test_both_seats_count_by_seed(tmp_path):
+    text = (
+        STUDY.replace("none", "gaussian").replace("fixed:strategy=0/1/0", "exp3").replace("fixed:strategy=1/0/0", "ucb")
+    )
+    results = results_of(text + '[match-ups]\nall-pairs = ["ucb", "exp3"]\n', tmp_path)
+    ranking = rank(results)
+    by_game = {pairing.setting[0]: pairing for pairing in ranking.pairings}
+    assert by_game.keys() == {"rps", "diagonal:n=2"}
+    for game, pairing in by_game.items():
+        first, second = pairing.first, pairing.second
+        as_row = results.runs(game, first, second, "pseudo_regret").values[-1]
+        as_column = results.runs(game, second, first, "pseudo_regret").values[-1]
+        assert pairing.advantage == pytest.approx(np.mean(as_column - as_row) / 2)
+
+
+def pairing(first, second, advantage, p=0.01):
+    return Pairing(("rps", "none", 9), first, second, advantage, p)
+
+
+def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
+    found = [pairing("a", "b", 1), pairing("a", "c", -1), pairing("b", "c", 1), pairing("a", "d", 5, p=0.06)]
+    ranked = _ranked("abcde", found)
+    assert [(one.rank, one.learner, one.won, one.level, one.lost) for one in ranked] == [
+        (1, "a", 1, 1, 1),
+        (1, "b", 1, 0, 1),
+        (1, "c", 1, 0, 1),
+        (1, "d", 0, 1, 0),
+    ]  # "e" met nobody
+    assert str(Ranking("regret", ranked, found, [])) == "a, b, c and d share the first place of 4 learners."
+    level = [pairing("a", "b", 0, p=1.0)]
+    assert "None of the 2 learners is shown" in str(Ranking("regret", _ranked("ab", level), level, []))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STUDY + "[match-ups]\nself-play = true\n",
+        STUDY.replace('"regret", "pseudo_regret"', '"tv"') + PAIRS,
+        STUDY + '[match-ups]\npairs = [["hedge", "fixed:strategy=1/0/0"]]\n',
+        STUDY.replace("seeds = 6", "seeds = 1") + PAIRS,
+    ],
+    ids=["self-play", "tv", "references", "one seed"],
+)
+def test_where_nobody_can_be_ahead_there_is_no_ranking(text, tmp_path, capsys):
+    results = results_of(text.replace(', "diagonal:n=2"', ""), tmp_path)
+    assert rank(results) is None
+    print_ranking(results)
+    assert capsys.readouterr().out == ""
+
+
+def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY.replace(', "diagonal:n=2"', "") + PAIRS)
+    ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[2].split() == ["rank", "learner", "won", "level", "lost"]
+    assert lines[3].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0"]
+    assert lines[-1] == "means: coebl results out; page: coebl report out"
+    shown = coebl("results", "out").stdout
+    assert shown.splitlines()[1:4] == lines[2:5]
+    assert "95 % interval" in shown  # four means fit a screen
+    assert "rank" not in coebl("results", "out", "--metric", "regret").stdout
+
+
+def test_many_means_are_printed_on_request(coebl, played, monkeypatch):
+    monkeypatch.setattr("coebl.cli.results._SCREEN", 3)
+    folder = played.store.folder
+    brief = coebl("results", folder).stdout
+    assert "95 % interval" not in brief
+    assert brief.splitlines()[-1].startswith("all 4 means: coebl results")
+    assert "95 % interval" in coebl("results", folder, "--details").stdout
