@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow test-lowest coverage dist kernels lint format bench findings docs clean
+.PHONY: reproduce test test-slow test-lowest coverage dist kernels lint format bench large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -51,14 +51,22 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
-findings: .venv/developing  ## docs/findings.md, docs/which-learner.md and docs/kin.md anew, from their templates and results/
+large-games: .venv/developing  ## how far 256 to 1024 actions go, into benchmarks/LARGE_GAMES.md: three minutes of one core
+	$(BIN)/python benchmarks/large_games.py
+
+ablation: .venv/developing  ## the ablation study, into results/ablation and docs/ablation.md: fifteen minutes of one core
+	$(BIN)/coebl run studies/ablation.toml --out build/ablation
+	$(BIN)/python -m coebl.papers.ijcai2025.ablation build/ablation
+
+findings: .venv/developing  ## findings, ablation, which-learner and kin of docs/ anew, from their templates and results/
 	$(BIN)/python -m coebl.papers.ijcai2025.findings
+	$(BIN)/python -m coebl.papers.ijcai2025.ablation
 	$(BIN)/python -m coebl.tournament.advice
 	$(BIN)/python -m coebl.tournament.trial.published
 
 docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
-	@echo build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo 'build/site/index.html; to search in it, serve it: python -m http.server --directory build/site'
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* dist build

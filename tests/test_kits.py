@@ -71,7 +71,8 @@ class UsesGlobalState(Sound):
 
     def policy(self, t):
         weights = np.random.random((self.seat.runs, self.seat.actions))  # noqa: NPY002
-        return weights / weights.sum(axis=1, keepdims=True)
+        self.played = weights / weights.sum(axis=1, keepdims=True)
+        return self.played
 
 
 class MinimisesReward(Sound):
@@ -85,7 +86,8 @@ class WrongShape(Sound):
     name = "square only"
 
     def policy(self, t):
-        return np.full((self.seat.runs, self.seat.opponent_actions), 1 / self.seat.opponent_actions)
+        self.played = np.full((self.seat.runs, self.seat.opponent_actions), 1 / self.seat.opponent_actions)
+        return self.played
 
 
 class SeesTooMuch(Sound):
@@ -110,7 +112,8 @@ class ReturnsNumPys(Sound):
     name = "numpy's"
 
     def policy(self, t):
-        return np.full((self.seat.runs, self.seat.actions), 1 / self.seat.actions)
+        self.played = np.full((self.seat.runs, self.seat.actions), 1 / self.seat.actions)
+        return self.played
 
 
 @dataclass

@@ -20,7 +20,9 @@ class Docstrings(griffe.Extension):
             obj.docstring.value = _EXAMPLE.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
-        """Give an attribute that has no docstring the comment on its line."""
-        if attr.docstring is None and attr.lines and (found := COMMENT.search(attr.lines[-1])):
+        """Give an attribute that has no docstring the comment beside it."""
+        lines = [attr.lines[0], attr.lines[-1]] if attr.lines else []  # of a table, the comment is on its first line
+        found = next(filter(None, map(COMMENT.search, lines)), None)
+        if attr.docstring is None and found:
             text = found[1][0].upper() + found[1][1:]
             attr.docstring = griffe.Docstring(f"{text}.", parent=attr, lineno=attr.lineno)

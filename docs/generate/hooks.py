@@ -82,3 +82,9 @@ def _added(config: MkDocsConfig, uri: str, source: Path | str) -> File:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Lead links to the repository's files to where they are on the site."""
     return rewritten(markdown, page.file.src_uri)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the index of the search as a script too: in a page opened as a file, all scripts stop without it."""
+    index = Path(config.site_dir, "search", "search_index.json")
+    index.with_suffix(".js").write_text(f"var __index = {index.read_text('utf-8')}", "utf-8")

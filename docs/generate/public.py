@@ -40,6 +40,12 @@ class Name(NamedTuple):
         """Where it can be imported from."""
         return f"{self.package}.{self.name}"
 
+    @property
+    def home(self) -> str:
+        """Where it is written: a module may have the name of the function in it."""
+        known = inspect.isclass(self.value) or inspect.isfunction(self.value)
+        return f"{self.value.__module__}.{self.value.__qualname__}" if known else self.path
+
 
 def names(package: str) -> list[str]:
     """What a package exports: its `__all__`, or what it defines, less the metrics, which have pages of their own."""

@@ -102,7 +102,7 @@ def _snippet(entry: Entry[Learner]) -> str:
 def _bound(learner: type[Learner]) -> str:
     if learner.regret_bound.__func__ is Learner.regret_bound.__func__:  # type: ignore[attr-defined]
         return "None is declared."
-    text, _ = _split(inspect.getdoc(learner.regret_bound) or "")
+    text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
     number = learner.regret_bound(3, 3, 3000)
     example = f" With 3 x 3 actions and 3000 rounds it is {number:,.0f}." if number is not None else ""
     return f"On the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise: {text}{example}"
@@ -264,7 +264,7 @@ def _rows(head: str, rows: Any) -> str:
 def python_pages() -> Iterator[Page]:
     """A page per package, with every public name that is at home there."""
     homes = public()
-    where = {id(name.value): name.path for name in homes}
+    where = {id(name.value): name.home for name in homes}
     for package in PACKAGES:
         module = import_module(package)
         parts = [f"# {package}", _first(module)]
@@ -272,7 +272,7 @@ def python_pages() -> Iterator[Page]:
             exported = [getattr(module, name) for name in names(package)]
             listed = ((f"[`{value.__name__}`][{where[id(value)]}]", _first(value)) for value in exported)
             parts += ["These names can be imported from `coebl` itself.", _rows("name | what it is", listed)]
-        parts += [f"::: {name.path}" for name in homes if name.package == package]
+        parts += [f"::: {name.home}" for name in homes if name.package == package]
         yield Page(f"reference/python/{package}.md", "\n\n".join(parts))
 
 

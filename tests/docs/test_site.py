@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import coebl
 from coebl import Game
 from coebl.learners import LEARNERS
 from coebl.study.match_ups import MATCH_UPS
@@ -53,6 +54,11 @@ def test_every_public_name_is_on_a_page(generators):
         assert set(names(package)) <= shown, package
 
 
+@pytest.mark.parametrize("name", coebl.__all__)
+def test_what_can_be_imported_from_coebl_has_an_example(name):
+    assert ">>> " in (inspect.getdoc(getattr(coebl, name)) or "")
+
+
 @pytest.mark.parametrize("name", LEARNERS.names)
 def test_learners_have_pseudo_code(name):
     text = (inspect.getdoc(LEARNERS[name].factory) or "").partition("\nArgs:\n")[0]
@@ -88,7 +94,7 @@ def test_the_notebook_runs(generators, monkeypatch):
 
 @pytest.mark.slow
 def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True)
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 100

@@ -1,5 +1,7 @@
 """The operators that COEBL is composed of, and Kin's parts, each by its definition."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -52,6 +54,15 @@ def test_compositions_pass_the_kit_and_do_not_depend_on_their_batch_in_large_gam
 def test_the_paper_is_a_composition_and_has_the_shortest_spec():
     spec = "coebl:c=8,mutation=gaussian,selection=elitist:judge=mutants,recombination=none,population=pool:size=1"
     assert str(parse_learner(spec)) == "coebl"
+
+
+@pytest.mark.parametrize("registry", [MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS], ids=lambda one: one.kind)
+def test_the_docs_list_every_operator(registry):
+    text = (Path(__file__).parents[2] / "docs" / "evolution.md").read_text()
+    table = text.split(f"| `{registry.kind}=` |")[1].split("\n\n")[0]
+    first_cells = " ".join(line.split("|")[1] for line in table.splitlines()[2:])
+    for entry in registry:
+        assert f"`{entry.name}`" in first_cells or f"`{entry.name}:" in first_cells, entry.name
 
 
 class TestMutation:

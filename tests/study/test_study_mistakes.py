@@ -230,6 +230,7 @@ def test_a_spec_may_be_longer_than_the_name_of_a_file():
     [cell] = parse_study(text).cells
     assert len(cell.row) > 1000
     assert cell.description()["row"] == cell.row
+    assert parse_study(with_lines({4: f'games = ["trap:r=0.5{"0" * 300}"]'})).cells[0].game == "trap:r=0.5"
 
 
 def test_names_do_not_steer_the_terminal():

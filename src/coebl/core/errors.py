@@ -18,15 +18,30 @@ _STANDARD = Path(traceback.__file__).parent  # that of Python's own modules
 
 
 class CoeblError(Exception):
-    """Base of all errors that coebl raises on purpose. The message is one line."""
+    """Base of all errors that coebl raises on purpose. The message is one line.
+
+    >>> issubclass(InputError, CoeblError), issubclass(SolveError, CoeblError)
+    (True, True)
+    """
 
 
 class InputError(CoeblError, ValueError):
-    """A bad argument: the message names it, its value, what is accepted, and the repair."""
+    """A bad argument: the message names it, its value, what is accepted, and the repair.
+
+    >>> from coebl import parse_learner
+    >>> parse_learner("ubc")
+    Traceback (most recent call last):
+    ...
+    coebl.core.errors.InputError: unknown learner 'ubc': did you mean 'ucb'? See: coebl list learners
+    """
 
 
 class SolveError(CoeblError, ArithmeticError):
-    """No method found an equilibrium that passes its certificate."""
+    """No method found an equilibrium that passes its certificate.
+
+    >>> isinstance(SolveError(), ArithmeticError)
+    True
+    """
 
 
 class UserCodeError(CoeblError):

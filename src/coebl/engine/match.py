@@ -14,7 +14,12 @@ _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer fl
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays what against whom, and for how long."""
+    """Who plays what against whom, and for how long. `Match.of` makes one from specs.
+
+    >>> from coebl.learners import Exp3, Ucb
+    >>> print(Match(Game([[3, 0], [1, 2]], name="mine"), Ucb(), Exp3(), rounds=100))
+    mine, ucb v exp3, 100 rounds
+    """
 
     game: Game  # what is played
     row: Learner  # who plays the rows

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The recorded metrics of a batch of runs, and how they ended."""
+    """The recorded metrics of a batch of runs, and how they ended.
+
+    >>> from coebl import simulate
+    >>> result = simulate("rps", "exp3", "uniform", rounds=20, seeds=3, metrics=["regret"])
+    >>> result.metrics["regret"].shape, result.final("regret").shape, result.row_policy.shape
+    ((20, 3), (3,), (3, 3))
+    """
 
     match: Match  # what was played
     seeds: Ints  # (runs,)

@@ -15,6 +15,7 @@ from coebl.core.specs import Range
 Sigma = Annotated[float, Range(0)]
 
 NOISES: Registry[Noise] = Registry("noise", "noises")
+"""The noises by name: `@NOISES.add(name)` above a class adds one."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ def _can_be_set(hint: Any) -> bool:
 
 
 GAMES: Registry[Game] = Registry("game", "games", refusal=generator_refusal)
+"""The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
 
 
 def parse_game(spec: str | os.PathLike[str] | Game, noise: str | Noise | None = None) -> Game:

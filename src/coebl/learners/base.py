@@ -38,6 +38,7 @@ from coebl.learners.registry import LEARNERS
 from coebl.solver import Maximin
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
+"""What a learner may declare in `sees`."""
 SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every learner sees
     "opponent": "the opponent's action",
     "payoffs": "what every own action would have earned",
@@ -46,6 +47,7 @@ SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every le
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
+"""How much a learner sees, in one of four words."""
 KINDS: dict[Kind, str] = {  # from the least that is seen to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
@@ -192,7 +194,17 @@ def _undeclared(sight: Sight) -> InputError:
 
 @dataclass
 class Learner:
-    """A way of learning to play. See the module's text for the contract."""
+    """A way of learning to play. See the module's text for the contract.
+
+    >>> class Stubborn(Learner):
+    ...     def start(self, seat):
+    ...         self.mixture = seat.full(1 / seat.actions, seat.actions)
+    ...
+    ...     def policy(self, t):
+    ...         return self.mixture
+    >>> Stubborn.kind(), str(Stubborn())
+    ('bandit', 'Stubborn')
+    """
 
     name: ClassVar[str] = ""  # its spec name; a class in a file of one's own needs none
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name

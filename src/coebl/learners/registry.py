@@ -49,6 +49,7 @@ LEARNERS: Registry[Learner] = Registry(
     group="coebl.learners",
     refusal=_refusal,
 )
+"""The learners by name, those of installed packages included; each is imported when it is first asked for."""
 
 
 def parse_learner(spec: str | Learner) -> Learner:

@@ -14,7 +14,12 @@ from coebl.solver.maximin import maximin
 
 @dataclass(frozen=True)
 class Solution:
-    """A certified equilibrium of a zero-sum game."""
+    """A certified equilibrium of a zero-sum game.
+
+    >>> solution = solve([[3, 0], [1, 2]])
+    >>> solution.value, solution.row, solution.status
+    (1.5, array([0.25, 0.75]), 'optimal')
+    """
 
     value: float  # what the row player gets
     row: NDArray[np.float64]  # (m,), the row player's strategy

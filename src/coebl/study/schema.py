@@ -49,6 +49,7 @@ self-play = true               # every learner against itself; or a list of lear
 one-against-all = "coebl:c=8"  # in the column seat, against every other learner
 pairs = [["ucb", "exp3"]]      # [row, column]
 """
+"""The text of a commented study file, which `coebl study new` writes."""
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _TITLE = r"[^\x00-\x1f\x7f]{1,200}"

@@ -27,6 +27,7 @@ class Format(Protocol):
 
 FORMATS: dict[str, Format] = {".csv": csv_format, ".npy": npy_format, ".json": json_format, ".nfg": nfg_format}
 SUFFIXES = frozenset(FORMATS)
+"""The endings of files that hold a game."""
 
 
 def read_game(path: str | os.PathLike[str]) -> Game:

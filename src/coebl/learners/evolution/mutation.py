@@ -21,6 +21,7 @@ from coebl.learners.parts.kinship import inherited_share, prior_variance
 MUTATIONS: Registry[Mutation] = Registry(
     "mutation", "mutations", refusal=lambda factory: refuse_unless(factory, Mutation)
 )
+"""The mutations by name, as a spec of COEBL has them."""
 
 _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 

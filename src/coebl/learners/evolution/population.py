@@ -18,6 +18,7 @@ from coebl.learners.base import Seat
 POPULATIONS: Registry[Population] = Registry(
     "population", "populations", refusal=lambda factory: refuse_unless(factory, Population)
 )
+"""The populations by name, as a spec of COEBL has them."""
 
 
 @dataclass(frozen=True)

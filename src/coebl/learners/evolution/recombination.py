@@ -24,6 +24,7 @@ from coebl.learners.parts.kinship import Kinship
 RECOMBINATIONS: Registry[Recombination] = Registry(
     "recombination", "recombinations", refusal=lambda factory: refuse_unless(factory, Recombination)
 )
+"""The recombinations by name, as a spec of COEBL has them."""
 
 
 class Belief(Protocol):

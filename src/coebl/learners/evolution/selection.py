@@ -26,6 +26,7 @@ from coebl.learners.evolution.breeding import Generation, Judge
 SELECTIONS: Registry[Selection] = Registry(
     "selection", "selections", refusal=lambda factory: refuse_unless(factory, Selection)
 )
+"""The selections by name, as a spec of COEBL has them."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ class Comma(Selection):
     """The fittest of the new ones, (mu, lambda): nothing survives for being old and good.
 
     It takes more mutants than there are policies: with as many it is "none". Without elitism, good individuals last
-    only if they have more children than mutation spoils: in theory lambda/mu has to exceed e^(expected number of
-    mutated genes), and so has the k of a tournament (Lehre 2011). `sparse` mutation keeps that number small.
+    only if they have more children than mutation spoils. For bit strings there are theorems of a threshold that
+    lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre, "Negative drift
+    in populations", 2010, and "Fitness-levels for non-elitist populations", 2011). For policies there is none.
     """
 
     judge: Judge = "means"
@@ -108,7 +110,9 @@ class Dominance(Selection):
     Otherwise the second does.
     An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a
     judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than against y1, and there no less
-    than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. It is the selection of PDCoEA (Lehre 2022).
+    than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis of competitive co-evolutionary
+    algorithms for maximin optimisation of a bilinear function", 2022), which draws x and y each from a population of
+    its own, where here they stay together.
     """
 
     pairs = True

@@ -1,0 +1,206 @@
+"""The files of the ablation study in results/ablation, and docs/ablation.md from them: no number is typed by hand.
+
+Run in the root of a checkout:
+
+    coebl run studies/ablation.toml --out FOLDER
+    python -m coebl.papers.ijcai2025.ablation FOLDER    results/ablation anew, and the page
+    python -m coebl.papers.ijcai2025.ablation           the page alone, from results/ablation
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coebl.core.files import write_whole
+from coebl.core.plain import as_csv
+from coebl.core.templates import text_template
+from coebl.core.text import decimal_places
+from coebl.learners import parse_learner
+from coebl.learners.coebl import Coebl
+from coebl.papers.ijcai2025.wishes import (
+    ALL_GAMES,
+    KIN,
+    OUTCOMES,
+    SELF_PLAY,
+    WISHES,
+    Difference,
+    Outcomes,
+    label,
+    plain,
+)
+from coebl.plots import save
+from coebl.plots.looks import PALETTE
+from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
+from coebl.study import Results, Study, read_study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TEMPLATE = resources.files(__package__).joinpath("ablation.md.jinja")
+STUDY = Path("studies", "ablation.toml")
+FIGURES = {"coebl": WISHES, "kin": (KIN,)}
+TITLES = {
+    "best-response": "v best-response\nregret per 100 rounds",
+    "ucb": "v UCB\nregret per 100 rounds",
+    "exp3": "v Exp3\nregret per 100 rounds",
+    SELF_PLAY: "self-play\nexploitability",
+}
+
+
+class Files:
+    """The files in results/ablation, and what the page asks of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        self.differences = [_difference(row) for row in _read(folder / "differences.csv")]
+        self.means = {
+            (row["learner"], row["outcome"], row["game"]): float(row["mean"]) for row in _read(folder / "means.csv")
+        }
+
+    def of_wish(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
+        """By learner and base the tests of a wish, by outcome: those v the plain learner, or those v a second base."""
+        found: dict[tuple[str, str], dict[str, Difference]] = {}
+        for one in self.differences:
+            if one.wish == wish and one.game == ALL_GAMES and (one.base == plain(one.learner)) == plainly:
+                found.setdefault((one.learner, one.base), {})[one.outcome] = one
+        return found
+
+    def test(self, learner: str, outcome: str, base: str | None = None, game: str = ALL_GAMES) -> Difference:
+        """One difference, by default to the plain learner and over all games."""
+        base = base or plain(learner)
+        wanted = learner, base, outcome, game
+        return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
+
+    def counted(self, wish: str) -> tuple[int, int, int]:
+        """How many of the tests v plain learners show that a wish is better, worse, and how many there are."""
+        tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
+        shown = [one for one in tests if one.shown]
+        return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _difference(row: dict[str, str]) -> Difference:
+    mean, low, high, p = (float(row[key]) for key in ("mean", "low", "high", "p"))
+    p_holm = float(row["p_holm"]) if row["p_holm"] else None
+    return Difference(row["wish"], row["learner"], row["base"], row["outcome"], row["game"], mean, low, high, p, p_holm)
+
+
+def summarise(results: Results, study: Study, folder: Path) -> None:
+    """Write the summary, the tables and the figures of a finished study into the folder."""
+    outcomes = Outcomes(results, study)
+    differences = outcomes.differences()
+    summary = {
+        "command": f"coebl run {STUDY.as_posix()} --out FOLDER",
+        "games": outcomes.games,
+        "seeds": len(outcomes.by_seed(outcomes.learners[0], OUTCOMES[0], ALL_GAMES)),
+        "learners": len(outcomes.learners),
+        "tests": sum(one.p_holm is not None for one in differences),
+        "versions": results.versions(),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
+    write_whole(folder / "differences.csv", as_csv([one._asdict() for one in differences], Difference._fields))
+    means = list(outcomes.means())
+    write_whole(folder / "means.csv", as_csv(means, list(means[0])))
+    files = Files(folder)
+    for name, wishes in FIGURES.items():
+        save(plot_wishes(files, wishes), folder, name, ("svg", "png"))
+
+
+# The figures
+
+
+def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
+    """The differences to plain learners: a row per variant, a panel per outcome, one colour and symbol per learner."""
+    variants = {wish: list(dict.fromkeys(label(learner) for learner, _ in files.of_wish(wish))) for wish in wishes}
+    lines: dict[tuple[str, str], int] = {}
+    for wish in wishes:
+        for name in ("", *variants[wish]):  # a wish has a line of its own
+            lines[wish, name] = len(lines)
+    with look():
+        figure = new_figure(WIDTH, 0.9 + 0.165 * len(lines))
+        panels = figure.subplots(1, len(OUTCOMES), sharey=True)
+        for ax, outcome in zip(panels, OUTCOMES, strict=True):
+            _panel(ax, files, wishes, outcome, lines)
+        names = {place: name or wish.capitalize() for (wish, name), place in lines.items()}
+        panels[0].set_yticks(list(names), list(names.values()))
+        for tick, (_, name) in zip(panels[0].get_yticklabels(), lines, strict=True):
+            tick.set_fontweight("normal" if name else "bold")
+        panels[0].set_ylim(len(lines) - 0.5, -0.5)
+        handles, labels = panels[0].get_legend_handles_labels()
+        note = "Bars: 95 % intervals of the paired difference. Filled: after Holm, p < 0.05"
+        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), title=note, alignment="left")
+        lay_out(figure)
+        return figure
+
+
+def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: dict[tuple[str, str], int]) -> None:
+    tests = [(wish, found[outcome]) for wish in wishes for found in files.of_wish(wish).values()]
+    bases = list(dict.fromkeys(one.base for _, one in tests))
+    ax.axvline(0, **GUIDE)
+    for which, base in enumerate(bases):
+        colour, marker = PALETTE[which][0], "os"[which]  # as in the titles of the panels
+        learner = parse_learner(base)
+        name = f"COEBL, c = {learner.c:g}" if isinstance(learner, Coebl) else learner.title
+        ax.plot([], [], marker, color=colour, markersize=4, linestyle="none", label=f"{name}, variant − plain")
+        for wish, one in tests:
+            if one.base == base:
+                y = lines[wish, label(one.learner)] + 0.36 * (which - (len(bases) - 1) / 2)
+                face = colour if one.shown else "white"
+                ax.plot([one.low, one.high], [y, y], color=colour, linewidth=1.1)
+                ax.plot(one.mean, y, marker, color=colour, markerfacecolor=face, markersize=3.6, markeredgewidth=0.8)
+    levels = "  ".join(
+        f"{symbol} {files.means[base, outcome, ALL_GAMES]:.3g}" for symbol, base in zip("●■", bases, strict=False)
+    )
+    ax.set_title(f"{TITLES[outcome]}\nplain: {levels}", color=NOTE)
+    ax.set_xlabel("better ←   → worse")
+    ax.tick_params(axis="y", length=0)
+
+
+# The page
+
+
+def render(folder: Path) -> str:
+    """The text of docs/ablation.md, from the folder of the files."""
+    files = Files(folder)
+    template = text_template(TEMPLATE.read_text(encoding="utf-8"), cell=cell, label=label, setting=setting)
+    text: str = template.render(
+        files=files, summary=files.summary, wishes=WISHES, outcomes=OUTCOMES, of=files.test, all_games=ALL_GAMES
+    )
+    return text
+
+
+def cell(one: Difference) -> str:
+    """A difference with its interval, in bold type where it is shown, as "**-1.2 [-1.5, -0.9]**"."""
+    half = (one.high - one.low) / 2
+    places = decimal_places(half) if half > 0 else 0
+    text = f"{one.mean:.{places}f} [{one.low:.{places}f}, {one.high:.{places}f}]"
+    return f"**{text}**" if one.shown else text
+
+
+def setting(spec: str) -> str:
+    """The c of a COEBL, for a table; of another learner, nothing.
+
+    >>> setting("coebl:c=2,recombination=row"), setting("kin:c=0")
+    ('2', '')
+    """
+    learner = parse_learner(spec)
+    return f"{learner.c:g}" if isinstance(learner, Coebl) else ""
+
+
+if __name__ == "__main__":
+    target = Path("results", "ablation")
+    if len(sys.argv) > 1:
+        summarise(Results(sys.argv[1]), read_study(STUDY), target)
+    write_whole(Path("docs", "ablation.md"), render(target))
