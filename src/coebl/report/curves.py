@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,19 @@ import numpy as np
 from coebl.core.errors import InputError
 from coebl.plots.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
-from coebl.report.numbers import short
+from coebl.report.numbers import HALF_DIGITS, short
 from coebl.runs import Runs, Source
-from coebl.statistics import Band
+from coebl.statistics import Band, holm, paired_difference
 
-_POINTS = 100  # rounds of a curve that are kept
+_POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
-_NUMBERS = 1_200_000  # that the curves of a page have together, at most: about six bytes each
+_NUMBERS = 800_000  # that the curves of a page have together, at most: about six bytes each
+_LEVEL = 0.05
 
+Standing = int  # of a match: 0 nobody is ahead, 1 before correction only, 2 also after Holm's correction
 MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs
-GameCurves = list[tuple[int, int, dict[str, list[Any]]]]  # row, column, by metric: rounds, seeds, means, half widths
+# Row, column, and by metric: rounds, seeds, means, half widths, and where the sign says who is ahead a standing.
+GameCurves = list[tuple[int, int, dict[str, list[Any]]]]
 
 
 @dataclass
@@ -32,6 +36,7 @@ class Curves:
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
     rounds: list[list[int]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
     _places: dict[bytes, int] = field(default_factory=dict)  # of the rounds in their list, by their bytes
 
     def shared_rounds(self, runs: Runs) -> int:
@@ -74,12 +79,14 @@ def read_curves(
             if not found:
                 curves.notices.append(f"not shown: {row} v {column} on {name}: {refusal}")
                 continue
+            curves.below_zero |= {metric for metric, runs in found.items() if runs.values.min() < 0}
             thinned = {str(names.index(metric)): runs.thinned(points) for metric, runs in found.items()}
             block.append((places[row], places[column], thinned))
             ends.add(places[row], row, column, found)
         if block:
             curves.games.append(game)
-            curves.blocks.append(_with_bands(curves, block))
+            signed = [str(place) for place, name in enumerate(names) if metrics[name].signed]
+            curves.blocks.append(_with_standings(_with_bands(curves, block), block, signed))
             curves.frontiers.append(ends.entry())
     return curves
 
@@ -93,13 +100,40 @@ def _with_bands(curves: Curves, block: Sequence[MatchRuns]) -> GameCurves:
         alike.setdefault(len(runs.seeds), []).append(place)
     for seeds, places in alike.items():
         band = Band.of(np.concatenate([everything[place].values for place in places]))
-        means, halves = short(band.mean), short(band.half)
+        means, halves = short(band.mean), short(band.half, HALF_DIGITS)
         end = 0
         for place in places:
             start, end = end, end + len(everything[place].rounds)
             numbers[place] = [curves.shared_rounds(everything[place]), seeds, means[start:end], halves[start:end]]
     in_turn = iter(numbers)
     return [(row, column, {metric: next(in_turn) for metric in found}) for row, column, found in block]
+
+
+def _with_standings(curves: GameCurves, block: Sequence[MatchRuns], signed: Sequence[str]) -> GameCurves:
+    """The same with what the last round of each head-to-head says; the head-to-heads of a game are one family."""
+    for metric in signed:
+        duels = {
+            place: found[metric].values[-1]
+            for place, (row, column, found) in enumerate(block)
+            if row != column and metric in found
+        }
+        values = {place: last for place, last in duels.items() if len(last) > 1 and np.isfinite(last).all()}
+        raw = {place: paired_difference(last, 0 * last, seeds=range(len(last))).p for place, last in values.items()}
+        adjusted = dict(zip(raw, holm(list(raw.values())), strict=True))
+        for place in duels:
+            standing = (raw.get(place, 1) <= _LEVEL) + (adjusted.get(place, 1) <= _LEVEL)
+            curves[place][2][metric].append(int(standing))
+    return curves
+
+
+def are_logarithmic(rounds: Sequence[int]) -> bool:
+    """Whether rounds were recorded ever more rarely, so that they are to be drawn on a logarithmic axis.
+
+    >>> are_logarithmic([1, 2, 4, 8, 16, 32]), are_logarithmic([10, 20, 30, 40, 50, 55])
+    (True, False)
+    """
+    steps = [after - before for before, after in pairwise(rounds)]
+    return len(steps) > 3 and steps[-1] >= 8 * steps[0] and all(0.7 * b <= a for b, a in pairwise(steps[:-1]))
 
 
 def _read(source: Source, match: tuple[str, str, str], metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:
