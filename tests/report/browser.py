@@ -193,7 +193,7 @@ class Page:
         """All that is written in a chart."""
         self.settle()
         return self.script(
-            f"return [...document.querySelectorAll('#{figure}-chart text')].map(text => text.textContent)"
+            f"return [...document.querySelectorAll('#{figure}-chart :is(text, tspan)')].map(text => text.textContent)"
         )
 
     @property

@@ -112,7 +112,7 @@ def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
     wanted = len({seed for cell in study.cells for seed in cell.seeds})
     found = len({seed for cell in results.metadata() for seed in cell["description"]["seeds"]})
     parts = [
-        f"{len(missing)} games ({', '.join(map(game_title, missing))})" if missing else "",
+        f"{len(missing)} game{'s' * (len(missing) > 1)} ({', '.join(map(game_title, missing))})" if missing else "",
         f"{partly} matches on the other games" if partly else "",
         f"{wanted - found} of {wanted} seeds" if found < wanted else "",
     ]

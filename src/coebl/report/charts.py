@@ -71,7 +71,8 @@ CONFIG: Spec = {
 }
 
 _SIZE: Spec = {"width": slot("width"), "height": slot("height"), "autosize": {"type": "fit", "contains": "padding"}}
-_COLOUR = _category("learner", scale={"domain": slot("names"), "range": slot("colours")}, legend=slot("legend"))
+_COLOURS = {"domain": slot("names"), "range": slot("colours")}
+_COLOUR = _category("learner", scale=_COLOURS, legend=slot("legend"))
 _Y_SCALE = {"type": slot("yType"), "zero": slot("zero"), "domain": slot("yDomain"), "nice": slot("nice")}
 
 CURVES: Spec = {
@@ -81,7 +82,6 @@ CURVES: Spec = {
     "params": [{"name": "at", "value": None}],
     "encoding": {
         "x": _quantity("round", title="round", scale={"type": slot("xType"), "domain": slot("xDomain"), "nice": False}),
-        "color": _COLOUR,
     },
     "layer": [
         {
@@ -89,7 +89,7 @@ CURVES: Spec = {
             "encoding": {
                 "y": _quantity("low", title=slot("yTitle"), scale=_Y_SCALE),
                 "y2": {"field": "high"},
-                "color": {**_COLOUR, "legend": None},
+                "fill": _category("colour", scale=None),
             },
         },
         {
@@ -97,6 +97,7 @@ CURVES: Spec = {
             "params": slot("brush"),
             "encoding": {
                 "y": _quantity("mean"),
+                "color": _COLOUR,
                 "strokeDash": _category(
                     "learner", scale={"domain": slot("names"), "range": slot("dashes")}, legend=slot("legend")
                 ),
@@ -104,16 +105,17 @@ CURVES: Spec = {
         },
         {
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 55, "clip": True},
-            "transform": [{"filter": "datum.marked"}],
+            "transform": [{"filter": "datum.shape"}],
             "encoding": {
                 "y": _quantity("mean"),
-                "shape": _category("learner", scale={"domain": slot("names"), "range": slot("shapes")}, legend=None),
+                "fill": _category("colour", scale=None),
+                "shape": _category("shape", scale=None),
             },
         },
         {
             "data": {"values": [{}]},
             "mark": {"type": "rule", "color": "var(--soft)", "clip": True, "opacity": {"expr": "at === null ? 0 : 1"}},
-            "encoding": {"x": {"datum": {"expr": "at"}, "type": "quantitative"}, "color": {"value": "var(--soft)"}},
+            "encoding": {"x": {"datum": {"expr": "at"}, "type": "quantitative"}},
         },
     ],
 }
@@ -139,6 +141,16 @@ FRONTIER: Spec = {
         {"mark": {"type": "rule"}, "encoding": {"x": _quantity("left"), "x2": {"field": "right"}}},
         {"mark": {"type": "rule"}, "encoding": {"y": _quantity("low"), "y2": {"field": "high"}}},
         {"mark": {"type": "point", "filled": True, "opacity": 1, "size": 80}},
+        {
+            "mark": {
+                "type": "rule",
+                "color": "var(--soft)",
+                "strokeDash": [1, 2],
+                "x2Offset": {"expr": "0.8 * datum.dx"},
+                "y2Offset": {"expr": "0.8 * datum.dy"},
+            },
+            "encoding": {"x2": {"field": "across"}, "y2": {"field": "up"}, "color": {"value": "var(--soft)"}},
+        },
         {
             "mark": {
                 "type": "text",
@@ -171,12 +183,19 @@ HEAT_MAPS: Spec = {
                 axis={
                     "orient": "top",
                     "labelAngle": 0,
+                    "ticks": False,
+                    "domain": False,
                     "labelLimit": 130,
                     "labelExpr": "split(datum.label, '\\n')",
                     "labelPadding": slot("labelPadding"),  # lines go downwards
                 },
             ),
-            "y": _category("game", sort=slot("games"), title=None, axis={"labelLimit": 190}),
+            "y": _category(
+                "game",
+                sort=slot("games"),
+                title=None,
+                axis={"labelLimit": 190, "labelFlush": False, "ticks": False, "domain": False},
+            ),
         },
         "layer": [
             {
@@ -263,7 +282,7 @@ DUELS: Spec = {
     "title": slot("title"),
     "data": {"name": "duels", "values": slot("rows")},
     "encoding": {
-        "y": _category("learner", sort=None, title=None, axis={"labelLimit": 170}),
+        "y": _category("learner", sort=slot("learners"), title=None, axis={"labelLimit": 170}),
         "x": _quantity("mean", title=slot("xTitle"), scale={"domain": slot("xDomain")}),
     },
     "layer": [

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.plots.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
@@ -21,9 +22,9 @@ _FEWEST_POINTS = 20
 _NUMBERS = 800_000  # that the curves of a page have together, at most: about six bytes each
 _LEVEL = 0.05
 
-Standing = int  # of a match: 0 nobody is ahead, 1 before correction only, 2 also after Holm's correction
 MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs
-# Row, column, and by metric: rounds, seeds, means, half widths, and where the sign says who is ahead a standing.
+# Row, column, and by metric: rounds, seeds, means, half widths, and in head-to-heads,
+# where the sign says who is ahead: 0 if nobody is, 1 if somebody is before Holm's correction only, 2 if also after it.
 GameCurves = list[tuple[int, int, dict[str, list[Any]]]]
 
 
@@ -68,6 +69,8 @@ def read_curves(
     names = list(metrics)
     places = {learner["spec"]: place for place, learner in enumerate(learners)}
     sweeps = {place: one["sweep"] for place, one in enumerate(learners) if one["sweep"] is not None}
+    signed = {str(place) for place, name in enumerate(names) if metrics[name].signed}
+    last_rounds: dict[str, list[tuple[list[Any], Floats]]] = {}  # by metric, of every head-to-head
     by_game: dict[str, list[tuple[str, str, str]]] = {}
     for match in matches:
         by_game.setdefault(match[0], []).append(match)
@@ -85,9 +88,12 @@ def read_curves(
             ends.add(places[row], row, column, found)
         if block:
             curves.games.append(game)
-            signed = [str(place) for place, name in enumerate(names) if metrics[name].signed]
-            curves.blocks.append(_with_standings(_with_bands(curves, block), block, signed))
+            curves.blocks.append(_with_bands(curves, block))
+            for (first, second, numbers), (_, _, of_match) in zip(curves.blocks[-1], block, strict=True):
+                for place in signed.intersection(numbers if first != second else ()):
+                    last_rounds.setdefault(place, []).append((numbers[place], of_match[place].values[-1]))
             curves.frontiers.append(ends.entry())
+    _add_standings(curves, last_rounds)
     return curves
 
 
@@ -109,21 +115,19 @@ def _with_bands(curves: Curves, block: Sequence[MatchRuns]) -> GameCurves:
     return [(row, column, {metric: next(in_turn) for metric in found}) for row, column, found in block]
 
 
-def _with_standings(curves: GameCurves, block: Sequence[MatchRuns], signed: Sequence[str]) -> GameCurves:
-    """The same with what the last round of each head-to-head says; the head-to-heads of a game are one family."""
-    for metric in signed:
-        duels = {
-            place: found[metric].values[-1]
-            for place, (row, column, found) in enumerate(block)
-            if row != column and metric in found
-        }
-        values = {place: last for place, last in duels.items() if len(last) > 1 and np.isfinite(last).all()}
-        raw = {place: paired_difference(last, 0 * last, seeds=range(len(last))).p for place, last in values.items()}
-        adjusted = dict(zip(raw, holm(list(raw.values())), strict=True))
-        for place in duels:
-            standing = (raw.get(place, 1) <= _LEVEL) + (adjusted.get(place, 1) <= _LEVEL)
-            curves[place][2][metric].append(int(standing))
-    return curves
+def _add_standings(curves: Curves, ends: Mapping[str, Sequence[tuple[list[Any], Floats]]]) -> None:
+    """Add to each head-to-head what its last round says; by metric, all head-to-heads of the page are one family."""
+    for duels in ends.values():
+        raw = [_p_value(last) for _, last in duels]
+        for (numbers, _), before, after in zip(duels, raw, holm(raw), strict=True):
+            numbers.append((before <= _LEVEL) + (after <= _LEVEL))
+
+
+def _p_value(last: Floats) -> float:
+    """Of a mean of 0, two-sided; 1 where there is nothing to test."""
+    if len(last) < 2 or not np.isfinite(last).all():
+        return 1.0
+    return paired_difference(last, 0 * last, seeds=range(len(last))).p
 
 
 def are_logarithmic(rounds: Sequence[int]) -> bool:

@@ -12,7 +12,7 @@ from coebl.core.arrays import Floats
 from coebl.core.text import decimal_places, few_digits, number_text, with_minus
 
 DIGITS = 5
-HALF_DIGITS = 3  # of the half widths of intervals
+HALF_DIGITS = 4  # of the half widths of intervals
 _MOST_DIGITS = 6  # of a mean beside its interval, however narrow that is
 
 

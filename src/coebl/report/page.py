@@ -156,7 +156,7 @@ def _count_words(outcomes: Sequence[str]) -> str:
 
 def _script() -> str:
     """The page's program, in one scope."""
-    names = ("tools.js", "state.js", "charts.js", "figures.js", "sections.js", "claims.js", "page.js")
+    names = ("tools.js", "state.js", "charts.js", "figures.js", "sections.js", "frontier.js", "claims.js", "page.js")
     return '"use strict";\n(() => {\n' + "\n".join(map(_asset, names)) + "})();\n"
 
 

@@ -39,7 +39,8 @@ const observer = new IntersectionObserver((entries) => {
 }, { rootMargin: NEAR });
 
 /**
- * Have a chart drawn, now or when it comes near. `make` gives the name of the chart, the values of its slots, in `text`
+ * Have a chart drawn, now or when it comes near. `make`, which is given the size of a
+ * picture that stands alone, gives the name of the chart, the values of its slots, in `text`
  * what it shows in words, and perhaps a `reader` (see `connectReading`).
  */
 function planChart(id, make) {
@@ -143,7 +144,7 @@ const nameOf = (titles, ending) => `${fileName([PAGE.name, ...titles])}.${ending
 
 /** Let the two buttons of a chart save it; `titles` makes the name of the file. */
 function connectPictures(id, titles) {
-  const picture = () => pictureOf(charts.get(id).make());
+  const picture = () => pictureOf(charts.get(id).make(ALONE));
   on(`${id}-svg`, "click", () => busily(async () => save(nameOf(titles(), "svg"), "image/svg+xml", await picture())));
   on(`${id}-png`, "click", () => busily(async () => saveBlob(nameOf(titles(), "png"), await rasterOf(await picture()))));
 }

@@ -11,11 +11,12 @@ function rowsOf(match, metric, log) {
   const learner = titleOf(match.row);
   const lowest = Math.min(...means.filter((mean) => mean > 0)) / 3;
   const foot = log ? lowest : PAGE.metrics[metric].floored ? 0 : -Infinity;
-  const isMarked = (at) => at % Math.ceil(rounds.length / MARKS) === 0 && Boolean(PAGE.learners[match.row].shape);
+  const shapeAt = (at) => (at % Math.ceil(rounds.length / MARKS) ? "" : PAGE.learners[match.row].shape);
   return rounds.map((round, at) => {
     const mean = log && means[at] <= 0 ? null : means[at];
     const band = mean === null || halves[at] === null ? [null, null] : [mean - halves[at], mean + halves[at]];
-    return { round, mean, low: band[0] === null ? null : Math.max(foot, band[0]), high: band[1], learner, marked: isMarked(at) };
+    const low = band[0] === null ? null : Math.max(foot, band[0]);
+    return { round, mean, low, high: band[1], learner, colour: colourOf(match.row), shape: shapeAt(at) };
   });
 }
 
@@ -31,14 +32,14 @@ function referenceOf(metric) {
 const longestCurve = (metric) => viewMatches().filter((match) => metric in match.metrics)
   .map((match) => match.metrics[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
-/** Lines with their looks: names, colours, dashes and shapes, each by place. */
+/** Lines with their looks: names, colours and dashes, each by place. */
 function looksOf(matches, reference) {
   const learners = matches.map((match) => match.row);
-  const more = reference ? [{ title: reference.label, colour: "var(--ink)", dash: [2, 4], shape: "" }] : [];
+  const more = reference ? [{ title: reference.label, colour: "var(--ink)", dash: [2, 4] }] : [];
   const lines = [...learners.map((one) => ({ ...PAGE.learners[one], colour: colourOf(one) })), ...more];
   return {
     names: lines.map(({ title }) => title), colours: lines.map(({ colour }) => colour),
-    dashes: lines.map(({ dash }) => (dash.length ? dash : [1, 0])), shapes: lines.map(({ shape }) => shape || "circle"),
+    dashes: lines.map(({ dash }) => (dash.length ? dash : [1, 0])),
   };
 }
 
@@ -56,7 +57,8 @@ function makeCurves(figure) {
   const reference = state.reference ? referenceOf(metric) : null;
   const longest = longestCurve(metric);
   const byLogarithm = PAGE.logarithmic[longest.place];
-  const line = reference ? reference.rounds.map((round, at) => ({ round, mean: reference.heights[at], low: null, high: null, learner: reference.label, marked: false })) : [];
+  const line = (reference?.rounds ?? []).map((round, at) =>
+    ({ round, mean: reference.heights[at], low: null, high: null, learner: reference.label, colour: "var(--ink)", shape: "" }));
   const zoom = state.zoom[figure];
   const start = byLogarithm ? longest.rounds[0] : 0;
   const values = {
@@ -68,7 +70,7 @@ function makeCurves(figure) {
   return {
     chart: "curves", values, reader: curveReader(matches, metric, longest.rounds), text: curvesText(matches, metric),
     title: viewTitle(), note: captionOf(metric, matches, reference, log),
-    alone: { legend: { orient: "bottom", columns: 3, title: null, symbolSize: 300, symbolStrokeWidth: 2.2 } },
+    alone: { legend: { orient: "bottom", columns: 3, title: null, symbolType: "stroke", symbolSize: 900, symbolStrokeWidth: 2.2 } },
   };
 }
 

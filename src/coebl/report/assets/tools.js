@@ -1,5 +1,5 @@
 // The page's program, which `coebl.report.page` puts together in one scope: tools, state, charts, figures, sections,
-// claims, page. Here is what knows nothing of the study: elements, numbers, files.
+// frontier, claims, page. Here is what knows nothing of the study: elements, numbers, files.
 
 const byId = (id) => document.getElementById(id);
 const on = (id, event, action) => byId(id)?.addEventListener(event, action);
