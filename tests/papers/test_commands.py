@@ -118,7 +118,7 @@ def test_report_of_any_study(tmp_path, coebl):
     page = (tmp_path / "page.html").read_text()
     assert "<title>My study</title>" in page
     assert "Who is ahead?</p>" in page
-    assert "C16" not in page
+    assert 'data-claim="' not in page
     assert "coebl run study.toml --out results" in page
     figures = coebl("figures", "results", cwd=tmp_path)
     assert figures.returncode == 2

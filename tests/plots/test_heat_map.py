@@ -12,8 +12,8 @@ from coebl.runs import Runs
 from plots.made import GAME, UCB, Made
 
 
-def heat_map_of(means, half=1.04):
-    """A heat map whose cells have these means, and intervals of exactly this half width."""
+def heat_map_of(means, half=1.04, rows=None):
+    """A heat map whose cells have these means, and intervals of exactly this half width; of all rows, or the first."""
     spread = half / scipy.stats.t.ppf(0.975, 3) * 2 / statistics.stdev([-1, 1, -1, 1])
     cells = {
         (f"row {i}", f"column {j}"): (GAME, str(i), str(j)) for i, row in enumerate(means) for j in range(len(row))
@@ -25,7 +25,8 @@ def heat_map_of(means, half=1.04):
             final = means[int(row)][int(column)] + spread * np.array([-1, 1, -1, 1])
             return Runs(np.array([1, 2]), np.arange(4), np.array([np.zeros(4), final]))
 
-    return plots.plot_heat_map(Source(), "pseudo_regret", cells)
+    shown = dict(list(cells.items())[: len(means[0]) * (rows or len(means))])
+    return plots.plot_heat_map(Source(), "pseudo_regret", shown, alike=cells.values())
 
 
 def test_the_heat_map_says_mean_and_half_width_in_each_cell():
@@ -60,6 +61,13 @@ def test_the_colours_of_the_heat_map_diverge_at_zero():
     assert above[2] > above[0]  # blue
     assert below[0] > below[2]  # red
     assert middle[:3] == pytest.approx([0.97] * 3, abs=0.01)
+
+
+def test_heat_maps_that_are_alike_have_one_scale():
+    together = heat_map_of([[5.0, -5.0], [80.0, 0.0]]).collections[0].get_array().ravel().tolist()
+    alone = heat_map_of([[5.0, -5.0], [80.0, 0.0]], rows=1).collections[0].get_array().ravel().tolist()
+    assert alone == pytest.approx([0.25, -0.25])
+    assert alone == pytest.approx(together[:2])
 
 
 def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean():

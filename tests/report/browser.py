@@ -37,10 +37,10 @@ MATCHES = [
     ]
 ]
 PRESETS = [
-    Preset("plain", {"rps": ["coebl:c=2", "ucb", "exp3"], "*": ["coebl", "ucb", "exp3"]}, id="text"),
-    Preset("c = 2", {"*": ["coebl:c=2", "ucb"]}, id="c=2", note="every COEBL has c = 2"),
+    Preset("plain", {"rps": ["coebl:c=2", "ucb", "exp3"], "*": ["coebl", "ucb", "exp3"]}, id="text", opponent=0),
+    Preset("c = 2", {"*": ["coebl:c=2", "ucb"]}, id="c=2", note="every COEBL has c = 2", opponent=0),
 ]
-CHECK = {"quantity": "the mean", "measured": 2, "wanted": "above 1"}
+CHECK = {"quantity": "the mean", "measured": 2, "wanted": "above 1", "threshold": 1}
 CHECKS = [
     *({"subject": f"match {place}", **CHECK, "low": 1.5, "high": 2.5, "verdict": "holds"} for place in range(39)),
     {"subject": "match 39", **CHECK, "low": None, "high": None, "verdict": "fails"},
@@ -102,18 +102,18 @@ def start_browser(folder):
 class Page:
     """A page that is open in the browser."""
 
-    def __init__(self, driver, path, width=1280, height=900, dark=False):
+    def __init__(self, driver, path, width=1280, height=900, dark=False, address=""):
         self.driver = driver
         self.emulate(dark=dark)
         self.resize(width, height)
         driver.get("about:blank")
         driver.get_log("browser")
-        driver.get(path.as_uri())
-        self.wait("return document.documentElement.dataset.drawn")
+        driver.get(path.as_uri() + address)
+        self.settle()
         if self.script("return localStorage.length"):  # shared by all files: start from nothing
             self.script("localStorage.clear()")
-            driver.get(path.as_uri())
-            self.wait("return document.documentElement.dataset.drawn")
+            driver.refresh()
+            self.settle()
 
     def emulate(self, media="", dark=False):
         features = [
@@ -155,21 +155,57 @@ class Page:
     def preset(self, place):
         self.click(f"#presets button:nth-of-type({place + 1})")
 
-    def traces(self, figure="growth", kind="line"):
-        """What Plotly was given: name to rounds and means."""
-        traces = self.script(
-            f"return document.getElementById('{figure}-chart').data.filter(trace => trace.uid.startsWith('{kind}'))"
-            ".map(trace => [trace.name, Array.from(trace.x), Array.from(trace.y)])"
+    def settle(self):
+        """Wait until everything that is near is drawn."""
+        self.wait("return document.documentElement.dataset.drawn && !document.documentElement.dataset.busy")
+
+    def drawn(self, figure):
+        """Wait until a chart is drawn as was last chosen."""
+        self.wait(f"const c = document.getElementById('{figure}-chart'); return Boolean(c.view) && !c.dataset.stale")
+
+    def rows(self, figure, data):
+        """The data of a chart, which is drawn when it comes near."""
+        self.script(f"document.getElementById('{figure}-chart').scrollIntoView({{block: 'center'}})")
+        self.drawn(figure)
+        return self.script(
+            f"return document.getElementById('{figure}-chart').view.data('{data}').map(row => Object.assign({{}}, row))"
         )
-        return {name: (x, y) for name, x, y in traces}
+
+    def traces(self, figure="growth", kind="line"):
+        """The lines of a figure, or its reference line: name to rounds and means."""
+        titles = {learner["title"] for learner in self.data["learners"]}
+        found = {}
+        for row in self.rows(figure, "curves"):
+            if (row["learner"] in titles) == (kind == "line"):
+                rounds, means = found.setdefault(row["learner"], ([], []))
+                rounds.append(row["round"])
+                means.append(row["mean"])
+        return found
+
+    def axis(self, figure, channel):
+        """The kind and the domain of a scale of a chart."""
+        self.rows(figure, "curves" if figure != "frontier" else "points")
+        return self.script(
+            f"const s = document.getElementById('{figure}-chart').view.scale('{channel}'); return [s.type, s.domain()]"
+        )
+
+    def texts(self, figure):
+        """All that is written in a chart."""
+        self.settle()
+        return self.script(
+            f"return [...document.querySelectorAll('#{figure}-chart :is(text, tspan)')].map(text => text.textContent)"
+        )
+
+    @property
+    def data(self):
+        return json.loads(self.find("#data").get_attribute("textContent"))
 
     def box(self, learner):
         """The check box of a line."""
         return self.find(f"#lines input[data-line='{self.place(learner)}']")
 
     def place(self, spec):
-        data = json.loads(self.find("#data").get_attribute("textContent"))
-        return [learner["spec"] for learner in data["learners"]].index(spec)
+        return [learner["spec"] for learner in self.data["learners"]].index(spec)
 
     def keep_downloads(self):
         """Catch what is saved, instead of letting the browser ask where to."""
@@ -179,6 +215,7 @@ class Page:
         )
 
     def download(self):
+        self.settle()
         text = self.driver.execute_async_script("kept.at(-1).text().then(arguments[0])")
         return self.script("return keptName"), text
 
@@ -206,8 +243,9 @@ def selves(*specs):
 def plot_area(page, figure):
     """The middle of the plot in the window, and its width and height."""
     page.script(f"document.getElementById('{figure}-chart').scrollIntoView({{block: 'center'}})")
+    page.drawn(figure)
     return page.script(
-        f"const r = document.querySelector('#{figure}-chart .nsewdrag').getBoundingClientRect();"
+        f"const r = document.querySelector('#{figure}-chart .role-frame .background').getBoundingClientRect();"
         "return [r.left + r.width / 2, r.top + r.height / 2, r.width, r.height].map(Math.round)"
     )
 

@@ -33,7 +33,7 @@ def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
     found = {}
     for place, game in enumerate(data["games"]):
         for row, column, metrics in embedded(text, f"game-{place}"):
-            for metric, (rounds, seeds, means, halves) in metrics.items():
+            for metric, (rounds, seeds, means, halves, *_) in metrics.items():
                 row_spec, column_spec = data["learners"][row]["spec"], data["learners"][column]["spec"]
                 key = (game["name"], row_spec, column_spec, data["metrics"][int(metric)]["name"])
                 found[key] = (data["rounds"][rounds], means, halves, seeds)

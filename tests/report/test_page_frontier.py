@@ -130,5 +130,5 @@ def test_the_frontier_is_against_whom_the_caller_says(tmp_path):
     assert data["frontierOpponent"] == "nash"
     assert data["metrics"][frontier["metrics"][0]]["name"] == "tv"
     for point in frontier["points"]:
-        end = source.runs("rps", data["learners"][point["learner"]]["spec"], "nash", "regret").values[-1]
+        end = source.runs("rps", data["learners"][point["learner"]]["spec"], "nash", "pseudo_regret").values[-1]
         assert point["best"][0] == pytest.approx(end.mean(), rel=1e-4)

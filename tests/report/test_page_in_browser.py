@@ -3,9 +3,11 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 from coebl.report.page import write_page
+from coebl.runs import Runs
 from coebl.statistics import mean_interval
 from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, mouse, name_of, plot_area, selves
 
@@ -13,27 +15,24 @@ from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, mouse, na
 def test_it_opens_with_both_figures_drawn(page, source):
     check_lines(page, source, "growth", "rps", selves("coebl:c=2", "ucb", "exp3"), "absolute_pseudo_regret")
     check_lines(page, source, "distance", "rps", selves("coebl:c=2", "ucb", "exp3"), "tv")
-    count = "return document.querySelectorAll(`#${arguments[0]}-chart .scatterlayer .js-line[d]`).length"
-    fills = "return document.querySelectorAll(`#${arguments[0]}-chart .scatterlayer .js-fill[d]`).length"
-    # Three lines and three bands; a band has an outline of width zero. The first figure has the reference line too.
-    assert page.script(count, "growth") == 7
-    assert page.script(count, "distance") == 6
-    assert page.script(fills, "growth") == page.script(fills, "distance") == 3
+    # Three lines and three bands; the first figure has the reference line too.
+    for figure, lines in (("growth", 4), ("distance", 3)):
+        assert len(page.driver.find_elements("css selector", f"#{figure}-chart .mark-line path[d]")) == lines
+        assert len(page.driver.find_elements("css selector", f"#{figure}-chart .mark-area path[d]")) >= 3
+    assert {"Absolute pseudo-regret", "round"} <= set(page.texts("growth")), "both axes have titles"
     assert "95 % interval of the mean over 5 seeds" in page.find("#growth-caption").text
 
 
 def test_the_band_is_the_interval(page, source):
-    [band] = [
-        trace
-        for trace in page.script(
-            "return document.getElementById('growth-chart').data.map(t => [t.uid, t.fillcolor, Array.from(t.y)])"
-        )
-        if trace[0].startswith("band") and trace[1].startswith("rgba(213, 94, 0")
-    ]
+    rows = [row for row in page.rows("growth", "curves") if row["learner"] == "UCB"]
     values = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret").values
     intervals = [mean_interval(samples) for samples in values]
-    expected = [one.high for one in intervals] + [one.low for one in reversed(intervals)]
-    assert band[2] == pytest.approx(expected, rel=1e-3, abs=1e-3)
+    tolerance = [0.01 * (one.high - one.low) for one in intervals]
+    for row, one, within in zip(rows, intervals, tolerance, strict=True):
+        assert row["high"] == pytest.approx(one.high, abs=within)
+        assert row["low"] == pytest.approx(max(0, one.low), abs=within), "no run is below 0"
+    assert any(one.low < 0 for one in intervals)
+    assert "No run is below 0, so bands end there." in page.find("#growth-caption").text
 
 
 def test_the_reference_line_is_for_self_play_regret(page):
@@ -117,13 +116,47 @@ def test_presets(page):
     page.preset(0)
     assert set(page.traces()) == {name_of("coebl")}, "a best response is in no preset, and stays"
     page.box("coebl").click()
-    assert "true" not in [button.get_attribute("aria-pressed") for button in buttons]
+    assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"], "it is still that one"
+    assert "Turned off: COEBL, c = 8." in page.find("#preset-note").text.replace("\u00a0", " ")
+
+
+def test_an_opponent_that_is_chosen_stays(page):
+    page.choose("#family", "Diagonal")
+    page.choose("#opponent", "against COEBL, c = 2")
+    assert page.find("#view-title").text.replace("\u00a0", " ") == "Diagonal, n = 2, against COEBL, c = 2"
+    assert set(page.traces()) == {"UCB"}
+    assert "The opponent is not of “plain”: COEBL, c = 2." in page.find("#preset-note").text.replace("\u00a0", " ")
+    page.choose("#size", "n = 3")
+    assert page.find("#view-title").text.replace("\u00a0", " ") == "Diagonal, n = 3, against COEBL, c = 2"
+    page.choose("#opponent", "against COEBL, c = 8")
+    page.choose("#family", "Rock-paper-scissors")
+    assert page.find("#view-title").text.replace("\u00a0", " ").endswith("against COEBL, c = 2"), "who plays that part"
+
+
+def test_an_opponent_that_is_not_there_is_named(driver, tmp_path):
+    source = MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"])
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": ["regret"]}))
+    page.choose("#family", "Diagonal")
+    assert page.find("#preset-note").text.replace("\u00a0", " ") == "Nobody met Exp3 on Diagonal, n = 2."
+    assert page.find("#view-title").text.endswith("self-play")
+
+
+def test_a_line_that_is_turned_off_and_on_leaves_the_preset(page, source):
+    page.box("ucb").click()
+    page.choose("#family", "Diagonal")
+    assert set(page.traces()) == {name_of("coebl"), "Exp3"}, "the preset's c, without what was turned off"
+    page.box("ucb").click()
+    check_lines(page, source, "growth", "diagonal:n=2", selves("coebl", "ucb", "exp3"), "absolute_pseudo_regret")
+    assert not page.find("#preset-note").is_displayed()
+    page.click("#no-lines")
+    page.click("#reset-lines")
+    assert len(page.traces()) == 3
 
 
 def test_the_log_axis(page):
     page.click("#distance-log")
-    assert page.script("return document.getElementById('distance-chart').layout.yaxis.type") == "log"
-    assert page.script("return document.getElementById('growth-chart').layout.yaxis.type") == "linear"
+    assert page.axis("distance", "y")[0] == "log"
+    assert page.axis("growth", "y")[0] == "linear"
     page.choose("#family", "Diagonal")
     page.choose("#opponent", "against COEBL, c = 8")
     page.click("#growth-log")
@@ -131,14 +164,13 @@ def test_the_log_axis(page):
 
 
 def test_zoom_and_reset(page):
-    ranges = "const l = document.getElementById('growth-chart').layout; return [...l.xaxis.range, ...l.yaxis.range]"
-    before = page.script(ranges)
-    assert before[:2] == [0, 300]
+    before = page.axis("growth", "x"), page.axis("growth", "y")
+    assert before[0] == ["linear", [0, 300]]
     reset = page.find("#growth-reset")
     assert not reset.is_enabled()
-    x, y, width, height = plot_area(page, "growth")
 
     def drag():
+        x, y, width, height = plot_area(page, "growth")
         action = mouse(page)
         action.pointer_action.move_to_location(x - width // 4, y - height // 4).pointer_down()
         action.pointer_action.move_to_location(x, y).move_to_location(x + width // 4, y + height // 4).pointer_up()
@@ -146,39 +178,71 @@ def test_zoom_and_reset(page):
         page.wait("return !document.getElementById('growth-reset').disabled")
 
     drag()
-    assert page.script(ranges)[:2] == pytest.approx([75, 225], abs=5)
+    assert page.axis("growth", "x")[1] == pytest.approx([75, 225], abs=5)
     page.box("ucb").click()
-    assert page.script(ranges)[:2] == pytest.approx([75, 225], abs=5), "a line less is no reason to zoom out"
+    assert page.axis("growth", "x")[1] == pytest.approx([75, 225], abs=5), "a line less is no reason to zoom out"
     page.box("ucb").click()
     page.click("#growth-reset")
     page.wait("return document.getElementById('growth-reset').disabled")
-    assert page.script(ranges) == pytest.approx(before)
-    x, y, width, height = plot_area(page, "growth")
+    assert (page.axis("growth", "x"), page.axis("growth", "y")) == before
     drag()
+    x, y, _, _ = plot_area(page, "growth")
     action = mouse(page)
     action.pointer_action.move_to_location(x, y).click().click()
     action.perform()
     page.wait("return document.getElementById('growth-reset').disabled")
-    assert page.script(ranges) == pytest.approx(before)
+    assert (page.axis("growth", "x"), page.axis("growth", "y")) == before
 
 
-def test_hovering_shows_the_values(page, source):
+def test_values_are_read_below_the_chart_by_pointer_and_keys(page, source):
+    from selenium.webdriver.common.keys import Keys
+
+    def check(text, at):
+        runs = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret")
+        interval = mean_interval(runs.values[runs.rounds.tolist().index(at)])
+        [value] = re.findall(r"UCB ([^·]*)", text.replace("−", "-"))
+        mean, low, high = (float(number) for number in re.findall(r"-?[\d.]+", value))
+        tolerance = 0.03 * (interval.high - interval.low)
+        assert (mean, low, high) == pytest.approx((interval.mean, interval.low, interval.high), abs=tolerance)
+
     x, y, _, _ = plot_area(page, "growth")
     action = mouse(page)
     action.pointer_action.move_to_location(x - 20, y).move_to_location(x, y)
     action.perform()
-    page.wait("return document.querySelector('#growth-chart .hoverlayer .legend')")
-    shown = page.script(
-        "return [...document.querySelectorAll('#growth-chart .hoverlayer text')].map(t => t.textContent)"
-    )
-    [at] = [int(found[1]) for found in map(re.compile(r"round (\d+)").fullmatch, shown) if found]
+    page.wait("return document.getElementById('growth-readout').textContent.startsWith('Round')")
+    text = page.find("#growth-readout").text
+    at = int(re.match(r"Round (\d+):", text)[1])
     assert 140 <= at <= 160
-    [text] = [line for line in shown if line.startswith("UCB")]
-    runs = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret")
-    interval = mean_interval(runs.values[runs.rounds.tolist().index(at)])
-    mean, low, high = (float(number) for number in re.findall(r"-?[\d.]+", text.replace("−", "-")))
-    tolerance = 0.03 * (interval.high - interval.low)
-    assert (mean, low, high) == pytest.approx((interval.mean, interval.low, interval.high), abs=tolerance)
+    check(text, at)
+    page.find("#growth-chart").send_keys(Keys.END)
+    check(page.find("#growth-readout").text, 300)
+    page.find("#growth-chart").send_keys(Keys.ARROW_LEFT)
+    assert page.find("#growth-readout").text.startswith("Round 290:")
+
+
+def test_a_chart_says_in_words_what_it_shows(page, source):
+    page.settle()
+    ends = {
+        name: source.runs("rps", spec, spec, "absolute_pseudo_regret").values[-1].mean()
+        for spec, name in (("coebl:c=2", "COEBL, c = 2"), ("ucb", "UCB"), ("exp3", "Exp3"))
+    }
+    label = page.find("#growth-chart").get_attribute("aria-label").replace("\u00a0", " ")
+    assert f"{min(ends, key=ends.get)} lowest (" in label
+    assert f"{max(ends, key=ends.get)} highest (" in label
+    assert "at round 300" in label
+    assert page.find("#growth-chart").get_attribute("tabindex") == "0"
+
+
+def test_rounds_by_logarithm_have_a_log_axis(driver, tmp_path):
+    class Doubling(MadeUp):
+        def runs(self, *match):
+            runs = super().runs(*match)
+            return Runs(2 ** np.arange(10), runs.seeds, runs.values[:10])
+
+    source = Doubling([("rps", "ucb", "ucb")], ["regret"])
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Log", about={"metrics": ["regret"]}))
+    assert page.axis("growth", "x") == ["log", [1, 512]]
+    assert driver.get_log("browser") == []
 
 
 def test_a_page_without_presets_shows_the_first_few_lines(driver, tmp_path):
@@ -212,22 +276,11 @@ def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
     source = Gaps([("rps", "ucb", "ucb")], ["regret", "tv"])
     path = write_page(source, tmp_path / "page.html", title="Gaps", about={"metrics": ["regret", "tv"]})
     page = Page(driver, path)
-    x, y = page.script(
-        "const t = document.getElementById('distance-chart').data.find(t => t.uid.startsWith('band'));"
-        "return [Array.from(t.x), Array.from(t.y)]"
-    )
-    pieces = [[]]
-    for place, height in zip(x, y, strict=True):
-        if height is None:
-            assert place is None
-            pieces.append([])
-        else:
-            pieces[-1].append(place)
-    rounds = list(range(10, 301, 10))
-    expected = [rounds[:10], rounds[15:20], rounds[21:]]
-    assert pieces == [piece + piece[::-1] for piece in expected]
+    rounds = [row["round"] for row in page.rows("distance", "curves") if row["low"] is not None]
+    every = list(range(10, 301, 10))
+    assert rounds == [*every[:10], *every[15:20], *every[21:]]
     outlines = page.script(
-        "return [...document.querySelectorAll('#distance-chart .js-fill')].map(path => path.getAttribute('d'))"
+        "return [...document.querySelectorAll('#distance-chart .mark-area path')].map(path => path.getAttribute('d'))"
     )
-    assert [outline.count("M") for outline in outlines] == [3], "three areas, and none between them"
+    assert [outline.count("M") for outline in outlines if outline] == [3], "three areas, and none between them"
     assert driver.get_log("browser") == []

@@ -148,7 +148,8 @@ def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
     assert "on TV distance: not testable " in seen
     assert "ucb on rps" not in seen, "the checks are listed when they are asked for"
     [found] = embedded(text, "data")["verdicts"]
-    assert found["checks"] == [check | {"measured": 1.2346, "low": 1, "high": 1.5}]
+    marks = {"threshold": None, "outcome": "refuted", "published": False}
+    assert found["checks"] == [check | {"measured": 1.2346, "low": 1, "high": 1.5} | marks]
     assert found["reported"][1] == {
         "metric": "tv",
         "verdict": "not testable",

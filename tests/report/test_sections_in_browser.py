@@ -8,9 +8,10 @@ import re
 import pytest
 
 from coebl.report.page import write_page
-from coebl.statistics import mean_interval
+from coebl.statistics import holm, mean_interval, one_sided_p
 from coebl.study import Cell, Results, Store
 from report.browser import (
+    CHECKS,
     MATCHES,
     NAMES,
     RATED,
@@ -42,17 +43,33 @@ def test_the_checks_of_a_claim(page):
     for _ in range(3):
         page.click(".claim-button[aria-controls='claim-1']")
     [title] = [one.text for one in page.driver.find_elements("css selector", "#claim-1 .checks h5")]
-    assert title == "All 40 checks: 39 hold, 1 fails"
+    assert title == "All 40 checks: 39 shown, 1 refuted"
     items = page.driver.find_elements("css selector", "#claim-1 .checks li")
-    assert items[0].text == "match 0\nholds · the mean 2.00 [1.50, 2.50], wanted: above 1"
-    assert items[39].get_attribute("textContent") == "match 39fails · the mean 2, wanted: above 1"
+    assert items[0].text == "match 0\nshown · the mean 2.00 [1.50, 2.50], wanted: above 1"
+    assert items[39].get_attribute("textContent") == "match 39refuted · the mean 2, wanted: above 1"
     assert len(items) == 40
     box = "const box = document.querySelector('.checks-scroll'); return [box.clientHeight, box.scrollHeight]"
     shown, whole = page.script(box)
     assert shown < 300 < whole, "it scrolls"
     page.emulate(media="print")
-    assert not page.find("#claim-1 .checks").is_displayed()
+    assert not page.find("#claim-1 .checks-scroll").is_displayed()
     page.emulate()
+
+
+def expected_words(source, game):
+    """Who wins against COEBL with c = 8 on a game, with Holm's correction over all head-to-heads of the page."""
+    duels = [match for match in MATCHES if match[1] != match[2]]
+    ends = {match: source.runs(*match, "pseudo_regret").values[-1] for match in duels}
+    raw = {match: 2 * min(one_sided_p(end, 0), one_sided_p(end, 0, "less")) for match, end in ends.items()}
+    adjusted = dict(zip(raw, holm(list(raw.values())), strict=True))
+    words = {}
+    for match, end in ends.items():
+        _, row, column = match
+        if match[0] == game and column == "coebl":
+            winner = name_of("coebl" if end.mean() > 0 else row).replace("\u00a0", " ")
+            sure, before = adjusted[match] <= 0.05, raw[match] <= 0.05
+            words[row] = f"{winner} wins" if sure else f"{winner}, before correction only" if before else "undecided"
+    return words
 
 
 def test_the_head_to_head_table(page, source):
@@ -63,15 +80,15 @@ def test_the_head_to_head_table(page, source):
         columns = [h.text.replace("\u00a0", " ") for h in page.driver.find_elements("css selector", "#matrix thead th")]
         return head.find_element("xpath", "..").find_elements("css selector", "td")[columns.index(column) - 1]
 
+    words = expected_words(source, "diagonal:n=2")
     for row in ("ucb", "exp3"):
         interval = mean_interval(source.runs("diagonal:n=2", row, "coebl", "pseudo_regret").values[-1])
-        words = "n.s." if interval.low <= 0 <= interval.high else "column wins" if interval.mean > 0 else "row wins"
         number, found_words = cell(name_of(row), "v COEBL, c = 8").text.split("\n")
-        assert found_words == words
+        assert found_words == words[row]
         mean, half = map(float, number.replace("−", "-").split(" ± "))
         assert mean == pytest.approx(interval.mean, abs=0.06 * interval.sd)
         assert half == pytest.approx(interval.high - interval.mean, rel=0.06)
-    assert "Positive: the column player wins" in page.find("#table-lead").text
+    assert "Above 0, the column learner is ahead" in page.find("#table-lead").text
     assert cell("Exp3", "v best response †").text == "·"
     assert page.find("#matrix-marks").text.startswith("† best response: oracle, sees the true payoffs or")
     page.click("#every-game")
@@ -84,30 +101,42 @@ def test_the_head_to_head_table(page, source):
 
 def test_the_frontier(page, source):
     page.choose("#family", "Diagonal")
-    trace = page.script(
-        "const [t] = document.getElementById('frontier-chart').data;"
-        "return [t.text, Array.from(t.x), Array.from(t.y), Array.from(t.error_y.array)]"
-    )
-    assert trace[0] == ["c = 0", "c = 0.5", "c = 2", "c = 8"]
-    for place, spec in enumerate(RATED):
+    assert [page.axis("frontier", one)[0] for one in "xy"] == ["linear", "log"]
+    page.click("#frontier-log")  # not all of these numbers are above 0
+    rows = page.rows("frontier", "points")
+    assert [row["label"] for row in rows] == ["c = 0", "c = 0.5", "c = 2", "c = 8"]
+    for row, spec in zip(rows, RATED, strict=True):
         across = source.runs("diagonal:n=2", spec, spec, "exploitability").values[-10:]  # 100 rounds
         up = mean_interval(source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1])
-        assert trace[1][place] == pytest.approx(across.mean(), rel=1e-4)
-        assert trace[2][place] == pytest.approx(up.mean, rel=1e-4)
-        assert trace[3][place] == pytest.approx(up.high - up.mean, rel=1e-4)
-    title = "return document.getElementById('frontier-chart').layout.xaxis.title.text"
-    assert page.script(title) == "Exploitability in self-play<br>mean over the last 100 rounds"
+        assert row["across"] == pytest.approx(across.mean(), rel=1e-4)
+        assert row["up"] == pytest.approx(up.mean, rel=1e-4)
+        assert row["high"] == pytest.approx(up.high, rel=1e-3)
+    assert {"Exploitability in self-play", "mean over the last 100 rounds"} <= set(page.texts("frontier"))
     assert "mean of the recorded rounds from 210 to 300. Up: at round 300." in page.find("#frontier-caption").text
     page.choose("#frontier-metric", "TV distance")
     page.choose("#opponent", "against COEBL, c = 8")
-    assert page.script(title) == "TV distance in self-play<br>mean over the last 100 rounds", "it stays"
+    page.rows("frontier", "points")
+    assert "TV distance in self-play" in page.texts("frontier"), "it stays"
     page.choose("#frontier-metric", "Absolute pseudo-regret")
-    assert page.script(title) == "Absolute pseudo-regret in self-play"
-    types = "const l = document.getElementById('frontier-chart').layout; return [l.xaxis.type, l.yaxis.type]"
-    assert page.script(types) == ["linear", "log"]
+    page.rows("frontier", "points")
+    assert "mean over the last 100 rounds" not in page.texts("frontier")
     page.click("#across-log")
+    assert [page.axis("frontier", one)[0] for one in "xy"] == ["log", "linear"]
+
+
+def test_the_labels_of_the_frontier_do_not_lie_on_each_other(page):
+    page.choose("#family", "Diagonal")
     page.click("#frontier-log")
-    assert page.script(types) == ["log", "linear"]
+    page.rows("frontier", "points")
+    boxes = page.script(
+        "return [...document.querySelectorAll('#frontier-chart .mark-text text')]"
+        ".filter(t => t.textContent.includes(' = ')).map(t => t.getBoundingClientRect())"
+        ".map(r => [r.left, r.right, r.top, r.bottom])"
+    )
+    assert len(boxes) == len(RATED)
+    for place, (left, right, top, bottom) in enumerate(boxes):
+        for other in boxes[:place]:
+            assert right < other[0] or other[1] < left or bottom < other[2] or other[3] < top
 
 
 def test_downloads(page, source):
@@ -116,7 +145,7 @@ def test_downloads(page, source):
     page.choose("#opponent", "against COEBL, c = 8")
     page.click("#growth-csv")
     name, text = page.download()
-    assert re.fullmatch(r"demo-[A-Za-z0-9-]+-pseudo-regret\.csv", name)
+    assert re.fullmatch(r"demo-[A-Za-z0-9-]+-Pseudo-regret\.csv", name)
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert list(rows[0]) == ["game", "row", "column", "metric", "round", "mean", "low", "high", "seeds"]
     assert len(rows) == 2 * 30
@@ -140,7 +169,9 @@ def test_downloads(page, source):
     page.click("#save-verdicts")
     name, text = page.download()
     assert name == "demo-verdicts.json"
-    assert json.loads(text) == VERDICTS
+    saved = json.loads(text)
+    assert [one | {"checks": None} for one in saved] == [one | {"checks": None} for one in VERDICTS]
+    assert [check | given for check, given in zip(saved[0]["checks"], CHECKS, strict=True)] == saved[0]["checks"]
 
 
 def test_the_noises_of_a_study(driver, tmp_path):
@@ -206,7 +237,8 @@ def test_a_game_without_a_frontier_says_so(driver, tmp_path):
     assert not page.find("#frontier-chart").is_displayed()
     page.choose("#family", "Diagonal")
     assert page.find("#frontier-controls").is_displayed()
-    assert len(page.script("return document.getElementById('frontier-chart').data[0].x")) == len(RATED)
+    page.click("#frontier-log")
+    assert len(page.rows("frontier", "points")) == len(RATED)
     assert driver.get_log("browser") == []
 
 
@@ -215,18 +247,16 @@ def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
     page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
     assert page.find("#frontier-title").text == "Frontier over c and rate"
-    traces = page.script(
-        "return document.getElementById('frontier-chart').data.map(t => [t.line.color, t.text, Array.from(t.y)])"
-    )
-    texts = [
-        [f"COEBL, c = {c}" for c in ("0", "0.5", "2")],
-        [f"mine, rate = {rate}" for rate in ("0.5", "1", "9", "10")],
-    ]
-    assert [text for _, text, _ in traces] == texts
-    assert len({colour for colour, _, _ in traces}) == 2
-    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "regret") for rate in (0.5, 1, 9, 10)]
-    assert traces[1][2] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
     page.click("#frontier-log")
+    rows = page.rows("frontier", "points")
+    texts = [
+        *(f"COEBL, c = {c}" for c in ("0", "0.5", "2")),
+        *(f"mine, rate = {rate}" for rate in ("0.5", "1", "9", "10")),
+    ]
+    assert [row["label"] for row in rows] == texts
+    assert [row["sweep"] for row in rows] == [0] * 3 + [1] * 4
+    ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "pseudo_regret") for rate in (0.5, 1, 9, 10)]
+    assert [row["up"] for row in rows[3:]] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
     page.keep_downloads()
     page.click("#frontier-csv")
     name, text = page.download()
@@ -246,7 +276,8 @@ def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
     page.click("#every-game")
     assert "on every game" in page.find("#table-lead").text
     page.choose("#frontier-metric", "TV distance")
-    assert "TV distance" in page.script("return document.getElementById('frontier-chart').layout.xaxis.title.text")
+    page.rows("frontier", "points")
+    assert "TV distance in self-play" in page.texts("frontier")
     page.click("#theme")
     page.script("localStorage.clear()")
     assert driver.get_log("browser") == []

@@ -20,7 +20,7 @@ _EXTRAS = {
     "polars": "study",
     "threadpoolctl": "study",
     "matplotlib": "report",
-    "plotly": "report",
+    "vl_convert": "report",
     "jinja2": "report",
     "markupsafe": "report",
     "distributed": "dask",

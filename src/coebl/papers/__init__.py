@@ -87,6 +87,9 @@ class Paper(Generic[V]):
     first: Sequence[str] = ()  # the metrics that its page shows first
     frontier: Frontier | None = None
     reference: Reference | None = None  # the line that it holds regrets against
+    headline: str = ""  # the claim that its page begins with
+    switches: Mapping[str, str] = field(default_factory=dict)  # learners that stand in for others, and what that is
+    citation: str = ""
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics whose mean over so many last rounds is tabled
 
     @property

@@ -71,6 +71,7 @@ class HeatMap:
 
     metric: str
     rows: Mapping[str, Mapping[str, MatchSpecs]]
+    alike: Collection[MatchSpecs] = ()  # matches of other figures that are shaded by the same scale
 
     @property
     def needs(self) -> list[MatchSpecs]:
@@ -86,7 +87,8 @@ class HeatMap:
 
     def draw(self, source: Source, ax: Axes, measures: str) -> None:
         cells = {(label, column): match for label, row in self.rows.items() for column, match in row.items()}
-        plot_heat_map(source, self.metric, cells, ax)
+        present = set(source.matches())
+        plot_heat_map(source, self.metric, cells, ax, alike=[match for match in self.alike if tuple(match) in present])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from coebl.core.files import write_whole
 from coebl.core.text import few_digits
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
-from coebl.report.page import about_results, write_page
+from coebl.plots import game_title
+from coebl.report.page import LeftOut, about_results, write_page
 from coebl.statistics import mean_interval
 from coebl.study import Results, RunSummary, Study, parse_study
 from coebl.study import run as run_study
@@ -88,12 +89,35 @@ def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequ
         title=paper.title,
         question=paper.question,
         verdicts=[verdict.as_dict() for verdict in verdicts],
+        headline=paper.headline,
         presets=paper.presets,
         command=commands[-1] if commands else "coebl reproduce",
         first=paper.first,
         frontier=paper.frontier,
         reference=paper.reference,
+        left_out=left_out(paper, results),
+        switches=paper.switches,
+        citation=paper.citation,
     )
+
+
+def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
+    """What of a paper's study a folder does not have: games, matches, seeds; None if it has everything."""
+    study = parse_study(paper.study)
+    there = set(results.matches())
+    absent = [match for match in study.matches() if tuple(match[:3]) not in there]
+    games = {game for game, _, _ in there}
+    missing = list(dict.fromkeys(match[0] for match in absent if match[0] not in games))
+    partly = sum(match[0] in games for match in absent)
+    wanted = len({seed for cell in study.cells for seed in cell.seeds})
+    found = len({seed for cell in results.metadata() for seed in cell["description"]["seeds"]})
+    parts = [
+        f"{len(missing)} game{'s' * (len(missing) > 1)} ({', '.join(map(game_title, missing))})" if missing else "",
+        f"{partly} matches on the other games" if partly else "",
+        f"{wanted - found} of {wanted} seeds" if found < wanted else "",
+    ]
+    what = "; ".join(filter(None, parts))
+    return LeftOut(what, "coebl reproduce") if what else None
 
 
 def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:

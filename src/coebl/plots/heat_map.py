@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def plot_heat_map(
-    source: Source, metric: str, cells: Mapping[tuple[str, str], tuple[str, str, str]], ax: Axes | None = None
+    source: Source,
+    metric: str,
+    cells: Mapping[tuple[str, str], tuple[str, str, str]],
+    ax: Axes | None = None,
+    *,
+    alike: Iterable[tuple[str, str, str]] = (),
 ) -> Axes:
     """A metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
 
@@ -32,6 +37,7 @@ def plot_heat_map(
         metric: which.
         cells: (label of the row, label of the column) to (game, row, column). Those that are left out stay blank.
         ax: where to draw; by default in a figure of its own.
+        alike: matches of other heat maps that are to have the same scale of colours.
     """
     check_some("cells", cells)
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
@@ -39,7 +45,9 @@ def plot_heat_map(
     means = np.full((len(rows), len(columns)), math.nan)
     for (row, column), band in bands.items():
         means[rows.index(row), columns.index(column)] = band.mean[0]
-    largest = np.nanmax(np.abs(means)) if np.isfinite(means).any() else 1.0
+    others = [source.runs(*match, metric).values[-1].mean() for match in alike]
+    sizes = np.abs([*means.ravel(), *others])
+    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
     shades = np.sign(means) * np.sqrt(np.abs(means) / (largest or 1.0))
     with canvas(ax, max(COLUMN, 1 + 0.85 * len(columns)), 0.9 + 0.26 * len(rows)) as ax:
         # not an image: a mesh stays sharp at any size; 1.25 keeps the darkest cells light enough for their numbers

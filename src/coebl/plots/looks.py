@@ -32,7 +32,7 @@ PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#A6761D", (12, 2)),
 )
 FIRST_FREE = 4  # the slot from which on learners get theirs that name none
-SYMBOLS = {  # by Plotly's names, matplotlib's markers
+SYMBOLS = {  # by the names that the page has for them, matplotlib's markers
     "": "",
     "circle": "o",
     "square": "s",

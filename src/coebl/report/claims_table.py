@@ -12,7 +12,12 @@ from coebl.report.legend import Preset
 from coebl.report.numbers import DIGITS
 
 _VERDICTS = get_args(Outcome)
-_CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "verdict")  # of many more
+_CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "threshold", "verdict")  # of many more
+_LEVEL = 0.05
+
+OUTCOMES = {"holds": "shown", "fails": "refuted", "not significant": "open", "not testable": "without data"}
+"""What the verdict on a check is called."""
+
 _REPORTED_FIELDS = tuple(field.name for field in fields(Reported))
 
 VERDICT_KINDS = {word: word.replace(" ", "-") for word in _VERDICTS}  # to the class of the style sheet
@@ -24,7 +29,12 @@ def claims_table(verdicts: Sequence[VerdictValues], presets: Sequence[Preset]) -
     whole = [
         dict.fromkeys(field.name for field in fields(Verdict))
         | dict(verdict)
-        | {"place": place, "reported": [_some(other, _REPORTED_FIELDS) for other in verdict.get("reported") or ()]}
+        | {
+            "place": place,
+            "strip": [OUTCOMES.get(str(check.get("verdict")), "without data") for check in verdict.get("checks") or ()],
+            "decisive": decisive_check(verdict),
+            "reported": [_some(other, _REPORTED_FIELDS) for other in verdict.get("reported") or ()],
+        }
         for place, verdict in enumerate(verdicts)
     ]
     squares: dict[tuple[str, str], list[VerdictValues]] = {}
@@ -42,7 +52,20 @@ def claims_table(verdicts: Sequence[VerdictValues], presets: Sequence[Preset]) -
             for claim in dict.fromkeys(claim for claim, _ in squares)
         ],
         "kinds": VERDICT_KINDS,
+        "outcomes": list(OUTCOMES.values()),
     }
+
+
+def decisive_check(verdict: VerdictValues) -> VerdictValues | None:
+    """The check whose number a verdict carries, so that the page can say whose number it is."""
+    numbers = [verdict.get(key) for key in ("measured", "low", "high", "threshold")]
+    found = (
+        check
+        for check in verdict.get("checks") or ()
+        if check.get("measured") is not None
+        and [check.get(key) for key in ("measured", "low", "high", "threshold")] == numbers
+    )
+    return next(found, None)
 
 
 def _row(claim: str, squares: list[list[VerdictValues]]) -> dict[str, Any]:
@@ -58,10 +81,21 @@ def _counts(squares: Mapping[tuple[str, str], list[VerdictValues]], variant: str
 
 def short_verdict(verdict: VerdictValues) -> dict[str, Any]:
     """A verdict with no more of its checks than the page shows: they are by far the most that a verdict has."""
-    fields = {"checks": _CHECK_FIELDS, "reported": _REPORTED_FIELDS}
-    return dict(verdict) | {
-        key: [_some(one, fields[key]) for one in verdict[key]] for key in fields if verdict.get(key)
-    }
+    found = dict(verdict)
+    if verdict.get("reported"):
+        found["reported"] = [_some(other, _REPORTED_FIELDS) for other in verdict["reported"]]
+    if verdict.get("checks"):
+        found["checks"] = [_some(check, _CHECK_FIELDS) | _marks(check) for check in verdict["checks"]]
+    return found
+
+
+def _marks(check: VerdictValues) -> dict[str, Any]:
+    """What the verdict on a check is called; which way it points before Holm's correction only; what was published."""
+    outcome = OUTCOMES.get(str(check.get("verdict")), str(check.get("verdict")))
+    marks: dict[str, Any] = {"outcome": outcome, "published": str(check.get("wanted")).startswith("within")}
+    sides = {"shown": check.get("p_for"), "refuted": check.get("p_against")}
+    before = [word for word, p in sides.items() if isinstance(p, float) and p <= _LEVEL]
+    return marks | ({"before": before[0]} if outcome == "open" and before else {})
 
 
 def _some(values: VerdictValues, fields: Sequence[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from coebl.plots.frontier import LAST
 from coebl.plots.labels import metric_words
 from coebl.plots.looks import natural
 from coebl.plots.sweeps import find_sweeps
-from coebl.report.curves import Curves, read_curves
+from coebl.report.curves import Curves, are_logarithmic, read_curves
 from coebl.report.frontier import Frontier, default_frontier
 from coebl.report.legend import Preset, game_entry, game_order, learner_entries, metric_entry, sweep_entry
 from coebl.report.numbers import short
@@ -48,6 +48,11 @@ class Content:
         return next((names.index(metric) for metric in duels if self.metrics[metric].signed), None)
 
     @property
+    def table_title(self) -> str:
+        """What the head-to-head table shows."""
+        return "" if self.table_metric is None else list(self.metrics.values())[self.table_metric].title
+
+    @property
     def frontier_opponent(self) -> str:
         """The title of the opponent of the frontiers."""
         opponent = self.frontier and self.frontier.opponent
@@ -67,8 +72,12 @@ class Content:
             "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.curves.games)],
             "learners": self.learners,
             "sweeps": self.sweeps,
-            "metrics": [metric_entry(name, words) for name, words in self.metrics.items()],
+            "metrics": [
+                metric_entry(name, words) | {"floored": name not in self.curves.below_zero}
+                for name, words in self.metrics.items()
+            ],
             "rounds": self.curves.rounds,
+            "logarithmic": [are_logarithmic(rounds) for rounds in self.curves.rounds],
             "presets": [preset.entry(self.curves.games) for preset in self.presets],
             "tableMetric": self.table_metric,
             "frontiers": self.curves.frontiers,

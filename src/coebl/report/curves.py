@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.plots.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
-from coebl.report.numbers import short
+from coebl.report.numbers import HALF_DIGITS, short
 from coebl.runs import Runs, Source
-from coebl.statistics import Band
+from coebl.statistics import Band, holm, paired_difference
 
-_POINTS = 100  # rounds of a curve that are kept
+_POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
-_NUMBERS = 1_200_000  # that the curves of a page have together, at most: about six bytes each
+_NUMBERS = 800_000  # that the curves of a page have together, at most: about six bytes each
+_LEVEL = 0.05
 
 MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs
-GameCurves = list[tuple[int, int, dict[str, list[Any]]]]  # row, column, by metric: rounds, seeds, means, half widths
+# Row, column, and by metric: rounds, seeds, means, half widths, and in head-to-heads,
+# where the sign says who is ahead: 0 if nobody is, 1 if somebody is before Holm's correction only, 2 if also after it.
+GameCurves = list[tuple[int, int, dict[str, list[Any]]]]
 
 
 @dataclass
@@ -32,6 +37,7 @@ class Curves:
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
     rounds: list[list[int]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
     _places: dict[bytes, int] = field(default_factory=dict)  # of the rounds in their list, by their bytes
 
     def shared_rounds(self, runs: Runs) -> int:
@@ -63,6 +69,8 @@ def read_curves(
     names = list(metrics)
     places = {learner["spec"]: place for place, learner in enumerate(learners)}
     sweeps = {place: one["sweep"] for place, one in enumerate(learners) if one["sweep"] is not None}
+    signed = {str(place) for place, name in enumerate(names) if metrics[name].signed}
+    last_rounds: dict[str, list[tuple[list[Any], Floats]]] = {}  # by metric, of every head-to-head
     by_game: dict[str, list[tuple[str, str, str]]] = {}
     for match in matches:
         by_game.setdefault(match[0], []).append(match)
@@ -74,13 +82,18 @@ def read_curves(
             if not found:
                 curves.notices.append(f"not shown: {row} v {column} on {name}: {refusal}")
                 continue
+            curves.below_zero |= {metric for metric, runs in found.items() if runs.values.min() < 0}
             thinned = {str(names.index(metric)): runs.thinned(points) for metric, runs in found.items()}
             block.append((places[row], places[column], thinned))
             ends.add(places[row], row, column, found)
         if block:
             curves.games.append(game)
             curves.blocks.append(_with_bands(curves, block))
+            for (first, second, numbers), (_, _, of_match) in zip(curves.blocks[-1], block, strict=True):
+                for place in signed.intersection(numbers if first != second else ()):
+                    last_rounds.setdefault(place, []).append((numbers[place], of_match[place].values[-1]))
             curves.frontiers.append(ends.entry())
+    _add_standings(curves, last_rounds)
     return curves
 
 
@@ -93,13 +106,38 @@ def _with_bands(curves: Curves, block: Sequence[MatchRuns]) -> GameCurves:
         alike.setdefault(len(runs.seeds), []).append(place)
     for seeds, places in alike.items():
         band = Band.of(np.concatenate([everything[place].values for place in places]))
-        means, halves = short(band.mean), short(band.half)
+        means, halves = short(band.mean), short(band.half, HALF_DIGITS)
         end = 0
         for place in places:
             start, end = end, end + len(everything[place].rounds)
             numbers[place] = [curves.shared_rounds(everything[place]), seeds, means[start:end], halves[start:end]]
     in_turn = iter(numbers)
     return [(row, column, {metric: next(in_turn) for metric in found}) for row, column, found in block]
+
+
+def _add_standings(curves: Curves, ends: Mapping[str, Sequence[tuple[list[Any], Floats]]]) -> None:
+    """Add to each head-to-head what its last round says; by metric, all head-to-heads of the page are one family."""
+    for duels in ends.values():
+        raw = [_p_value(last) for _, last in duels]
+        for (numbers, _), before, after in zip(duels, raw, holm(raw), strict=True):
+            numbers.append((before <= _LEVEL) + (after <= _LEVEL))
+
+
+def _p_value(last: Floats) -> float:
+    """Of a mean of 0, two-sided; 1 where there is nothing to test."""
+    if len(last) < 2 or not np.isfinite(last).all():
+        return 1.0
+    return paired_difference(last, 0 * last, seeds=range(len(last))).p
+
+
+def are_logarithmic(rounds: Sequence[int]) -> bool:
+    """Whether rounds were recorded ever more rarely, so that they are to be drawn on a logarithmic axis.
+
+    >>> are_logarithmic([1, 2, 4, 8, 16, 32]), are_logarithmic([10, 20, 30, 40, 50, 55])
+    (True, False)
+    """
+    steps = [after - before for before, after in pairwise(rounds)]
+    return len(steps) > 3 and steps[-1] >= 8 * steps[0] and all(0.7 * b <= a for b, a in pairwise(steps[:-1]))
 
 
 def _read(source: Source, match: tuple[str, str, str], metrics: Sequence[str]) -> tuple[dict[str, Runs], str]:

@@ -16,6 +16,18 @@ from coebl.plots.looks import looks, natural
 from coebl.plots.sweeps import Sweep, learner_titles
 
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
+_LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
+_SHAPES = {  # the symbols of lines as outlines about the origin, of radius about 1
+    "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9Z",
+    "diamond": "M0,-1.25L1.25,0L0,1.25L-1.25,0Z",
+    "triangle-up": "M0,-1.15L1.15,.9H-1.15Z",
+    "x": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
+    "star": "M0,-1.3L.3,-.4L1.25,-.4L.5,.2L.75,1.1L0,.55L-.75,1.1L-.5,.2L-1.25,-.4L-.3,-.4Z",
+    "cross": "M-.35,-1.1H.35V-.35H1.1V.35H.35V1.1H-.35V.35H-1.1V-.35H-.35Z",
+    "triangle-down": "M0,1.15L1.15,-.9H-1.15Z",
+    "hexagon": "M1.15,0L.57,1H-.57L-1.15,0L-.57,-1H.57Z",
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +42,7 @@ class Preset:
     learners: Mapping[str, Sequence[str]]
     id: str = ""  # the variant of the verdicts that these learners are, if any: it is then shown by this name
     note: str = ""  # what the choice is, in a sentence
+    opponent: int | None = None  # the place of the learner whom the others meet, if the page draws who beats it
 
     def on(self, game: str) -> list[str]:
         """The learners on a game."""
@@ -37,7 +50,13 @@ class Preset:
 
     def entry(self, games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The preset for the script, with its learners by game."""
-        return {"name": self.name, "note": self.note, "learners": [self.on(game["spec"]) for game in games]}
+        return {
+            "id": self.id or self.name,
+            "name": self.name,
+            "note": self.note,
+            "learners": [self.on(game["spec"]) for game in games],
+            "opponent": self.opponent,
+        }
 
 
 def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
@@ -89,16 +108,35 @@ def learner_entries(
         {
             "spec": spec,
             "title": titles[spec],
-            "colour": look.colour,
-            "shade": look.shade,
-            "dash": ",".join(f"{_PIXELS * length:g}px" for length in look.dashes) or "solid",
-            "symbol": look.symbol,
+            "colour": _shaded(look.colour, look.shade, 0),
+            "darkColour": _shaded(look.colour, _LIGHTER + (1 - _LIGHTER) * look.shade, 255),
+            "dash": [_PIXELS * length for length in look.dashes],
+            "shape": _SHAPES.get(look.symbol, ""),
             "sweep": swept.get(spec),
             "value": sweeps[swept[spec]].values[spec] if spec in swept else None,
             "sees": _sees(spec, known),
         }
         for spec, look in looks(specs, plainest, known).items()
     ]
+
+
+def _shaded(colour: str, share: float, towards: int) -> str:
+    """A colour moved towards black, 0, or white, 255.
+
+    >>> _shaded("#0072B2", 0.5, 0), _shaded("#0072B2", 0.5, 255)
+    ('#003959', '#80B8D8')
+    """
+    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(channel + (towards - channel) * share):02X}" for channel in channels)
+
+
+def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:
+    """The style sheet with the colours of the learners, as variables that both themes set."""
+    themes = ((":root", "colour"), (':root[data-theme="dark"]', "darkColour"))
+    return "\n".join(
+        f"{theme} {{ " + " ".join(f"--learner-{place}: {one[key]};" for place, one in enumerate(learners)) + " }"
+        for theme, key in themes
+    )
 
 
 def _sees(spec: str, known: Known) -> str:

@@ -12,11 +12,13 @@ from coebl.core.arrays import Floats
 from coebl.core.text import decimal_places, few_digits, number_text, with_minus
 
 DIGITS = 5
+HALF_DIGITS = 4  # of the half widths of intervals
+_MOST_DIGITS = 6  # of a mean beside its interval, however narrow that is
 
 
-def short(numbers: Floats) -> list[float | int | None]:
+def short(numbers: Floats, digits: int = DIGITS) -> list[float | int | None]:
     """Numbers with few digits, as the script of the page gets them."""
-    return [few_digits(number, DIGITS) for number in numbers.tolist()]
+    return [few_digits(number, digits) for number in numbers.tolist()]
 
 
 def embed(data: object) -> str:
@@ -59,10 +61,13 @@ def interval_texts(measured: Any, low: Any, high: Any) -> tuple[str, str]:
     ('12.35', '[11.90, 12.80]')
     >>> interval_texts(12.3456, 11.9, None)
     ('12.35', '[11.9, –]')
+    >>> interval_texts(1.9848, 1.98479999, 1.98480001)
+    ('1.98480', '[1.98480, 1.98480]')
     """
     numbers = [float(number) for number in (measured, low, high) if isinstance(number, (int, float, np.number))]
     if len(numbers) == 3 and all(map(math.isfinite, numbers)) and low < high:
-        places = decimal_places((high - low) / 2)
+        size = max(map(abs, numbers))
+        places = min(decimal_places((high - low) / 2), max(0, _MOST_DIGITS - 1 - math.floor(math.log10(size))))
         texts = [with_minus(f"{number:,.{places}f}") for number in numbers]
     else:
         texts = [cell_text(number) for number in (measured, low, high)]

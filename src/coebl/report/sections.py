@@ -25,12 +25,14 @@ class Section:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str  # of the table
-    picture: bytes
-    picture_text: str
+    picture: bytes | None = None
+    picture_text: str = ""
 
     @property
     def picture_data(self) -> str:
-        """The picture as the address of an image."""
+        """The picture as the address of an image; nothing if there is none."""
+        if self.picture is None:
+            return ""
         return f"data:image/svg+xml;base64,{base64.b64encode(self.picture).decode()}"
 
 

@@ -22,11 +22,19 @@ from coebl.report.page import Frontier, Preset
 
 __all__ = ["PAPER"]
 
+CITATION = """\
+@inproceedings{lin2025randomised,
+  author    = {Shishen Lin},
+  title     = {Randomised Optimism via Competitive Co-Evolution for Matrix Games with Bandit Feedback},
+  booktitle = {International Joint Conference on Artificial Intelligence (IJCAI)},
+  year      = {2025}
+}"""
+
 
 def _preset(variant: Variant) -> Preset:
     """The lines of the page that belong to a variant."""
     learners = {"rps": [variant.spec(role, "rps") for role in ROLES], "*": [variant.spec(role, "") for role in ROLES]}
-    return Preset(variant.title, learners, id=variant.id, note=variant.note)
+    return Preset(variant.title, learners, id=variant.id, note=variant.note, opponent=ROLES.index("coebl"))
 
 
 PAPER = Paper(
@@ -44,4 +52,10 @@ PAPER = Paper(
     frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),
     reference=REFERENCE,
     averaged={"tv": SPAN},
+    headline="C14",
+    switches={
+        "exp3-as-released": "D1: Exp3 updated as released",
+        "exp3-ix-as-released": "D2: Exp3-IX updated as released",
+    },
+    citation=CITATION,
 )

@@ -146,12 +146,13 @@ def by_size(
 
 
 def heat_map(variant: Variant) -> Groups:
-    """Every game by every baseline."""
+    """Every game by every baseline; all variants are shaded by one scale."""
     rows = {
         game_title(game): {learner_title(role): pairing for role, pairing in duels(variant, game).items()}
         for game in games()
     }
-    return [[HeatMap(HEAD_TO_HEAD["noise-free"], rows)]]
+    alike = [match for other in VARIANTS.values() for game in games() for match in duels(other, game).values()]
+    return [[HeatMap(HEAD_TO_HEAD["noise-free"], rows, alike)]]
 
 
 def frontier(variant: Variant) -> Groups:

@@ -1,49 +1,23 @@
-// A part of the page's program, which `coebl.report.page` puts together in one scope: state, figures, sections, page.
 // The two figures of curves, their list of lines and their controls.
 
-// ---- The two figures of curves
+const MARKS = 9; // symbols along a line
+const HEIGHT = () => (innerWidth < 768 ? 280 : 340);
 
-/** The places of a curve as far as they follow each other without a gap. */
-function stretches(isThere) {
-  const found = [];
-  for (const [at, there] of isThere.entries()) {
-    if (there && !isThere[at - 1]) found.push([]);
-    if (there) found.at(-1).push(at);
-  }
-  return found;
-}
+// ---- Curves
 
-/** What is drawn of a match: on a log axis what is not positive has no place, and a band ends at its foot. */
-function curve(match, metric, log) {
+/** The rows of a match: on a log axis what is not positive has no place, and a band ends at its foot. */
+function rowsOf(match, metric, log) {
   const { rounds, means, halves } = match.metrics[metric];
-  const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : -Infinity;
-  const drawn = means.map((mean) => (log && mean <= 0 ? null : mean));
-  const outline = stretches(drawn.map((mean, at) => mean !== null && halves[at] !== null)).flatMap((places, nth) => {
-    const high = places.map((at) => [rounds[at], means[at] + halves[at]]);
-    const low = places.map((at) => [rounds[at], Math.max(foot, means[at] - halves[at])]);
-    return [...(nth ? [[null, null]] : []), ...high, ...low.reverse()]; // a null parts one piece from the next
+  const learner = titleOf(match.row);
+  const lowest = Math.min(...means.filter((mean) => mean > 0)) / 3;
+  const foot = log ? lowest : PAGE.metrics[metric].floored ? 0 : -Infinity;
+  const shapeAt = (at) => (at % Math.ceil(rounds.length / MARKS) ? "" : PAGE.learners[match.row].shape);
+  return rounds.map((round, at) => {
+    const mean = log && means[at] <= 0 ? null : means[at];
+    const band = mean === null || halves[at] === null ? [null, null] : [mean - halves[at], mean + halves[at]];
+    const low = band[0] === null ? null : Math.max(foot, band[0]);
+    return { round, mean, low, high: band[1], learner, colour: colourOf(match.row), shape: shapeAt(at) };
   });
-  return { rounds, means, halves, drawn, outline };
-}
-
-/** The band and the line of a match. Neither has `meta`, which would have Plotly read names as templates. */
-function traceOf(match, metric, log) {
-  const learner = PAGE.learners[match.row];
-  const colour = colourOf(learner);
-  const { rounds, means, halves, drawn, outline } = curve(match, metric, log);
-  const band = {
-    type: "scatter", uid: `band-${match.row}`, mode: "lines", line: { width: 0 },
-    fill: "toself", fillcolor: colourOf(learner, 0.16), hoverinfo: "skip", showlegend: false,
-    x: outline.map(([x]) => x), y: outline.map(([, y]) => y),
-  };
-  const line = {
-    type: "scatter", uid: `line-${match.row}`, mode: learner.symbol ? "lines+markers" : "lines",
-    name: plain(learner.title), x: rounds, y: drawn,
-    line: { color: colour, dash: learner.dash, width: 2.2 },
-    marker: { symbol: learner.symbol || "circle", size: 7.5, color: colour, maxdisplayed: MARKS },
-    customdata: means.map((mean, at) => plain(withInterval(mean, halves[at]))), hovertemplate: "%{customdata}",
-  };
-  return outline.length ? [band, line] : [line];
 }
 
 /** The reference line, if asked for, belongs to what adds up over the rounds, in self-play. */
@@ -58,61 +32,123 @@ function referenceOf(metric) {
 const longestCurve = (metric) => viewMatches().filter((match) => metric in match.metrics)
   .map((match) => match.metrics[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
-function referenceTrace({ label, rounds, heights }) {
+/** Lines with their looks: names, colours and dashes, each by place. */
+function looksOf(matches, reference) {
+  const learners = matches.map((match) => match.row);
+  const more = reference ? [{ title: reference.label, colour: "var(--ink)", dash: [2, 4] }] : [];
+  const lines = [...learners.map((one) => ({ ...PAGE.learners[one], colour: colourOf(one) })), ...more];
   return {
-    type: "scatter", uid: REFERENCE, mode: "lines", name: plain(label), x: rounds, y: heights,
-    line: { color: referenceColour(), dash: "2px,4px", width: 1.8 }, hovertemplate: "%{y:.4g}",
+    names: lines.map(({ title }) => title), colours: lines.map(({ colour }) => colour),
+    dashes: lines.map(({ dash }) => (dash.length ? dash : [1, 0])),
   };
 }
 
-function drawCurves(figure) {
+const yTitle = (metric) => (state.opponent !== null && PAGE.metrics[metric].signed
+  ? [metricTitle(metric), `above 0: ${titleOf(state.opponent)} is ahead`] : metricTitle(metric));
+
+const BRUSH = [{ name: "brush", select: { type: "interval" } }];
+const brushOf = () => (matchMedia("(pointer: coarse)").matches ? undefined : BRUSH); // a finger scrolls the page
+
+/** All that the chart of a figure needs. */
+function makeCurves(figure) {
   const metric = metricOf(figure);
-  byId(figure).hidden = metric === null;
-  if (metric === null) return;
   const log = state.log[figure];
   const matches = shownMatches(metric);
-  const traces = matches.flatMap((match) => traceOf(match, metric, log));
-  traces.sort((a, b) => b.uid.startsWith("band") - a.uid.startsWith("band")); // no band covers a line
-  const longest = longestCurve(metric).rounds;
   const reference = state.reference ? referenceOf(metric) : null;
-  if (reference) traces.push(referenceTrace(reference));
-  const lowest = traces.flatMap((trace) => trace.y).reduce((a, b) => Math.min(a, b), 0);
-  const x = {
-    ...axis("round", false), rangemode: "tozero", unifiedhovertitle: { text: "round %{x}" },
-    autorangeoptions: { minallowed: 0, maxallowed: longest.at(-1) }, // symbols would make room at the ends
+  const longest = longestCurve(metric);
+  const byLogarithm = PAGE.logarithmic[longest.place];
+  const line = (reference?.rounds ?? []).map((round, at) =>
+    ({ round, mean: reference.heights[at], low: null, high: null, learner: reference.label, colour: "var(--ink)", shape: "" }));
+  const zoom = state.zoom[figure];
+  const start = byLogarithm ? longest.rounds[0] : 0;
+  const values = {
+    width: "container", height: HEIGHT(), title: null, brush: brushOf(), legend: null, ...looksOf(matches, reference),
+    rows: [...matches.flatMap((match) => rowsOf(match, metric, log)), ...line],
+    xType: byLogarithm ? "log" : "linear", xDomain: zoom?.x ?? [start, longest.rounds.at(-1)],
+    yType: log ? "log" : "linear", yDomain: zoom?.y, zero: log ? undefined : !zoom, nice: !zoom, yTitle: yTitle(metric),
   };
-  const y = { ...axis("", log), ...(log ? {} : { rangemode: "tozero", autorangeoptions: { minallowed: lowest } }) };
-  Plotly.react(chartOf(figure), traces, layoutOf(figure, x, y, [state.game, state.opponent, metric, log]), CONFIG);
-  const where = `${metricTitle(metric)} over rounds, ${viewTitle()}: ${matches.length} lines.`;
-  chartOf(figure).setAttribute("aria-label", `${where} The values at the last round are in the table below.`);
-  byId(`${figure}-caption`).textContent = captionOf(metric, matches, reference, log);
-  watchZoom(figure);
+  return {
+    chart: "curves", values, reader: curveReader(matches, metric, longest.rounds), text: curvesText(matches, metric),
+    title: viewTitle(), note: captionOf(metric, matches, reference, log),
+    alone: { legend: { orient: "bottom", columns: 3, title: null, symbolType: "stroke", symbolSize: 900, symbolStrokeWidth: 2.2 } },
+  };
+}
+
+/** What the curves show, in words: who is lowest and who is highest in the end. */
+function curvesText(matches, metric) {
+  const where = `${metricTitle(metric)} over rounds, ${viewTitle()}`;
+  const ends = matches.map((match) => ({ title: titleOf(match.row), ...lastOf(match, metric) }))
+    .filter(({ mean }) => mean !== null).sort((a, b) => a.mean - b.mean);
+  if (!ends.length) return `${where}: no line is shown.`;
+  const [low, high] = [ends[0], ends.at(-1)];
+  const round = range(ends.map((end) => end.round));
+  if (ends.length === 1) return `${where}: ${low.title} has ${show(low.mean)} at round ${round}.`;
+  return `${where}: ${low.title} lowest (${show(low.mean)}), ${high.title} highest (${show(high.mean)}) at round ${round}. All values are in the table below.`;
+}
+
+/** The values of all lines at a recorded round. */
+function curveReader(matches, metric, rounds) {
+  const valueAt = (match, round) => {
+    const { rounds: own, means, halves } = match.metrics[metric];
+    const at = own.indexOf(round);
+    return at < 0 ? [] : [{ title: titleOf(match.row), mean: means[at], half: halves[at] }];
+  };
+  return {
+    places: rounds.length,
+    nearest: (view, x) => {
+      const round = view.scale("x").invert(x);
+      return rounds.reduce((best, one, at) => (Math.abs(one - round) < Math.abs(rounds[best] - round) ? at : best), 0);
+    },
+    text: (at) => {
+      const found = matches.flatMap((match) => valueAt(match, rounds[at])).sort((a, b) => b.mean - a.mean);
+      return `Round ${rounds[at]}: ${found.map(({ title, mean, half }) => `${title} ${withInterval(mean, half)}`).join(" · ")}`;
+    },
+    mark: (view, at) => view.signal("at", rounds[at]).run(),
+  };
 }
 
 function captionOf(metric, matches, reference, log) {
   if (!matches.length) return "No line is shown.";
-  const seeds = matches.map((match) => match.metrics[metric].seeds);
-  const numbers = matches.flatMap((match) => match.metrics[metric].means);
+  const curves = matches.map((match) => match.metrics[metric]);
+  const seeds = curves.map((one) => one.seeds);
+  const numbers = curves.flatMap((one) => one.means);
+  const isCut = curves.some(({ means, halves }) => means.some((mean, at) => mean !== null && mean < halves[at]));
   const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
   return [
     `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
+    PAGE.metrics[metric].floored && isCut && !log ? "No run is below 0, so bands end there." : "",
     reference ? `Dotted: ${reference.label}.` : "",
     numbers.includes(null) ? "Where a value is not finite, the line has a gap." : "",
     log && numbers.some((number) => number !== null && number <= 0) ? "A log axis has no zero, and nothing below." : "",
   ].filter(Boolean).join(" ");
 }
 
-/** Zoomed means that Plotly holds a range of its own; only then is there something to reset. */
-function watchZoom(figure) {
-  const chart = chartOf(figure);
-  const isWhole = () => [chart.layout.xaxis, chart.layout.yaxis].every((one) => one.autorange !== false);
-  const update = () => { byId(`${figure}-reset`).disabled = isWhole(); };
-  if (!chart.dataset.watched) chart.on("plotly_relayout", update);
-  chart.dataset.watched = "yes";
-  update();
+const HINT = "Point at the chart, or go to it and use the arrow keys, to read its values.";
+
+function drawCurves(figure) {
+  const metric = metricOf(figure);
+  byId(figure).hidden = metric === null;
+  if (metric === null) return;
+  const reference = state.reference ? referenceOf(metric) : null;
+  byId(`${figure}-caption`).textContent = captionOf(metric, shownMatches(metric), reference, state.log[figure]);
+  byId(`${figure}-readout`).textContent = HINT;
+  byId(`${figure}-reset`).disabled = !state.zoom[figure];
+  byId(`${figure}-log`).checked = state.log[figure];
+  planChart(figure, () => makeCurves(figure));
 }
 
-const resetZoom = (figure) => Plotly.relayout(chartOf(figure), { "xaxis.autorange": true, "yaxis.autorange": true });
+// ---- Zoom: a rectangle is drawn with the pointer, and becomes the whole
+
+function connectZoom(figure, redraw, fields) {
+  const zoomTo = (zoom) => { state.zoom[figure] = zoom; redraw(); };
+  chartOf(figure).addEventListener("pointerup", () => {
+    const brush = charts.get(figure)?.view?.signal("brush") ?? {};
+    const [x, y] = fields.map((field) => brush[field]?.slice().sort((a, b) => a - b));
+    if (x && y && x[0] < x[1] && y[0] < y[1]) zoomTo({ x, y });
+  });
+  chartOf(figure).addEventListener("dblclick", () => zoomTo(undefined));
+  on(`${figure}-reset`, "click", () => zoomTo(undefined));
+}
 
 // ---- The list of lines
 
@@ -126,15 +162,15 @@ function lineRow(name, label, spec, picture, checked, values) {
   return element("tr", checked ? {} : { class: "off" }, head, ...values.map((value) => element("td", {}, value)));
 }
 
-function matchRow(match, metrics) {
-  const learner = PAGE.learners[match.row];
+function matchRow(match, metrics, shown) {
+  const { dash, shape, spec } = PAGE.learners[match.row];
   const values = metrics.map((metric) => {
     if (metric === null || !(metric in match.metrics)) return "";
     const { mean, half } = lastOf(match, metric);
     return withHalf(mean, half);
   });
-  const picture = TOOLS.sample(colourOf(learner), learner.dash, learner.symbol);
-  return lineRow(String(match.row), markedTitle(match.row), learner.spec, picture, state.shown.has(match.row), values);
+  const picture = sample(colourOf(match.row), dash, shape);
+  return lineRow(String(match.row), markedTitle(match.row), spec, picture, shown.has(match.row), values);
 }
 
 function drawLines() {
@@ -148,18 +184,19 @@ function drawLines() {
     const head = () => `${metricTitle(metric)} at round ${range(lastRounds(metric))}`;
     byId(`${figure}-head`).textContent = metric === null ? "" : head();
   });
-  const isFurther = (match) => !state.listed.has(match.row) && !state.shown.has(match.row);
-  const listed = matches.filter((match) => state.listAll || !isFurther(match));
-  const rows = listed.map((match) => matchRow(match, metrics));
+  const shown = shownLearners();
+  const own = new Set([...givenLearners(), ...state.added]);
+  const listed = matches.filter((match) => state.listAll || own.has(match.row));
+  const rows = listed.map((match) => matchRow(match, metrics, shown));
   const reference = referenceOf(metrics[0]);
   if (reference) {
     const values = [show(reference.heights.at(-1)), ""];
-    const picture = TOOLS.sample(referenceColour(), "2 4", "");
+    const picture = sample("var(--ink)", [2, 4], "");
     rows.push(lineRow(REFERENCE, reference.label, "", picture, state.reference, values));
   }
   byId("lines").tBodies[0].replaceChildren(...rows);
   explainMarks("lines", listed.map((match) => match.row));
-  drawMore(matches.filter(isFurther).length);
+  drawMore(matches.filter((match) => !own.has(match.row)).length);
   if (focused) document.querySelector(`[data-line="${CSS.escape(focused)}"]`)?.focus();
 }
 
@@ -173,15 +210,18 @@ function drawMore(further) {
 function toggleLine(name, checked) {
   if (name === REFERENCE) state.reference = checked;
   else {
-    state.preset = null;
-    state.shown[checked ? "add" : "delete"](Number(name));
+    const learner = Number(name);
+    const isGiven = givenLearners().includes(learner);
+    state.removed[isGiven && !checked ? "add" : "delete"](learner);
+    state.added[!isGiven && checked ? "add" : "delete"](learner);
   }
   drawAll();
 }
 
 function showLines(rows) {
-  state.preset = null;
-  state.shown = new Set(rows);
+  const given = givenLearners();
+  state.added = new Set(rows.filter((row) => !given.includes(row)));
+  state.removed = new Set(given.filter((row) => !rows.includes(row)));
   drawAll();
 }
 
@@ -189,8 +229,7 @@ function showLines(rows) {
 function explainMarks(table, learners) {
   const marked = ascending(learners).filter((learner) => PAGE.learners[learner].sees);
   const notes = marked.map((learner) => `† ${titleOf(learner)}: ${PAGE.learners[learner].sees}`);
-  byId(`${table}-marks`).textContent = notes.join("; ");
-  byId(`${table}-marks`).hidden = !notes.length;
+  say(`${table}-marks`, notes.join("; "));
 }
 
 // ---- The controls
@@ -214,15 +253,26 @@ function drawControls() {
     fill(byId(`${figure}-metric`), options, metricOf(figure) ?? "");
   }
   drawPresets();
-  if (byId("view-title").textContent !== viewTitle()) byId("view-title").textContent = viewTitle(); // read out once
+  say("view-title", viewTitle());
 }
 
+/** Which preset is on, what it is, and what the reader sees that is not of it. */
 function drawPresets() {
   const buttons = byId("presets").querySelectorAll("button");
   buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
-  const note = state.preset === null ? "" : PAGE.presets[state.preset].note;
-  byId("preset-note").textContent = note;
-  byId("preset-note").hidden = !note;
+  const preset = PAGE.presets[state.preset];
+  const names = (learners) => [...learners].map(titleOf).join(", ");
+  const isForeign = preset && state.opponent !== null
+    && !presetLearners(state.preset, state.game).includes(state.opponent)
+    && PAGE.presets.some((one) => one.learners[state.game].map(learnerOf).includes(state.opponent));
+  say("preset-note", [
+    state.why,
+    preset?.note ?? "",
+    isForeign ? `The opponent is not of “${preset.name}”: ${titleOf(state.opponent)}.` : "",
+    state.removed.size ? `Turned off: ${names(state.removed)}.` : "",
+    state.added.size ? `Turned on: ${names(state.added)}.` : "",
+  ].filter(Boolean).join(" "));
+  byId("reset-lines").disabled = !isChanged();
 }
 
 function drawFigures() {
@@ -234,24 +284,27 @@ function drawFigures() {
 }
 
 /** Every section, as far as the page has it. */
-function drawAll() {
-  if (!PAGE.games.length) return;
+function drawSections() {
   drawFigures();
   drawTable();
+  drawDuels();
   drawFrontier();
 }
 
-/** Redraw after the game, the opponent or the preset has changed. */
-function choose(change) {
-  Object.assign(state, change);
-  chooseOpponent();
-  chooseLines();
+/** After a choice, which the address keeps. */
+function drawAll() {
+  drawSections();
+  writeAddress();
+}
+
+function choose(wanted) {
+  change(wanted);
   drawAll();
 }
 
 /** The game most like the chosen one after a change: of its family, then of its size, then with its noise. */
-function gameLike(change) {
-  const wanted = { ...PAGE.games[state.game], ...change };
+function gameLike(wish) {
+  const wanted = { ...PAGE.games[state.game], ...wish };
   const likeness = PAGE.games.map(({ family, size, noise }) =>
     4 * (family === wanted.family) + 2 * (size === wanted.size) + (noise === wanted.noise));
   return likeness.indexOf(Math.max(...likeness));
@@ -272,23 +325,30 @@ function connectFigures() {
   on("more-lines", "click", () => { state.listAll = !state.listAll; drawLines(); });
   on("all-lines", "click", () => showLines(viewMatches().map((match) => match.row)));
   on("no-lines", "click", () => showLines([]));
+  on("reset-lines", "click", () => showLines(givenLearners()));
   for (const figure of FIGURES) {
-    connectChart(figure, drawFigures, () => [viewTitle(), PAGE.metrics[metricOf(figure)].name], () => {
+    connectZoom(figure, () => drawCurves(figure), ["round", "mean"]);
+    connectChart(figure, () => [viewTitle(), metricTitle(metricOf(figure))], () => {
       const metric = metricOf(figure);
-      const rowsOf = (match) => match.metrics[metric].rounds.map((_, at) => csvRow(match, metric, at));
-      return shownMatches(metric).flatMap(rowsOf);
+      const rows = (match) => match.metrics[metric].rounds.map((_, at) => csvRow(match, metric, at));
+      return shownMatches(metric).flatMap(rows);
     });
   }
 }
 
-/** What every chart has: a metric, a log axis, and buttons to reset the zoom and to save data and picture. */
-function connectChart(figure, draw, titles, rows) {
+/** What every chart has: a metric, a log axis, values to read, and buttons to save data and pictures. */
+function connectChart(figure, titles, rows) {
   on(`${figure}-metric`, "change", (event) => {
     state.metric[figure][mode(figure)] = PAGE.metrics[event.target.value].name;
-    draw();
+    delete state.zoom[figure];
+    drawAll();
   });
-  on(`${figure}-log`, "change", (event) => { state.log[figure] = event.target.checked; draw(); });
-  on(`${figure}-reset`, "click", () => resetZoom(figure));
+  on(`${figure}-log`, "change", (event) => {
+    state.log[figure] = event.target.checked;
+    delete state.zoom[figure];
+    drawAll();
+  });
   on(`${figure}-csv`, "click", () => saveCsv(titles(), rows()));
-  on(`${figure}-svg`, "click", () => savePicture(figure, titles()));
+  connectReading(figure);
+  connectPictures(figure, titles);
 }

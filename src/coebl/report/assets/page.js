@@ -1,17 +1,15 @@
-// A part of the page's program, which `coebl.report.page` puts together in one scope: state, figures, sections, page.
-// Theme, paper and claims; then everything is connected and drawn.
+// Theme, address and links; then everything is connected and drawn.
 
-// ---- Theme and paper
+const isDark = () => document.documentElement.dataset.theme === "dark";
 
 function setTheme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   byId("theme").setAttribute("aria-checked", String(dark));
-  drawAll();
 }
 
 function connectTheme() {
   const remembered = () => { try { return localStorage.getItem("coebl-theme"); } catch { return null; } };
-  byId("theme").setAttribute("aria-checked", String(isDark()));
+  setTheme(isDark());
   on("theme", "click", () => {
     setTheme(!isDark());
     try { localStorage.setItem("coebl-theme", isDark() ? "dark" : "light"); } catch { /* then it is forgotten */ }
@@ -20,41 +18,50 @@ function connectTheme() {
   system.addEventListener("change", () => { if (!remembered()) setTheme(system.matches); });
 }
 
-let themeOnScreen = "light";
-
-/** On paper the charts are light and as wide as a page. */
-function setPrinting(printing) {
-  if (state.printing === printing) return;
-  state.printing = printing;
-  const root = document.documentElement.dataset;
-  if (printing) themeOnScreen = root.theme;
-  root.theme = printing ? "light" : themeOnScreen;
-  drawAll();
-}
-
-function connectPaper() {
-  addEventListener("beforeprint", () => setPrinting(true));
-  addEventListener("afterprint", () => setPrinting(false));
-  matchMedia("print").addEventListener("change", (event) => setPrinting(event.matches));
-}
-
-// ---- Claims
-
-/** List the checks of a claim when it is first opened. */
-function listChecks(detail) {
-  for (const place of detail.querySelectorAll(".checks:empty")) {
-    place.append(...TOOLS.checkList(PAGE.verdicts[place.dataset.verdict].checks, PAGE.verdictKinds));
+/** Copy a text; where the browser forbids it, show it to be copied by hand. */
+async function copy(button, text) {
+  const label = button.textContent;
+  try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch {
+    button.after(element("input", { class: "by-hand", readonly: "", value: text, "aria-label": label }));
+    button.nextSibling.select();
   }
+  setTimeout(() => { button.textContent = label; }, 2000);
 }
 
-TOOLS.connectClaims(listChecks);
-on("save-verdicts", "click", () => {
-  TOOLS.save(nameOf(["verdicts"], "json"), "application/json", JSON.stringify(PAGE.verdicts, null, 1) + "\n");
-});
+function connectLinks() {
+  on("copy-link", "click", ({ target }) => { writeAddress(); copy(target, location.href); });
+  on("copy-citation", "click", ({ target }) => copy(target, byId("citation-text").textContent));
+}
+
+/** Do what the address says: show what it chooses, and open the claims that it names. */
+function followAddress() {
+  const claims = readAddress();
+  if (PAGE.games.length) { change({ opponent: state.opponent }); drawSections(); }
+  for (const button of claims.map(claimButton).filter(Boolean)) setOpen(button, true);
+  if (claims.length) claimButton(claims[0])?.scrollIntoView();
+}
+
 connectTheme();
-connectPaper();
+connectLinks();
+connectClaims();
 connectFigures();
+connectMaps();
 connectTable();
+connectDuels();
 connectFrontier();
-if (PAGE.games.length) choose({});
-document.documentElement.dataset.drawn = String(Math.round(performance.now())); // milliseconds since it was opened
+const asked = location.hash;
+followAddress();
+addEventListener("hashchange", () => (location.hash.includes("=") || claimButton(decodeURIComponent(location.hash.slice(1)))
+  ? followAddress() : writeAddress()));
+if (asked && !asked.includes("=")) document.querySelector(`[id="${CSS.escape(asked.slice(1))}"]`)?.scrollIntoView();
+
+/** The page is drawn when what can be seen is; the rest follows when the browser has nothing else to do. */
+(function finishDrawing() {
+  if (document.documentElement.dataset.busy || !document.documentElement.dataset.seen) {
+    document.documentElement.dataset.seen = "yes"; // the observer has to have had its first turn
+    requestAnimationFrame(() => setTimeout(finishDrawing));
+    return;
+  }
+  document.documentElement.dataset.drawn = String(Math.round(performance.now())); // milliseconds since it was opened
+  (window.requestIdleCallback ?? setTimeout)(drawRest);
+}());

@@ -1,12 +1,83 @@
-// A part of the page's program, which `coebl.report.page` puts together in one scope: state, figures, sections, page.
-// The head-to-head table, the frontier, and downloads.
+// The heat maps, the head-to-head table, the duels, and downloads.
+
+const wordsOf = ({ mean, standing, seeds }, row, column) => {
+  if (seeds === 1) return "one seed";
+  if (mean === null || !standing) return "undecided";
+  const winner = titleOf(mean > 0 ? column : row);
+  return standing === SURE ? `${winner} wins` : `${winner}, before correction only`;
+};
+
+// ---- Heat maps: who beats the one whom all meet, by preset, on one scale
+
+const mapPresets = () => PAGE.presets.filter((preset) => preset.opponent !== null);
+
+/** Everybody's match against the one whom all meet, in a preset on a game; null where it was not played. */
+function presetDuels(preset, game) {
+  const learners = preset.learners[game].map(learnerOf);
+  const opponent = learners[preset.opponent];
+  return learners.filter((one) => one !== opponent).map((row) => ({ row, opponent, match: find(game, row, opponent) }))
+    .filter(({ match }) => match && PAGE.tableMetric in match.metrics);
+}
+
+/** What the one whom all meet is called: by its family, if its settings differ. */
+function opponentTitle() {
+  const all = unique(mapPresets().flatMap((preset) => preset.learners.map((own) => learnerOf(own[preset.opponent]))));
+  const known = all.filter((learner) => learner >= 0);
+  const sweeps = unique(known.map((learner) => PAGE.learners[learner].sweep));
+  if (known.length > 1 && sweeps.length === 1 && sweeps[0] !== null) return PAGE.sweeps[sweeps[0]].title;
+  return known.length === 1 ? titleOf(known[0]) : "the opponent";
+}
+
+/** A title in lines of not much more than so many letters. */
+const inLines = (title, length) => title.split(" ").reduce((text, word) =>
+  `${text}${text && text.length - text.lastIndexOf("\n") + word.length > length ? "\n" : text && " "}${word}`, "");
+
+function makeMaps() {
+  const rows = mapPresets().flatMap((preset) => PAGE.games.flatMap((_, game) =>
+    presetDuels(preset, game).map(({ row, match }) => {
+      const { mean, standing } = lastOf(match, PAGE.tableMetric);
+      const text = `${show(mean, 3)}${standing === 1 ? "°" : ""}`;
+      return { panel: preset.name, game: gameTitle(game), learner: inLines(titleOf(row), 10), mean, decided: standing === SURE, text };
+    })));
+  const largest = Math.max(...rows.map(({ mean }) => Math.abs(mean ?? 0)), 1e-300);
+  for (const row of rows) row.shade = Math.sign(row.mean) * Math.sqrt(Math.abs(row.mean) / largest);
+  const wide = chartOf("maps").clientWidth;
+  const panels = unique(rows.map(({ panel }) => panel));
+  const columns = wide > 800 ? panels.length : 1;
+  const games = unique(rows.map(({ game }) => game));
+  const labels = 7 * Math.max(0, ...games.map((game) => game.length));
+  const opponent = opponentTitle();
+  const note = `${metricTitle(PAGE.tableMetric)} at the last round. Blue: ${opponent} is ahead. Orange: the learner above is ahead. Grey: undecided; °: decided only before correction.`;
+  const counts = panels.map((panel) => {
+    const ahead = rows.filter((row) => row.panel === panel && row.decided && row.mean > 0).length;
+    return `${panel}: ahead in ${ahead} of ${rows.filter((row) => row.panel === panel).length}`;
+  });
+  return {
+    chart: "heatMaps",
+    values: {
+      rows, games, panels, columns, labelPadding: 13 * Math.max(...rows.map(({ learner }) => learner.split("\n").length)) - 9, title: null, width: Math.max(120, (wide - labels - 14 * columns) / columns - 4),
+      legendTitle: `${metricTitle(PAGE.tableMetric)} at the last round`,
+      legendLabels: `format(datum.value * abs(datum.value) * ${largest}, ',.2~r')`,
+    },
+    text: `Heat maps of who beats ${opponent}. ${opponent}: ${counts.join("; ")}. The numbers are in the head-to-head table.`,
+    title: `Who beats ${opponent}?`, note, alone: { columns: panels.length, width: 290 },
+  };
+}
+
+function connectMaps() {
+  if (!byId("maps")) return;
+  planChart("maps", makeMaps);
+  byId("maps-caption").textContent = makeMaps().note;
+  byId("maps-title").textContent = makeMaps().title;
+  connectPictures("maps", () => ["heat maps"]);
+}
 
 // ---- The head-to-head table
 
 /** Those who are in the table on a game: the preset's learners, and opponents that no preset has. */
 function tableFilter(game) {
   if (byId("every-learner").checked || !PAGE.presets.length) return () => true;
-  const members = new Set(state.preset === null ? state.listed : presetLearners(state.preset, game));
+  const members = new Set(presetLearners(state.preset, game));
   const others = new Set(PAGE.presets.flatMap((preset) => preset.learners[game]).map(learnerOf));
   return ({ row, column }) => members.has(row) && (members.has(column) || !others.has(column));
 }
@@ -17,21 +88,20 @@ function tableMatches() {
   return games.flatMap((game) => matchesOf(game).filter(fits).filter(tableFilter(game)));
 }
 
-/** Colour by sign, deeper with size; grey where the interval contains zero. The words say the same. */
+/** Colour by who is ahead, deeper with size; grey where nobody is after correction. The words say the same. */
 function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
-  const { mean, half, seeds } = lastOf(match, PAGE.tableMetric);
-  const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${seeds} seeds`;
-  const cell = element("td", { title }, withHalf(mean, half));
-  if (mean === null || half === null || Math.abs(mean) <= half) {
+  const last = lastOf(match, PAGE.tableMetric);
+  const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${last.seeds} seeds`;
+  const cell = element("td", { title }, withHalf(last.mean, last.half));
+  cell.append(element("small", {}, wordsOf(last, match.row, match.column)));
+  if (last.standing !== SURE) {
     cell.className = "neither";
-    cell.append(element("small", {}, element("i", {}, seeds === 1 ? "one seed" : "n.s.")));
     return cell;
   }
-  const winner = mean > 0 ? "column" : "row";
-  const depth = Math.round(25 + 75 * Math.sqrt(Math.abs(mean) / largest));
+  const depth = Math.round(25 + 75 * Math.sqrt(Math.abs(last.mean) / largest));
+  const winner = last.mean > 0 ? "column" : "row";
   cell.style.background = `color-mix(in srgb, var(--${winner}-wins) ${depth}%, var(--paper))`;
-  cell.append(element("small", {}, `${winner} wins`));
   return cell;
 }
 
@@ -60,7 +130,7 @@ function drawTable() {
   const { corner, rows, rowTitle, columns, columnTitle, at } = tableShape(matches);
   const where = byId("every-game").checked ? "on every game" : `on ${gameTitle(state.game)}`;
   const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, ${where}`;
-  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. Positive: the column player wins.`;
+  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. Above 0, the column learner is ahead; the words say who wins.`;
   const largest = Math.max(...matches.map((match) => Math.abs(lastOf(match, PAGE.tableMetric).mean ?? 0)), 1e-300);
   const heads = columns.map((column) => element("th", { scope: "col" }, columnTitle(column)));
   const head = element("thead", {}, element("tr", {}, element("th", { scope: "col" }, corner), ...heads));
@@ -81,129 +151,88 @@ function connectTable() {
   });
 }
 
-// ---- The frontier
+// ---- Duels: the matches of the heat maps one by one, by the setting of the one whom all meet
 
-const END = ["mean", "half", "seeds", "first", "last"];
-const endOf = (numbers) => Object.fromEntries(numbers.map((number, at) => [END[at], number]));
+/** By part of the presets, who plays it in any of them on the chosen game; the first is how it is without a switch. */
+const partsOf = () => mapPresets()[0].learners[state.game].map((_, part) =>
+  unique(mapPresets().map((preset) => learnerOf(preset.learners[state.game][part]))).filter((one) => one >= 0));
 
-const sweepOf = (learner) => PAGE.sweeps[learner.sweep];
-const sweepsOf = (points) => ascending(points.map(({ learner }) => learner.sweep));
-const parametersOf = (points) =>
-  unique(sweepsOf(points).map((sweep) => PAGE.sweeps[sweep].parameter)).join(" and ");
-const frontierOpponent = () => learnerOf(PAGE.frontierOpponent);
-
-/** What a point is called: its number, and its learner too where there are several. */
-function settingOf(learner, points) {
-  const number = `${sweepOf(learner).parameter} = ${learner.value}`;
-  return sweepsOf(points).length > 1 ? `${sweepOf(learner).title}, ${number}` : number;
+/** The settings of the one whom all meet: those of its sweep that anybody of these parts has met. */
+function ratesOf(rows) {
+  const { opponent } = mapPresets()[0];
+  const sweeps = partsOf()[opponent].map((one) => PAGE.learners[one].sweep);
+  const met = (one) => rows.some((row) => find(state.game, row, one));
+  const found = PAGE.learners.map((_, one) => one).filter((one) => sweeps.includes(PAGE.learners[one].sweep) && met(one));
+  return found.sort((a, b) => PAGE.learners[a].value - PAGE.learners[b].value);
 }
 
-/** Each sweep on the chosen game, if it has a frontier: against itself, and against who sees its policy. */
-function frontier() {
-  const found = PAGE.frontiers[state.game];
-  if (!found) return null;
-  const metric = chosenAmong(found.metrics, "frontier");
-  const points = found.points.filter((point) => point.self[metric]).map(({ learner, self, best }) => ({
-    place: learner, learner: PAGE.learners[learner], self: endOf(self[metric]), best: endOf(best),
-  }));
-  points.sort((a, b) => a.learner.sweep - b.learner.sweep || a.learner.value - b.learner.value);
-  return { metric, metrics: found.metrics, regret: found.regret, points };
+function duelChoice() {
+  const { opponent } = mapPresets()[0];
+  const parts = partsOf().filter((_, part) => part !== opponent && partsOf()[part].length);
+  const rates = ratesOf(parts.flat());
+  const rate = rates.includes(state.rate) ? state.rate : partsOf()[opponent].find((one) => rates.includes(one)) ?? rates[0];
+  const rows = parts.map((own) => own.find((one) => state.switched.has(one)) ?? own[0]);
+  return { parts, rates, rate, rows };
 }
 
-/** The sides of the labels, from where the points will stand, roughly: Plotly has the last word on its ranges. */
-function frontierSides(points) {
-  const box = chartOf("frontier");
-  const [width, height] = state.printing ? [PAPER.width, PAPER.height.frontier] : [box.clientWidth, box.clientHeight];
-  const scale = (ends, log, length) => {
-    const at = (value) => (log ? Math.log(Math.max(value, 1e-9)) : value);
-    const reach = ends.flatMap(({ mean, half }) => [mean - half, mean, mean + half]).filter((one) => !log || one > 0);
-    const [low, high] = [Math.min(...reach), Math.max(...reach)].map(at);
-    return (value) => (length * (at(value) - low)) / (high - low || 1);
-  };
-  const [wide, tall] = [width - 100, height - 80]; // without the margins
-  const across = scale(points.map((point) => point.self), state.log.across, wide);
-  const up = scale(points.map((point) => point.best), state.log.frontier, tall);
-  return TOOLS.labelSides(points.map(({ learner, self: { mean, half }, best }) => ({
-    x: across(mean), y: tall - up(best.mean), left: across(mean - half), right: across(mean + half),
-    text: settingOf(learner, points),
-  })), wide);
-}
-
-/** A line through the points of each sweep. */
-function frontierTraces(points) {
-  const sides = frontierSides(points);
-  return sweepsOf(points).map((sweep) => {
-    const isOwn = ({ learner }) => learner.sweep === sweep;
-    const texts = points.filter(isOwn).map(({ learner }) => plain(settingOf(learner, points)));
-    return frontierTrace(points.filter(isOwn), texts, sides.filter((_, at) => isOwn(points[at])));
+function makeDuels() {
+  const { parts, rates, rate, rows } = duelChoice();
+  const all = parts.flat().flatMap((row) => rates.map((one) => find(state.game, row, one))).filter(Boolean)
+    .map((match) => lastOf(match, PAGE.tableMetric)).filter(({ mean }) => mean !== null);
+  const reach = [Math.min(0, ...all.map(({ mean, half }) => mean - half)), Math.max(0, ...all.map(({ mean, half }) => mean + half))];
+  const found = rows.map((row) => {
+    const match = find(state.game, row, rate);
+    if (!match) {
+      const met = rates.filter((one) => find(state.game, row, one)).map(titleOf);
+      return { learner: titleOf(row), mean: null, text: `was not run; it met ${met.join(", ")}` };
+    }
+    const last = lastOf(match, PAGE.tableMetric);
+    const text = `${withHalf(last.mean, last.half)}: ${wordsOf(last, row, rate)}`;
+    return {
+      learner: titleOf(row), mean: last.mean, low: last.mean - last.half, high: last.mean + last.half,
+      winner: last.mean > 0, decided: last.standing === SURE, text,
+    };
   });
-}
-
-function frontierTrace(points, texts, sides) {
-  const across = points.map((point) => point.self);
-  const up = points.map((point) => point.best);
-  const family = points.at(-1).learner;
-  const bars = (values) =>
-    ({ type: "data", array: values.map(({ half }) => half ?? 0), color: colourOf(family), thickness: 1.3, width: 4 });
-  const text = ({ mean, half }) => plain(withInterval(mean, half));
+  const what = `against ${titleOf(rate)} on ${gameTitle(state.game)}`;
   return {
-    type: "scatter", mode: "lines+markers+text", cliponaxis: false,
-    x: across.map(({ mean }) => mean), y: up.map(({ mean }) => mean), error_x: bars(across), error_y: bars(up),
-    text: texts, textposition: sides, textfont: { color: ink("ink") },
-    line: { color: colourOf(family, 0.35), width: 1.5 },
-    marker: { size: 9, color: points.map(({ learner }) => colourOf(learner)) },
-    customdata: points.map((_, at) => [text(across[at]), text(up[at]), plain(titleOf(frontierOpponent()))]),
-    hovertemplate: "%{text}<br>self-play: %{customdata[0]}<br>%{customdata[2]}: %{customdata[1]}<extra></extra>",
+    chart: "duels",
+    values: {
+      width: "container", height: 75 + 44 * found.length, title: null, rows: found, learners: rows.map(titleOf), xDomain: reach,
+      xTitle: inLines(`${metricTitle(PAGE.tableMetric)} ${what}; above 0, ${titleOf(rate)} is ahead`, chartOf("duels").clientWidth / 10).split("\n"),
+    },
+    text: `${what}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`, title: what,
+    note: "Mean at the last round with its 95 % interval. Blue: the opponent wins. Orange: the learner wins. Grey: undecided after correction.",
   };
 }
 
-/** When a number of the frontier is from: a round, or several over which it is a mean. */
-function roundsOf(ends) {
-  const last = range(ends.map((end) => end.last));
-  if (ends.every((end) => end.first === end.last)) return `at round ${last}`;
-  return `mean of the recorded rounds from ${range(ends.map((end) => end.first))} to ${last}`;
+function drawDuels() {
+  if (!byId("duels")) return;
+  const { parts, rates, rate } = duelChoice();
+  fill(byId("duel-game"), PAGE.games.map((_, game) => [game, gameTitle(game)]), state.game);
+  const slider = byId("rate");
+  slider.max = String(rates.length - 1);
+  slider.value = String(rates.indexOf(rate));
+  slider.disabled = rates.length < 2;
+  slider.setAttribute("aria-valuetext", titleOf(rate));
+  byId("rate-title").textContent = `${titleOf(rate)} (run: ${rates.map((one) => PAGE.learners[one].value ?? titleOf(one)).join(", ")})`;
+  const others = parts.flatMap(([, ...rest]) => rest);
+  const focused = document.activeElement?.dataset?.stands;
+  byId("switches").replaceChildren(...others.map((one) => {
+    const box = element("input", { type: "checkbox", role: "switch", "data-stands": one });
+    box.checked = state.switched.has(one);
+    box.addEventListener("change", () => { state.switched[box.checked ? "add" : "delete"](one); drawDuels(); writeAddress(); });
+    return element("label", { class: "check" }, box, PAGE.switches[PAGE.learners[one].spec] ?? titleOf(one));
+  }));
+  if (focused) document.querySelector(`[data-stands="${CSS.escape(focused)}"]`)?.focus();
+  say("duels-caption", makeDuels().note);
+  planChart("duels", makeDuels);
 }
 
-function frontierCaption(points) {
-  const [selves, bests] = [points.map((point) => point.self), points.map((point) => point.best)];
-  const seeds = range([...selves, ...bests].map((end) => end.seeds));
-  const { across, frontier: up } = state.log;
-  const lost = points.filter(({ self, best }) => (across && self.mean <= 0) || (up && best.mean <= 0));
-  return [
-    `${gameTitle(state.game)}. Across: ${roundsOf(selves)}. Up: ${roundsOf(bests)}.`,
-    `Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring ${parametersOf(points)}.`,
-    lost.length ? `Not on a log axis: ${lost.map(({ learner }) => settingOf(learner, points)).join(", ")}.` : "",
-  ].filter(Boolean).join(" ");
-}
-
-function drawFrontier() {
-  if (!byId("frontier")) return;
-  const found = frontier();
-  const caption = byId("frontier-caption");
-  chartOf("frontier").hidden = !found;
-  byId("frontier-controls").hidden = !found;
-  caption.textContent = `No frontier was run on ${gameTitle(state.game)}. Choose another game among the figures.`;
-  if (!found) return;
-  const { metric, metrics, regret, points } = found;
-  fill(byId("frontier-metric"), metrics.map((place) => [place, metricTitle(place)]), metric);
-  const { across, frontier: up } = state.log;
-  const when = PAGE.metrics[metric].cumulative ? "" : `\nmean over the last ${PAGE.last} rounds`;
-  const x = axis(`${metricTitle(metric)} in self-play${when}`, across);
-  const y = axis(`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`, up);
-  const layout = { ...layoutOf("frontier", x, y, [state.game, metric, across, up]), hovermode: "closest" };
-  Plotly.react(chartOf("frontier"), frontierTraces(points), layout, CONFIG);
-  chartOf("frontier").setAttribute("aria-label", `${points.length} values of ${parametersOf(points)} on ${gameTitle(state.game)}`);
-  caption.textContent = frontierCaption(points);
-  watchZoom("frontier");
-}
-
-function connectFrontier() {
-  on("across-log", "change", (event) => { state.log.across = event.target.checked; drawFrontier(); });
-  connectChart("frontier", drawFrontier, () => [`frontier over ${parametersOf(frontier().points)}`, gameTitle(state.game)], () => {
-    const { metric, regret, points } = frontier();
-    return points.flatMap(({ place, self, best }) =>
-      [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]);
-  });
+function connectDuels() {
+  if (!byId("duels")) return;
+  on("duel-game", "change", ({ target }) => choose({ game: Number(target.value) }));
+  on("rate", "input", ({ target }) => { state.rate = duelChoice().rates[Number(target.value)]; drawDuels(); writeAddress(); });
+  connectPictures("duels", () => ["duels", gameTitle(state.game)]);
 }
 
 // ---- Downloads
@@ -219,9 +248,8 @@ function labelsOf(game, row, column, metric) {
 }
 
 function numbersOf(mean, half, seeds) {
-  const isKnown = mean !== null && half !== null;
-  // The parts have five digits, so a sum has no more than that to say.
-  const [low, high] = [-1, 1].map((sign) => (isKnown ? Number((mean + sign * half).toPrecision(6)) : ""));
+  const [low, high] = [-1, 1].map((sign) =>
+    (mean !== null && half !== null ? Number((mean + sign * half).toPrecision(6)) : ""));
   return [mean ?? "", low, high, seeds];
 }
 
@@ -236,16 +264,4 @@ function frontierRow(row, column, metric, { mean, half, seeds, first, last }) {
 }
 
 const lastCsvRow = (match, metric) => csvRow(match, metric, match.metrics[metric].rounds.length - 1);
-const nameOf = (titles, ending) => `${TOOLS.fileName([PAGE.name, ...titles])}.${ending}`;
-const saveCsv = (titles, rows) => TOOLS.save(nameOf(titles, "csv"), "text/csv", TOOLS.csv([COLUMNS, ...rows]));
-
-/** The picture stands alone, so it gets a title and a legend, which the page has outside of the chart. */
-function savePicture(figure, titles) {
-  const { data, layout } = chartOf(figure);
-  const alone = {
-    ...layout, title: { text: plain(titles.join(": ")), font: { size: 15 } }, showlegend: figure !== "frontier",
-    margin: { l: 60, r: 20, t: 50, b: 50 }, paper_bgcolor: ink("paper"),
-  };
-  const filename = TOOLS.fileName([PAGE.name, ...titles]);
-  Plotly.downloadImage({ data, layout: alone }, { format: "svg", width: 900, height: 560, filename });
-}
+const saveCsv = (titles, rows) => save(nameOf(titles, "csv"), "text/csv", csv([COLUMNS, ...rows]));

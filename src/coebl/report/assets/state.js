@@ -1,25 +1,11 @@
-// A part of the page's program, which `coebl.report.page` puts together in one scope: state, figures, sections, page.
-// The data of the page, what the reader has chosen, and what all charts have in common. What comes from files is data: it
-// becomes text nodes, attributes, or labels passed through `plain`, never markup.
+// The data of the page, what the reader has chosen, and how the address keeps that. What comes from files is data: it
+// becomes text nodes, attributes, or texts of a chart, never markup.
 
-const { byId, on, element, fill, plain, show, withHalf, withInterval, unique, ascending, range } = TOOLS;
-const { ink, isDark, colourOf, referenceColour, axis } = TOOLS;
-const PAGE = JSON.parse(document.getElementById("data").textContent);
+const PAGE = JSON.parse(byId("data").textContent);
 const REFERENCE = "reference"; // the name of the reference line among the lines
 const FEW = 8; // lines that are shown at first where no preset says which
-const MARKS = 9; // symbols along a line
 const FIGURES = ["growth", "distance"];
-const PAPER = { width: 640, height: { growth: 300, distance: 300, frontier: 400 } }; // as in the style sheet
-const CONFIG = {
-  displayModeBar: false,
-  displaylogo: false,
-  showTips: false,
-  responsive: true,
-  doubleClick: "reset",
-  topojsonURL: "",
-  plotlyServerURL: "",
-};
-const chartOf = (figure) => byId(`${figure}-chart`);
+const SURE = 2; // the standing of a head-to-head that is decided after correction
 
 // ---- The data
 
@@ -34,7 +20,8 @@ function matchesOf(game) {
 
 /** By metric, which may differ in their rounds and seeds. */
 function curvesOf(metrics) {
-  const named = ([place, seeds, means, halves]) => ({ place, rounds: PAGE.rounds[place], seeds, means, halves });
+  const named = ([place, seeds, means, halves, standing]) =>
+    ({ place, rounds: PAGE.rounds[place], seeds, means, halves, standing });
   return Object.fromEntries(Object.entries(metrics).map(([metric, numbers]) => [metric, named(numbers)]));
 }
 
@@ -45,6 +32,7 @@ const titleOf = (learner) => PAGE.learners[learner].title;
 /** A title in a table, marked if the learner sees more than a bandit does. */
 const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? " †" : "");
 const metricTitle = (metric) => PAGE.metrics[metric].title;
+const colourOf = (learner) => `var(--learner-${learner})`;
 
 function gameTitle(game) {
   const { familyTitle, sizeTitle, noiseTitle } = PAGE.games[game];
@@ -52,15 +40,14 @@ function gameTitle(game) {
 }
 
 function lastOf(match, metric) {
-  const { rounds, seeds, means, halves } = match.metrics[metric];
-  return { mean: means.at(-1), half: halves.at(-1), round: rounds.at(-1), seeds };
+  const { rounds, seeds, means, halves, standing } = match.metrics[metric];
+  return { mean: means.at(-1), half: halves.at(-1), round: rounds.at(-1), seeds, standing };
 }
 
 const opponentsOf = (game) =>
   ascending(matchesOf(game).filter((match) => !isSelfPlay(match)).map((match) => match.column));
 const hasSelfPlay = (game) => matchesOf(game).some(isSelfPlay);
-const presetLearners = (preset, game) =>
-  PAGE.presets[preset].learners[game].map(learnerOf).filter((learner) => learner >= 0);
+const presetLearners = (preset, game) => PAGE.presets[preset].learners[game].map(learnerOf);
 
 // ---- What is chosen
 
@@ -68,13 +55,16 @@ const state = {
   game: 0,
   opponent: null, // the column learner; null is self-play
   preset: PAGE.presets.length ? 0 : null,
-  shown: new Set(), // learners whose lines are on
-  listed: new Set(), // learners that the list of lines has, before it is asked for all
+  added: new Set(), // learners whose lines the reader has turned on
+  removed: new Set(), // or off
   listAll: false,
   reference: true,
   metric: { growth: [], distance: [], frontier: [] }, // those last chosen for self-play and for head to head
   log: { growth: false, distance: false, frontier: true, across: false },
-  printing: false,
+  zoom: {}, // by figure: the ends of both axes
+  why: "", // why a control is not where the reader has put it
+  rate: null, // of the slider: an opponent
+  switched: new Set(), // learners that stand in for another
 };
 
 function viewMatches() {
@@ -82,8 +72,19 @@ function viewMatches() {
   return matchesOf(state.game).filter(fits).sort((a, b) => a.row - b.row);
 }
 
-const shownMatches = (metric) =>
-  viewMatches().filter((match) => metric in match.metrics && state.shown.has(match.row));
+/** The learners that are shown unless the reader says otherwise: those of the preset, or the first few. */
+const givenLearners = () => (state.preset === null
+  ? viewMatches().slice(0, FEW).map((match) => match.row)
+  : presetLearners(state.preset, state.game));
+
+const shownLearners = () => new Set([...givenLearners(), ...state.added].filter((one) => !state.removed.has(one)));
+const isChanged = () => state.added.size + state.removed.size > 0;
+
+function shownMatches(metric) {
+  const shown = shownLearners();
+  return viewMatches().filter((match) => metric in match.metrics && shown.has(match.row));
+}
+
 const viewTitle = () =>
   `${gameTitle(state.game)}, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}`}`;
 const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 : 1);
@@ -108,46 +109,73 @@ function chosenAmong(there, figure) {
 
 const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
 
-/** Turn on the lines of the preset; without one keep what is on, or the first few if that is nothing. */
-function chooseLines() {
-  const here = viewMatches().map((match) => match.row);
-  if (state.preset !== null) state.shown = new Set(presetLearners(state.preset, state.game));
-  else if (!here.some((row) => state.shown.has(row))) here.slice(0, FEW).forEach((row) => state.shown.add(row));
-  state.listed = new Set(state.shown);
-}
-
-/** Whether a learner belongs to presets, but not to the chosen one. */
-function isForeign(learner) {
-  if (state.preset === null || presetLearners(state.preset, state.game).includes(learner)) return false;
-  return PAGE.presets.some((preset) => preset.learners.flat().map(learnerOf).includes(learner));
-}
-
-/** Keep the opponent if the game has it and no other preset claims it; else take the like of it in this one. */
-function chooseOpponent() {
+/**
+ * Change the game, the opponent or the preset. An opponent that plays a part in the preset goes on to whoever plays that
+ * part now; any other stays, as long as it is there. Where it is not, the page says so.
+ */
+function change(wanted) {
+  const part = state.preset === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
+  if ("preset" in wanted) { state.added.clear(); state.removed.clear(); }
+  Object.assign(state, wanted, { zoom: {}, why: "" });
+  if (!("opponent" in wanted) && state.opponent !== null && part >= 0) {
+    const like = presetLearners(state.preset, state.game)[part];
+    if (opponentsOf(state.game).includes(like)) state.opponent = like;
+  }
   const there = opponentsOf(state.game);
-  const selfPlay = hasSelfPlay(state.game);
-  if (state.opponent === null && selfPlay) return;
-  const isThere = there.includes(state.opponent);
-  if (isThere && !isForeign(state.opponent)) return;
-  const own = state.preset === null ? [] : presetLearners(state.preset, state.game);
-  const like = own.find((learner) => there.includes(learner));
-  state.opponent = like ?? (isThere ? state.opponent : selfPlay ? null : there[0] ?? null);
+  if (state.opponent !== null && !there.includes(state.opponent)) {
+    state.why = `Nobody met ${titleOf(state.opponent)} on ${gameTitle(state.game)}.`;
+    state.opponent = null;
+  }
+  if (state.opponent === null && !hasSelfPlay(state.game)) state.opponent = there[0] ?? null;
 }
 
-// ---- Looks
+// ---- The address
 
-function layoutOf(figure, xaxis, yaxis, revision) {
-  const paper = { autosize: false, width: PAPER.width, height: PAPER.height[figure] };
-  return {
-    xaxis, yaxis, showlegend: false, hovermode: "x unified",
-    uirevision: [...revision, state.printing].join(), // as long as it stays, so does the zoom
-    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom", // a finger scrolls the page
-    margin: { l: 48, r: 22, t: 12, b: 44 },
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: getComputedStyle(document.body).fontFamily, size: 12.5, color: ink("soft") },
-    hoverlabel: {
-      bgcolor: ink("paper"), bordercolor: ink("line"), namelength: -1, font: { color: ink("ink"), size: 12.5 },
-    },
-    ...(state.printing ? paper : { autosize: true }),
-  };
+const openClaims = () => [...document.querySelectorAll(".claim-button[aria-expanded='true']")];
+const claimButton = (id) => [...document.querySelectorAll(".claim-button")].find((one) => one.dataset.claim === id);
+const specsOf = (learners) => [...learners].map((learner) => PAGE.learners[learner].spec);
+
+/** Keep what is chosen in the address, so that a reload, or whoever gets the link, sees the same. */
+function writeAddress() {
+  const words = new URLSearchParams();
+  const set = (key, value) => { if (value) words.set(key, value); };
+  set("game", PAGE.games[state.game]?.name);
+  set("opponent", state.opponent === null ? "" : PAGE.learners[state.opponent].spec);
+  set("preset", PAGE.presets[state.preset]?.id);
+  for (const spec of specsOf(state.added)) words.append("with", spec);
+  for (const spec of specsOf(state.removed)) words.append("without", spec);
+  for (const figure of [...FIGURES, "frontier"]) set(figure, state.metric[figure][mode(figure)]);
+  set("log", Object.keys(state.log).filter((one) => state.log[one]).join(" ") || "none");
+  if (!state.reference) words.set("reference", "off");
+  set("rate", state.rate === null ? "" : PAGE.learners[state.rate].spec);
+  for (const spec of specsOf(state.switched)) words.append("as", spec);
+  for (const button of openClaims()) words.append("claim", button.dataset.claim);
+  history.replaceState(null, "", `#${words}`);
+}
+
+/** Take up an address: what is chosen, or a claim to be opened. Sections are found by the browser. */
+function readAddress() {
+  let hash = location.hash.slice(1);
+  try { hash = decodeURIComponent(hash); } catch { /* it is no text: then it names nothing */ }
+  if (claimButton(hash)) return [hash];
+  if (!location.hash.includes("=")) return [];
+  const words = new URLSearchParams(location.hash.slice(1));
+  const learners = (key) => words.getAll(key).map(learnerOf).filter((learner) => learner >= 0);
+  const game = PAGE.games.findIndex((one) => one.name === words.get("game"));
+  const preset = PAGE.presets.findIndex((one) => one.id === words.get("preset"));
+  const [opponent] = learners("opponent");
+  if (PAGE.games.length) {
+    change({ ...(game >= 0 ? { game } : {}), ...(preset >= 0 ? { preset } : {}), opponent: opponent ?? null });
+  }
+  state.added = new Set(learners("with"));
+  state.removed = new Set(learners("without"));
+  for (const figure of [...FIGURES, "frontier"]) {
+    if (words.has(figure)) state.metric[figure][mode(figure)] = words.get(figure);
+  }
+  const logs = words.get("log")?.split(" ");
+  for (const axis of Object.keys(state.log)) state.log[axis] = logs?.includes(axis) ?? state.log[axis];
+  state.reference = words.get("reference") !== "off";
+  state.rate = learners("rate")[0] ?? null;
+  state.switched = new Set(learners("as"));
+  return words.getAll("claim");
 }

@@ -1,0 +1,80 @@
+// Claims: opened and closed, with a chart and a list of their checks.
+
+/** The checks that a verdict rests on, as a list: a table would not fit on a phone. */
+function checkList(checks) {
+  const counts = unique(checks.map(({ outcome }) => outcome))
+    .map((outcome) => `${checks.filter((check) => check.outcome === outcome).length} ${outcome}`);
+  const title = `${checks.length === 1 ? "One check" : `All ${checks.length} checks`}: ${counts.join(", ")}`;
+  const items = checks.map(({ subject, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
+    const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
+    const word = element("b", { class: PAGE.verdictKinds[verdict] ?? "not-testable" }, outcome ?? "");
+    const mark = before ? ` (before correction only: ${before})` : "";
+    const found = element("span", {}, word, `${mark} · ${quantity ?? ""}${number}, wanted: ${wanted ?? ""}`);
+    return element("li", {}, element("span", { class: "subject" }, subject ?? ""), found);
+  });
+  const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
+  return [element("h5", {}, title), element("div", scroll, element("ul", {}, ...items))];
+}
+
+/** The measured numbers of a claim beside their thresholds. */
+function makeChecks(verdict) {
+  const rows = verdict.checks.map((check) => ({ ...check, subject: `${check.subject}: ${check.wanted}` }));
+  const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(isKnown).map(Math.abs).sort((a, b) => a - b);
+  const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);
+  const wide = chartOf(`checks-${verdict.place}`).clientWidth;
+  const metric = PAGE.metrics.find(({ name }) => name === verdict.metric);
+  const shown = unique(verdict.checks.map(({ quantity }) => quantity)).filter(Boolean).join(", or ");
+  return {
+    chart: "checks",
+    values: {
+      rows, width: "container", height: 110 + 19 * unique(rows.map(({ subject }) => subject)).length, title: null, xType: isWide ? "symlog" : "linear", zero: isWide ? undefined : false, labelLimit: Math.max(120, 0.45 * wide),
+      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Upright line: the threshold, or the published value`, wide / 12).split("\n"),
+      outcomeColours: ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"],
+    },
+    text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below says the same.`,
+    title: `${verdict.id}, ${verdict.variant}: ${verdict.verdict}`, note: verdict.text ?? "",
+    alone: { height: 110 + 19 * rows.length, labelLimit: 320 },
+  };
+}
+
+/** Draw and list the checks of a claim when it is first opened. */
+function listChecks(detail) {
+  for (const place of detail.querySelectorAll(".checks:empty")) {
+    const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
+    const id = `checks-${verdict.place}`;
+    const chart = { class: "chart", id: `${id}-chart`, role: "img", tabindex: "0", "aria-label": verdict.id };
+    const buttons = ["svg", "png"].map((kind) =>
+      element("button", { type: "button", class: "quiet", id: `${id}-${kind}` }, kind.toUpperCase()));
+    place.append(element("div", chart), element("p", { class: "tools" }, ...buttons), ...checkList(verdict.checks));
+    planChart(id, () => makeChecks(verdict));
+    connectPictures(id, () => [verdict.id, verdict.variant]);
+  }
+}
+
+function setOpen(button, open) {
+  const detail = byId(button.getAttribute("aria-controls"));
+  button.setAttribute("aria-expanded", String(open));
+  detail.hidden = !open;
+  if (open) listChecks(detail);
+}
+
+function connectClaims() {
+  const buttons = [...document.querySelectorAll(".claim-button")];
+  const isOpen = (button) => button.getAttribute("aria-expanded") === "true";
+  const label = () => { byId("open-claims").textContent = buttons.every(isOpen) ? "Close all" : "Open all"; };
+  const toggle = (button) => { setOpen(button, !isOpen(button)); label(); writeAddress(); };
+  for (const button of buttons) {
+    button.closest("tr").addEventListener("click", ({ target }) => {
+      if (target.closest("button") === button || target.closest("td")) toggle(button);
+    });
+  }
+  on("open-claims", "click", () => {
+    const open = !buttons.every(isOpen);
+    buttons.forEach((button) => setOpen(button, open));
+    label();
+    writeAddress();
+  });
+  on("save-verdicts", "click", () => {
+    save(nameOf(["verdicts"], "json"), "application/json", JSON.stringify(PAGE.verdicts, null, 1) + "\n");
+  });
+}

@@ -1,0 +1,221 @@
+"""What comes first on the page in a browser: the answer, heat maps, claims by address; and how it is shared."""
+
+import re
+
+import pytest
+
+from coebl.report.page import LeftOut, write_page
+from report.browser import MATCHES, NAMES, PRESETS, VERDICTS, MadeUp, Page, name_of
+
+REFUTED = {"subject": "ucb on rps", "quantity": "the mean", "measured": 0.005, "low": -0.005, "high": 0.015}
+CLAIM = {
+    "id": "C9",
+    "variant": "text",
+    "verdict": "fails",
+    "text": "It wins.",
+    "measured": 0.005,
+    "low": -0.005,
+    "high": 0.015,
+    "threshold": 0.05,
+    "checks": [
+        REFUTED | {"wanted": "above 0.05", "threshold": 0.05, "verdict": "fails"},
+        {"subject": "exp3", "quantity": "the mean", "wanted": "within 10 % of 3", "threshold": 3, "measured": 2.9}
+        | {"low": 2.0, "high": 3.8, "p_for": 0.04, "p_against": 0.9, "verdict": "not significant"},
+        {"subject": "more", "quantity": "the mean", "wanted": "above 1", "threshold": 1, "verdict": "not testable"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory, source):
+    return write_page(
+        source,
+        tmp_path_factory.mktemp("answer") / "page.html",
+        title="Answers",
+        verdicts=[*VERDICTS, CLAIM],
+        headline="C9",
+        presets=PRESETS,
+        about={"name": "demo", "metrics": NAMES},
+        left_out=LeftOut("2 games", "coebl reproduce"),
+        citation="@misc{demo}",
+        switches={"ucb": "D1: other"},
+    )
+
+
+@pytest.fixture
+def answer(driver, path):
+    yield Page(driver, path)
+    assert driver.get_log("browser") == []
+
+
+def test_the_answer_and_what_is_left_out_come_first(answer):
+    sentences = [one.text for one in answer.driver.find_elements("css selector", ".answer")]
+    assert sentences == [
+        "Under “plain”, of 3 claims 2 hold and 1 fails; under “c = 2”, 0 hold and 0 fail (3 undecided).",
+        "C9, “It wins.”: under “plain”, 1 of 3 checks is refuted.",
+    ]
+    assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
+    assert answer.find("#citation-text").text == "@misc{demo}"
+
+
+def test_every_number_of_a_claim_says_whose_it_is(answer):
+    cell = answer.driver.find_elements("css selector", ".claim")[2].find_element("css selector", "td")
+    assert cell.text.replace("\n", " ") == "fails ucb on rps: the mean 0.005 [−0.005, 0.015], wanted: above 0.05"
+    strip = cell.find_element("css selector", ".strip")
+    assert strip.get_attribute("aria-label") == "3 checks: 1 refuted, 1 open, 1 without data"
+    heights = answer.script("return [...arguments[0].children].map(bar => bar.getBoundingClientRect().height)", strip)
+    assert len(set(heights)) == 3, "told apart without colour"
+
+
+def test_the_heat_maps_have_one_scale(answer, source):
+    cells = answer.rows("maps", "cells")
+    assert {cell["panel"] for cell in cells} == {"plain", "c = 2"}
+    means = {}
+    for cell in cells:
+        row = {"UCB": "ucb", "Exp3": "exp3"}[cell["learner"]]
+        game = {"Rock-paper-scissors": "rps"}.get(cell["game"]) or f"diagonal:n={cell['game'][-1]}"
+        column = "coebl:c=2" if cell["panel"] == "c = 2" or game == "rps" else "coebl"
+        end = source.runs(game, row, column, "pseudo_regret").values[-1].mean()
+        assert cell["mean"] == pytest.approx(end, rel=1e-4)
+        means[cell["panel"], cell["game"], cell["learner"]] = cell
+    largest = max(abs(cell["mean"]) for cell in cells)
+    for cell in cells:
+        assert abs(cell["shade"]) == pytest.approx((abs(cell["mean"]) / largest) ** 0.5)
+    assert answer.find("#maps-title").text == "Who beats COEBL?"
+
+
+def test_a_claim_is_drawn_with_its_thresholds(answer):
+    answer.click(".claim-button[data-claim='C9']")
+    [place] = [one["place"] for one in [{"place": 4}]]
+    rows = answer.rows(f"checks-{place}", "checks")
+    assert [(row["measured"], row["threshold"], row["outcome"]) for row in rows] == [
+        (0.005, 0.05, "refuted"),
+        (2.9, 3, "open"),
+        (None, 1, "without data"),
+    ]
+    assert "published" in answer.texts(f"checks-{place}")
+    assert "open (before correction only: shown) · the mean" in answer.find(".detail:not([hidden]) .checks").text
+
+
+def test_the_address_keeps_what_is_chosen(answer, driver):
+    answer.choose("#family", "Diagonal")
+    answer.choose("#opponent", "against COEBL, c = 2")
+    answer.preset(1)
+    answer.preset(0)
+    answer.choose("#opponent", "against COEBL, c = 2")
+    answer.choose("#growth-metric", "Regret")
+    answer.click("#growth-log")
+    answer.click(".claim-button[data-claim='C2']")
+    before = answer.find("#view-title").text, answer.traces()
+    driver.refresh()
+    answer.settle()
+    assert (answer.find("#view-title").text, answer.traces()) == before
+    assert answer.axis("growth", "y")[0] == "log"
+    assert answer.find(".claim-button[data-claim='C2']").get_attribute("aria-expanded") == "true"
+    pressed = answer.driver.find_elements("css selector", "#presets button[aria-pressed='true']")
+    assert [one.text for one in pressed] == ["plain"]
+    answer.click("nav a[href='#settings']")
+    answer.wait("return location.hash.includes('game=diagonal')")
+
+
+def test_an_address_opens_a_claim(driver, path):
+    page = Page(driver, path, address="#C9")
+    assert page.find(".claim-button[data-claim='C9']").get_attribute("aria-expanded") == "true"
+    assert page.find(".claim-button[data-claim='C1']").get_attribute("aria-expanded") == "false"
+    page = Page(driver, path, address="#%E0%A4%A")
+    assert page.find("h1").text == "Answers", "an address that is none does no harm"
+
+
+def test_the_slider_and_the_switches(answer, source):
+    from selenium.webdriver.common.keys import Keys
+
+    answer.choose("#duel-game", "Diagonal, n = 2")
+
+    def shown():
+        return {row["learner"]: row["mean"] for row in answer.rows("duels", "duels")}
+
+    assert shown() == {
+        row_title: pytest.approx(source.runs("diagonal:n=2", row, "coebl", "pseudo_regret").values[-1].mean(), rel=1e-4)
+        for row, row_title in (("ucb", "UCB"), ("exp3", "Exp3"))
+    }
+    answer.find("#rate").send_keys(Keys.ARROW_LEFT)
+    assert answer.find("#rate-title").text.replace("\u00a0", " ") == "COEBL, c = 2 (run: 2, 8)"
+    found = shown()
+    assert found["Exp3"] is None
+    end = source.runs("diagonal:n=2", "ucb", "coebl:c=2", "pseudo_regret").values[-1]
+    assert found["UCB"] == pytest.approx(end.mean(), rel=1e-4)
+    assert any("was not run; it met COEBL" in text for text in answer.texts("duels"))
+
+
+def test_a_picture_stands_alone(answer):
+    answer.keep_downloads()
+    answer.click("#theme")
+    for figure, words in (("growth", "band: 95 % interval of the mean over 5 seeds"), ("maps", "Who beats COEBL?")):
+        answer.drawn(figure)
+        answer.click(f"#{figure}-svg")
+        name, text = answer.download()
+        assert name.endswith(".svg")
+        assert words in text.replace("\u00a0", " ")
+        assert "var(--" not in text
+        assert "absolute_pseudo_regret" not in text
+        assert re.search(r'(fill|background-color)[:=] ?"?white', text), "light, in the dark theme too"
+    assert name_of("ucb") in text
+    answer.click("#growth-png")
+    answer.settle()
+    assert answer.script("return keptName").endswith(".png")
+    assert answer.script("return [kept.at(-1).type, kept.at(-1).size > 5000]") == ["image/png", True]
+    answer.script("localStorage.clear()")
+
+
+def test_the_link_can_be_copied(answer):
+    answer.script("window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); };")
+    answer.choose("#family", "Diagonal")
+    answer.click("#copy-link")
+    answer.click("#copy-citation")
+    link, citation = answer.script("return copied")
+    assert "game=diagonal" in link
+    assert citation == "@misc{demo}"
+
+
+def test_controls_can_be_seen_and_touched(driver, path):
+    page = Page(driver, path, 390, 800)
+    small = page.script(
+        "return [...document.querySelectorAll('button, select, nav a, .check')].filter(one => one.checkVisibility())"
+        ".filter(one => one.getBoundingClientRect().height < 43.5).map(one => one.id || one.textContent)"
+    )
+    assert small == []
+    for dark in (False, True):
+        page = Page(driver, path, dark=dark)
+        edge, paper = page.script(
+            "const s = getComputedStyle(document.querySelector('#copy-link'));"
+            "return [s.borderTopColor, getComputedStyle(document.querySelector('.masthead')).backgroundColor]"
+        )
+        assert contrast(edge, paper) >= 3
+
+
+def contrast(one, other):
+    def light(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_it_prints_on_few_pages(driver, path):
+    import base64
+
+    page = Page(driver, path)
+    page.drawn("growth")
+    printed = base64.b64decode(page.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 6
+
+
+def test_without_scripts_there_are_tables(tmp_path):
+    path = write_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain", about={"metrics": NAMES})
+    text = path.read_text(encoding="utf-8")
+    [table] = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
+    assert table.count("<tr>") == 1 + sum(row != column for _, row, column in MATCHES)
+    assert "Ranking" in text, "an ordinary study opens on who beats whom"
+    assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')
