@@ -57,10 +57,11 @@ def run_command(
     again = ["coebl", "run", str(file), "--out", str(out)]
     again += ["--cell-timeout", f"{cell_timeout:g}"] if cell_timeout else []
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
-    with going_on(shlex.join(again), workers, dask):
-        print_ranking(Results(out))
-    name = shlex.quote(str(out))
-    print(f"means: coebl results {name}; page: coebl report {name}")
+    if summary.finished or summary.used:
+        with going_on(shlex.join(again), workers, dask):
+            print_ranking(Results(out))
+        name = shlex.quote(str(out))
+        print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
         raise typer.Exit(1)
 
