@@ -29,8 +29,12 @@ _MOST = 1 << 21  # numbers of all runs that are fetched ahead at a time: 16 MiB
 
 def generator(seed: int, purpose: str, kind: str) -> np.random.Generator:
     """The generator of one run for one purpose and one kind of numbers."""
-    sequence = np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind]))
-    return np.random.Generator(np.random.SFC64(sequence))  # NumPy's fastest
+    return np.random.Generator(np.random.SFC64(seed_sequence(seed, purpose, kind)))  # NumPy's fastest
+
+
+def seed_sequence(seed: int, purpose: str, kind: str) -> np.random.SeedSequence:
+    """What the numbers of one run for one purpose and of one kind are derived from."""
+    return np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind]))
 
 
 class Stream:
