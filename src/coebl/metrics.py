@@ -122,7 +122,7 @@ class Outcomes:
     def __init__(self, block: Block) -> None:
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
         self._game = block.game
-        self._policies = [np.ascontiguousarray(policy) for policy in block.policies]
+        self._policies = [_contiguous(policy) for policy in block.policies]
         self._actions = block.actions
         self._payoffs: dict[int, Floats] = {}
 
@@ -131,7 +131,7 @@ class Outcomes:
         if seat not in self._payoffs:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
-            matrix = np.ascontiguousarray(self._view(seat).T)
+            matrix = _contiguous(self._view(seat).T)
             self._payoffs[seat] = np.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
         return self._payoffs[seat]
 
@@ -154,6 +154,10 @@ class Outcomes:
     def _view(self, seat: int) -> Floats:
         payoff: Floats = np.asarray(self._game.own_view(SEATS[seat]).payoff, like=self._policies[0])
         return payoff
+
+
+def _contiguous(array: Floats) -> Floats:
+    return np.ascontiguousarray(array, like=array)
 
 
 class RunningSum:
@@ -295,7 +299,7 @@ class _Distance(Metric):
 
     def __call__(self, block: Block) -> Floats:
         equilibrium = [np.asarray(strategy, like=block.reward) for strategy in self._equilibrium]
-        row, column = map(self.distance, map(np.ascontiguousarray, block.policies), equilibrium)
+        row, column = map(self.distance, map(_contiguous, block.policies), equilibrium)
         return row + column
 
 

@@ -117,3 +117,59 @@ def add_up(carry: Any, terms: Any) -> Any:
 @cache
 def _add_up_kernel() -> Any:
     return require("cupy").RawKernel(_ADD_UP, "add_up")
+
+
+# One entry per run. CuPy's own indexing launches a dozen kernels for it.
+
+_ENTRIES = """
+__device__ long long place(long long run, const long long *at, const long long *to, long long m, long long k) {
+    return to ? (run * m + at[run]) * k + to[run] : run * m + at[run];
+}
+
+extern "C" __global__ void take(const double *array, const long long *at, const long long *to, long long runs,
+                                long long m, long long k, double *out) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run < runs) out[run] = array[place(run, at, to, m, k)];
+}
+
+extern "C" __global__ void put(double *array, const long long *at, const long long *to, long long runs,
+                               long long m, long long k, const double *values) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run < runs) array[place(run, at, to, m, k)] = values[run];
+}
+"""
+
+
+def take_entries(array: Any, at: tuple[Any, ...]) -> Any:
+    """`devices.take` on a graphics processor."""
+    if not _is_plain(array, at):
+        return array[at]
+    out = require("cupy").empty(len(array))
+    _entries("take", array, at, out)
+    return out
+
+
+def put_entries(array: Any, at: tuple[Any, ...], values: Any) -> None:
+    """`devices.put` on a graphics processor."""
+    if _is_plain(array, at) and getattr(values, "shape", None) == (len(array),) and _is_plain(values, ()):
+        _entries("put", array, at, values)
+    else:
+        array[at] = values
+
+
+def _is_plain(array: Any, at: tuple[Any, ...]) -> bool:
+    """Whether the kernels above can do it: two or three axes, all indexed, everything contiguous."""
+    whole = all(index.dtype == np.int64 and index.flags.c_contiguous for index in at)
+    return bool(array.dtype == np.float64 and array.flags.c_contiguous and whole and len(at) in (0, array.ndim))
+
+
+def _entries(name: str, array: Any, at: tuple[Any, ...], values: Any) -> None:
+    runs, m, k = (*array.shape, 1)[:3]
+    pointers = at[1], at[2] if len(at) > 2 else np.uint64(0)
+    numbers = np.int64(runs), np.int64(m), np.int64(k)
+    _entries_kernel(name)((-(-runs // _THREADS),), (_THREADS,), (array, *pointers, *numbers, values))
+
+
+@cache
+def _entries_kernel(name: str) -> Any:
+    return require("cupy").RawKernel(_ENTRIES, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import put, take
 from coebl.learners.base import Seat
 
 
@@ -19,8 +20,9 @@ class Tally:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        self.count[at] += 1
-        self.mean[at] += (reward - self.mean[at]) / self.count[at]
+        count, mean = take(self.count, at) + 1, take(self.mean, at)
+        put(self.count, at, count)
+        put(self.mean, at, mean + (reward - mean) / count)
         return at
 
 
@@ -39,11 +41,13 @@ class Posterior:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        self.count[at] += 1
-        self._total[at] += reward
-        self.variance[at] = 1 / (self.count[at] + 1)
-        self.deviation[at] = np.sqrt(self.variance[at])
-        self.mean[at] = self._total[at] * self.variance[at]
+        count, total = take(self.count, at) + 1, take(self._total, at) + reward
+        variance = 1 / (count + 1)
+        put(self.count, at, count)
+        put(self._total, at, total)
+        put(self.variance, at, variance)
+        put(self.deviation, at, np.sqrt(variance))
+        put(self.mean, at, total * variance)
         return at
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:

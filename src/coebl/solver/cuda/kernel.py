@@ -47,7 +47,7 @@ class Layout:
     @property
     def numbers(self) -> int:
         """Double-precision numbers of working memory for each block."""
-        return 4 * (self.m + self.n)
+        return 4 * (self.m + self.n) + self.threads // _WARP * self.n
 
     @property
     def rest(self) -> int:

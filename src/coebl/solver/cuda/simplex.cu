@@ -5,8 +5,8 @@
 // is. What it lacks is a warm start, and a tableau computed anew: a matrix that would need one is left to the caller.
 //
 // Where things are. The first SHARED_ROWS rows of T are in shared memory, the others in global memory. A thread updates
-// the same vector of VECTOR columns in every GROUPS-th row, so that the squares of a column come out of the sweep. One
-// warp chooses the row; all threads choose the column. b, c and e are double precision, as on the processor.
+// the same vector of VECTOR columns in every GROUPS-th row, so that the squares of a column come out of the sweep. b,
+// c and e are double precision, as on the processor.
 //
 // A sum is added up in an order that depends on the shape alone. So the answer to a matrix is a function of the matrix,
 // its weights and the constants below, to the last bit, in any batch.
@@ -22,6 +22,9 @@ constexpr int VECTORS = (N + VECTOR - 1) / VECTOR;      // of a row
 constexpr int STRIDE = (VECTORS + (VECTORS % 8 == 0)) * VECTOR;  // from row to row; not a power of two: see vectors
 constexpr int GROUPS = THREADS / VECTORS;               // of threads, each of which has all columns
 constexpr int WARPS = THREADS / WARP;
+constexpr int REST = (M - SHARED_ROWS + GROUPS - 1) / GROUPS;  // rows in global memory that a thread updates
+constexpr int AHEAD = REST < 8 ? REST : 8;              // those that it loads before the others
+constexpr int LANE_COLUMNS = (N + WARP - 1) / WARP;     // columns that a thread of a warp has
 constexpr int ROUNDS = 12;                              // as in kernels/refine.py
 constexpr int REFINEMENTS = 8;
 constexpr unsigned ALL = 0xffffffffu;
@@ -40,7 +43,7 @@ struct Choice {
 
 struct Move {
     int row, column;  // -1: there is none
-    double step, tie_step, price;
+    double right;     // b of the row
 };
 
 struct Payoffs {
@@ -57,9 +60,10 @@ struct Scratch {  // in global memory: what is used after the pivots, not during
     double *column_sums;  // (N,), B'p
     double *row_steps;    // (M,)
     double *column_steps; // (N,)
+    double *column_parts; // (WARPS, N)
     Real *rest;           // (M - SHARED_ROWS, STRIDE), the other rows of T
 };
-constexpr int SCRATCH_NUMBERS = 2 * (N + M) + 2 * (N + M);
+constexpr int SCRATCH_NUMBERS = 4 * (N + M) + WARPS * N;
 
 extern __shared__ __align__(16) unsigned char memory[];  // (SHARED_ROWS, STRIDE) of Real
 __shared__ __align__(16) Real row[STRIDE];               // the pivot row, or what is multiplied with T
@@ -67,7 +71,8 @@ __shared__ __align__(16) Real squares[GROUPS * STRIDE];  // of the columns, by g
 __shared__ Real factor[M];                               // the pivot column, or what is multiplied with T
 __shared__ double b[M], e[M], c[N];
 __shared__ short basic[M], nonbasic[N];
-__shared__ Choice choices[WARPS];
+__shared__ unsigned slopes[WARPS], columns[WARPS];       // what each warp has found
+__shared__ unsigned long long orders[WARPS];
 __shared__ double parts[WARPS];
 __shared__ Move move;
 __shared__ int next_matrix;
@@ -85,36 +90,46 @@ __device__ double warp_sum(double x) {
     return x;
 }
 
-__device__ double warp_min(double x) {
-    for (int far = WARP / 2; far > 0; far /= 2) x = fmin(x, __shfl_xor_sync(ALL, x, far));
-    return x;
+__device__ unsigned long long order_of(double x) {  // a whole number that is larger where x is
+    const unsigned long long bits = __double_as_longlong(x);
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
+
+__device__ unsigned long long warp_most(unsigned long long order) {
+    // the processor has one instruction for 32 bits
+    const unsigned upper = __reduce_max_sync(ALL, unsigned(order >> 32));
+    const unsigned lower = __reduce_max_sync(ALL, order >> 32 == upper ? unsigned(order) : 0u);
+    return (unsigned long long)upper << 32 | lower;
+}
+
+__device__ double warp_max(double x) {
+    const unsigned long long order = warp_most(order_of(x));
+    return __longlong_as_double(order >> 63 ? order & ~(1ull << 63) : ~order);
+}
+
+__device__ double warp_min(double x) { return -warp_max(-x); }
 
 __device__ Choice better(Choice one, Choice other) {
     const bool first = one.score > other.score || (one.score == other.score && one.at <= other.at);
     return other.at < 0 || (one.at >= 0 && first) ? one : other;
 }
 
-__device__ Choice warp_best(Choice best) {
-    for (int far = WARP / 2; far > 0; far /= 2) {
-        Choice other;
-        other.score = __shfl_xor_sync(ALL, best.score, far);
-        other.at = __shfl_xor_sync(ALL, best.at, far);
-        best = better(best, other);
-    }
-    return best;
+__device__ int warp_best(Choice best) {
+    const unsigned long long order = best.at < 0 ? 0 : order_of(best.score);
+    const unsigned long long most = warp_most(order);
+    return most == 0 ? -1 : int(__reduce_min_sync(ALL, order == most ? unsigned(best.at) : ALL));
 }
 
-__device__ double block_min(double x) {
-    x = warp_min(x);
+__device__ double block_max(double x) {
+    x = warp_max(x);
     __syncthreads();  // whoever still reads parts
     if (threadIdx.x % WARP == 0) parts[threadIdx.x / WARP] = x;
     __syncthreads();
-    for (int k = 0; k < WARPS; k++) x = fmin(x, parts[k]);
+    for (int k = 0; k < WARPS; k++) x = fmax(x, parts[k]);
     return x;
 }
 
-__device__ double block_max(double x) { return -block_min(-x); }
+__device__ double block_min(double x) { return -block_max(-x); }
 
 __device__ double block_sum(double x) {
     x = warp_sum(x);
@@ -126,129 +141,183 @@ __device__ double block_sum(double x) {
     return x;
 }
 
+__device__ int block_best(Choice best) {
+    const unsigned long long order = best.at < 0 ? 0 : order_of(best.score);
+    const unsigned long long most = warp_most(order);
+    const unsigned at = __reduce_min_sync(ALL, order == most && most > 0 ? unsigned(best.at) : ALL);
+    __syncthreads();
+    if (threadIdx.x % WARP == 0) {
+        orders[threadIdx.x / WARP] = most;
+        columns[threadIdx.x / WARP] = at;
+    }
+    __syncthreads();
+    unsigned long long highest = 0;
+    unsigned found = ALL;
+    for (int k = 0; k < WARPS; k++)
+        if (orders[k] > highest || (orders[k] == highest && columns[k] < found)) {
+            highest = orders[k];
+            found = columns[k];
+        }
+    return int(found);
+}
+
 __device__ double number(double x) { return x < NONE ? x : NONE; }  // not-a-number counts as too large
 
 // Pivots: kernels/tableau.py
 
-__device__ void eliminate_rows(Real *T, int first, int last, int v, int group, const Vector &pivot_row, Vector &square) {
-    // one part of `_eliminate`
-#pragma unroll 4
-    for (int i = first + group; i < last; i += GROUPS) {
-        Vector &here = reinterpret_cast<Vector *>(T + (i - first) * STRIDE)[v];
-        Vector t = here;
-        const Real f = factor[i];
+__device__ Vector eliminated(Vector t, Real f, const Vector &pivot_row, Vector &square) {
 #pragma unroll
-        for (int k = 0; k < VECTOR; k++) {
-            t.lane[k] -= f * pivot_row.lane[k];
-            square.lane[k] += t.lane[k] * t.lane[k];
-        }
-        here = t;
+    for (int k = 0; k < VECTOR; k++) {
+        t.lane[k] -= f * pivot_row.lane[k];
+        square.lane[k] += t.lane[k] * t.lane[k];
     }
+    return t;
 }
 
-__device__ void subtract(const Scratch &w, Move m) {
-    // factor x row from T, and likewise from b, e and c
-    const int thread = threadIdx.x;
-    for (int i = thread; i < M; i += THREADS) {
-        b[i] -= factor[i] * m.step;
-        e[i] -= factor[i] * m.tie_step;
-    }
-    for (int j = thread; j < N; j += THREADS) c[j] -= m.price * row[j];
-    const int v = thread % VECTORS, group = thread / VECTORS;
+__device__ void sweep(const Scratch &w, const Vector &pivot_row, int r) {
+    // `_eliminate`: subtract factor x pivot_row from T, each thread in its vector; row r is the pivot's, or -1
+    const int v = threadIdx.x % VECTORS, group = threadIdx.x / VECTORS;
     if (group < GROUPS) {
-        const Vector pivot_row = reinterpret_cast<Vector *>(row)[v];
-        Vector square = {};
-        eliminate_rows(shared_rows(), 0, SHARED_ROWS, v, group, pivot_row, square);
-        if (SHARED_ROWS < M) eliminate_rows(w.rest, SHARED_ROWS, M, v, group, pivot_row, square);
+        auto of_row = [&](int i) { return i == r ? factor[i] - 1 : factor[i]; };
+        Vector *shared = reinterpret_cast<Vector *>(shared_rows()) + v, *rest = reinterpret_cast<Vector *>(w.rest) + v;
+        constexpr int STEP = STRIDE / VECTOR;
+        Vector square = {}, ahead[AHEAD + 1];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)  // global memory answers while the shared rows are done
+            if (SHARED_ROWS + group + k * GROUPS < M) ahead[k] = rest[(group + k * GROUPS) * STEP];
+#pragma unroll 4
+        for (int i = group; i < SHARED_ROWS; i += GROUPS)
+            shared[i * STEP] = eliminated(shared[i * STEP], of_row(i), pivot_row, square);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            const int i = SHARED_ROWS + group + k * GROUPS;
+            if (i < M) rest[(group + k * GROUPS) * STEP] = eliminated(ahead[k], of_row(i), pivot_row, square);
+        }
+#pragma unroll 4
+        for (int i = SHARED_ROWS + group + AHEAD * GROUPS; i < M; i += GROUPS) {
+            Vector &here = rest[(i - SHARED_ROWS) * STEP];
+            here = eliminated(here, of_row(i), pivot_row, square);
+        }
         reinterpret_cast<Vector *>(squares + group * STRIDE)[v] = square;
     }
     __syncthreads();
 }
 
-__device__ void price_columns(double zero) {
-    // the first half of `_choose_column`: the steepest edge of each warp
-    Choice best = {0, -1};
-    for (int j = threadIdx.x; j < N; j += THREADS) {
-        const double gain = c[j] - zero;
-        if (gain > 0) {
-            Real norm = 1;
-            for (int group = 0; group < GROUPS; group++) norm += squares[group * STRIDE + j];
-            best = better(best, {gain * gain / norm, j});
-        }
+__device__ void pivot(const Scratch &w, int r, int s, double right) {
+    // `_pivot`: exchange the variables of row r and column s; factor holds column s, and right is b[r]
+    const int thread = threadIdx.x, v = thread % VECTORS;
+    const Real entering = factor[r], inverse = 1 / entering;
+    const double step = right * inverse, tie_step = e[r] * inverse, price = c[s];
+    Vector pivot_row = r < SHARED_ROWS ? reinterpret_cast<Vector *>(shared_rows() + r * STRIDE)[v]
+                                       : reinterpret_cast<Vector *>(w.rest + (r - SHARED_ROWS) * STRIDE)[v];
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) pivot_row.lane[k] = v * VECTOR + k == s ? 1 + inverse : pivot_row.lane[k] * inverse;
+    if (thread < VECTORS) reinterpret_cast<Vector *>(row)[v] = pivot_row;
+    __syncthreads();  // everybody has read what is about to change
+    for (int i = thread; i < M; i += THREADS) {
+        // with factor[r] - 1 and 1 + inverse, one formula is right for row r and column s too
+        const Real f = i == r ? entering - 1 : factor[i];
+        b[i] = (i == r ? right : b[i]) - f * step;
+        e[i] -= f * tie_step;
     }
-    best = warp_best(best);
-    if (threadIdx.x % WARP == 0) choices[threadIdx.x / WARP] = best;
-    __syncthreads();
-}
-
-__device__ int choose_row(const Scratch &w, int s, double zero) {
-    // `_choose_row` and `_tie`, by one warp; leaves column s in factor
-    const int lane = threadIdx.x;
-    double least = NONE;
-    for (int i = lane; i < M; i += WARP) {
-        const Real f = factor[i] = entry(w, i, s);
-        if (f > Real(TINY)) least = fmin(least, (b[i] + zero) / f);
-    }
-    const double step = warp_min(least);
-    if (!(step < NONE)) return -1;
-    double ties = 0, largest = 0;
-    Choice first = {0, -1};
-    for (int i = lane; i < M; i += WARP) {
-        const Real f = factor[i];
-        if (f > Real(TINY) && b[i] - step * f <= zero) {
-            ties += 1;
-            largest = fmax(largest, double(f));
-            first = better(first, {0, i});
-        }
-    }
-    if (warp_sum(ties) == 1) return warp_best(first).at;
-    largest = -warp_min(-largest);
-    Choice best = {0, -1};
-    for (int i = lane; i < M; i += WARP) {
-        const Real f = factor[i];
-        if (f > Real(TINY) && f >= SHARE * largest && b[i] - step * f <= zero) best = better(best, {-e[i] / f, i});
-    }
-    return warp_best(best).at;
-}
-
-__device__ void prepare(const Scratch &w, int r, int s) {
-    // the first half of `_pivot`, by one warp; factor holds column s
-    const int lane = threadIdx.x;
-    __syncwarp();
-    const Real inverse = 1 / factor[r];
-    for (int j = lane; j < STRIDE; j += WARP) row[j] = entry(w, r, j) * inverse;
-    __syncwarp();
-    if (lane == 0) {
-        row[s] = 1 + inverse;  // these two make one formula right
-        factor[r] -= 1;        // for row r and column s too
-        move = {r, s, b[r] * inverse, e[r] * inverse, c[s]};
+    for (int j = thread; j < N; j += THREADS) c[j] -= price * row[j];
+    if (thread == 0) {
         const short leaves = basic[r];
         basic[r] = nonbasic[s];
         nonbasic[s] = leaves;
     }
+    sweep(w, pivot_row, r);
+}
+
+__device__ int steepest_column(double zero) {
+    // `_choose_column`: the steepest edge, or -1 where none improves. Slopes are compared in single precision
+    unsigned most = 0;
+    int first = -1;
+    for (int j = threadIdx.x; j < N; j += THREADS) {
+        const double gain = c[j] - zero;
+        if (gain > 0) {
+            Real norm = 1;
+#pragma unroll
+            for (int group = 0; group < GROUPS; group++) norm += squares[group * STRIDE + j];
+            const unsigned slope = __float_as_uint(fmaxf(__fdividef(float(gain) * float(gain), float(norm)), 1e-37f));
+            if (slope > most) {
+                most = slope;
+                first = j;
+            }
+        }
+    }
+    const unsigned steepest = __reduce_max_sync(ALL, most);
+    const unsigned at = __reduce_min_sync(ALL, most == steepest ? unsigned(first) : ALL);
+    const int lane = threadIdx.x % WARP;
+    if (lane == 0) {
+        slopes[threadIdx.x / WARP] = steepest;
+        columns[threadIdx.x / WARP] = at;
+    }
+    __syncthreads();
+    const unsigned slope = lane < WARPS ? slopes[lane] : 0, highest = __reduce_max_sync(ALL, slope);
+    return int(__reduce_min_sync(ALL, lane < WARPS && slope == highest ? columns[lane] : ALL));
+}
+
+__device__ int least_tie_part(double step, double zero) {
+    // `_tie`: of the rows that tie in b, the one of least tie part leaves; but not by a pivot that ruins T
+    Real largest = 0;
+    for (int i = threadIdx.x; i < M; i += THREADS)
+        if (factor[i] > Real(TINY) && b[i] - step * factor[i] <= zero) largest = fmax(largest, factor[i]);
+    const double least_share = SHARE * block_max(largest);
+    Choice best = {0, -1};
+    for (int i = threadIdx.x; i < M; i += THREADS) {
+        const Real f = factor[i];
+        if (f > Real(TINY) && f >= least_share && b[i] - step * f <= zero) best = better(best, {-e[i] / f, i});
+    }
+    return block_best(best);
+}
+
+__device__ double reciprocal(double x) {
+    // of a number that is not tiny, to some 1e-15: two of Newton's steps from single precision, faster than a division
+    double y = __frcp_rn(float(x));
+    y = y * (2 - x * y);
+    return y * (2 - x * y);
+}
+
+__device__ int choose_row(const Scratch &w, int s, double zero) {
+    // `_choose_row`: the row of least ratio of b to column s, ties by the tie part, or -1; leaves the column in factor
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    double least = NONE;
+    for (int i = threadIdx.x; i < M; i += THREADS) {
+        const Real f = factor[i] = entry(w, i, s);
+        if (f > Real(TINY)) least = fmin(least, (b[i] + zero) * reciprocal(f));
+    }
+    least = warp_min(least);
+    if (lane == 0) parts[warp] = least;
+    __syncthreads();
+    const double step = warp_min(lane < WARPS ? parts[lane] : NONE);
+    if (!(step < NONE)) return -1;
+    unsigned ties = 0, found = ALL;
+    for (int i = threadIdx.x; i < M; i += THREADS)
+        if (factor[i] > Real(TINY) && b[i] - step * factor[i] <= zero) {
+            ties++;
+            found = min(found, unsigned(i));
+        }
+    ties = __reduce_add_sync(ALL, ties);
+    found = __reduce_min_sync(ALL, found);
+    if (lane == 0) {
+        slopes[warp] = ties;
+        columns[warp] = found;
+    }
+    __syncthreads();
+    if (__reduce_add_sync(ALL, lane < WARPS ? slopes[lane] : 0) > 1) return least_tie_part(step, zero);
+    return int(__reduce_min_sync(ALL, lane < WARPS ? columns[lane] : ALL));
 }
 
 __device__ __noinline__ int primal(const Scratch &w, double zero, int limit) {
     // the number of pivots until no reduced cost exceeds zero, or -1 if it cannot go on
+    __syncthreads();
     for (int pivots = 0; pivots < limit; pivots++) {
-        price_columns(zero);
-        if (threadIdx.x < WARP) {
-            Choice best = {0, -1};
-            for (int k = threadIdx.x; k < WARPS; k += WARP) best = better(best, choices[k]);
-            const int s = warp_best(best).at;
-            const int r = s < 0 ? -1 : choose_row(w, s, zero);
-            __syncwarp();
-            if (threadIdx.x == 0) {
-                if (r < 0) move = {r, s, 0, 0, 0};
-                else b[r] = fmax(b[r], 0.0);
-            }
-            if (r >= 0) prepare(w, r, s);
-        }
-        __syncthreads();
-        const Move next = move;
-        if (next.column < 0) return pivots;
-        if (next.row < 0) return -1;
-        subtract(w, next);
+        const int s = steepest_column(zero);
+        if (s < 0) return pivots;
+        const int r = choose_row(w, s, zero);
+        if (r < 0) return -1;
+        pivot(w, r, s, fmax(b[r], 0.0));
     }
     return -1;
 }
@@ -256,7 +325,7 @@ __device__ __noinline__ int primal(const Scratch &w, double zero, int limit) {
 __device__ double largest_in_row(const Scratch &w, int r) {
     double largest = 1;
     for (int j = threadIdx.x; j < N; j += WARP) largest = fmax(largest, double(fabs(entry(w, r, j))));
-    return -warp_min(-largest);
+    return warp_max(largest);
 }
 
 __device__ int choose_row_to_repair(const Scratch &w, double zero) {
@@ -265,8 +334,8 @@ __device__ int choose_row_to_repair(const Scratch &w, double zero) {
     Choice best = {0, -1};
     for (int i = lane; i < M; i += WARP)
         if (b[i] < -zero) best = better(best, {-b[i], i});
-    best = warp_best(best);
-    if (best.at >= 0) return best.at;
+    int r = warp_best(best);
+    if (r >= 0) return r;
     Choice last = {NONE, -1};  // that was refused
     for (;;) {
         for (int i = lane; i < M; i += WARP) {
@@ -274,9 +343,9 @@ __device__ int choose_row_to_repair(const Scratch &w, double zero) {
             const bool after = here.score < last.score || (here.score == last.score && i > last.at);
             if (b[i] <= zero && e[i] < -TINY && after) best = better(best, here);
         }
-        best = warp_best(best);
-        if (best.at < 0 || best.score > TINY * largest_in_row(w, best.at)) return best.at;
-        last = best;
+        r = warp_best(best);
+        if (r < 0 || -e[r] > TINY * largest_in_row(w, r)) return r;
+        last = {-e[r], r};
         best = {0, -1};
     }
 }
@@ -285,29 +354,17 @@ __device__ int choose_column_to_repair(const Scratch &w, int r, double zero) {
     // the column that enters in `dual`, by one warp: the least cost, of equal ones the largest entry; -1: none
     const double largest = largest_in_row(w, r);
     Choice best = {0, -1};
-    double size = 0;
     for (int j = threadIdx.x; j < N; j += WARP) {
-        const double here = -entry(w, r, j);
-        if (here > TINY * largest) {
-            const Choice cost = {-(c[j] < -zero ? -c[j] : 0.0) / here, j};
-            if (best.at < 0 || cost.score > best.score || (cost.score == best.score && here > size)) {
-                best = cost;
-                size = here;
-            }
-        }
+        const double size = -entry(w, r, j);
+        if (size > TINY * largest) best = better(best, {-(c[j] < -zero ? -c[j] : 0.0) / size, j});
     }
-    for (int far = WARP / 2; far > 0; far /= 2) {
-        Choice other;
-        other.score = __shfl_xor_sync(ALL, best.score, far);
-        other.at = __shfl_xor_sync(ALL, best.at, far);
-        const double other_size = __shfl_xor_sync(ALL, size, far);
-        const bool tied = best.at >= 0 && other.at >= 0 && best.score == other.score && size != other_size;
-        if (tied ? other_size > size : better(best, other).at == other.at) {
-            best = other;
-            size = other_size;
-        }
+    const double least = -warp_max(best.at < 0 ? -NONE : best.score);
+    best = {0, -1};
+    for (int j = threadIdx.x; j < N; j += WARP) {
+        const double size = -entry(w, r, j);
+        if (size > TINY * largest && (c[j] < -zero ? -c[j] : 0.0) / size == least) best = better(best, {size, j});
     }
-    return best.at;
+    return warp_best(best);
 }
 
 __device__ __noinline__ int dual(const Scratch &w, double zero, int limit) {
@@ -319,21 +376,20 @@ __device__ __noinline__ int dual(const Scratch &w, double zero, int limit) {
             const int r = choose_row_to_repair(w, zero);
             const int s = r < 0 ? -1 : choose_column_to_repair(w, r, zero);
             __syncwarp();
-            if (s >= 0) {
-                for (int i = threadIdx.x; i < M; i += WARP) factor[i] = entry(w, i, s);
-                prepare(w, r, s);
-            } else if (threadIdx.x == 0) {
-                move = {r, s, r < 0 ? 0.0 : b[r], 0, 0};
-                if (r >= 0 && b[r] >= -LOOSE) b[r] = e[r] = 0;  // nothing in the row can make up for it: a rounded zero
-            }
+            if (threadIdx.x == 0) move = {r, s, r < 0 ? 0.0 : b[r]};
         }
         __syncthreads();
         const Move next = move;
         if (next.row < 0) return pivots;
         if (next.column >= 0) {
-            subtract(w, next);
+            for (int i = threadIdx.x; i < M; i += THREADS) factor[i] = entry(w, i, next.column);
+            __syncthreads();
+            pivot(w, next.row, next.column, next.right);
             pivots++;
-        } else if (next.step < -LOOSE) return -1;
+            continue;
+        }
+        if (next.right < -LOOSE) return -1;
+        if (threadIdx.x == 0) b[next.row] = e[next.row] = 0;  // nothing in the row can make up for it: a rounded zero
     }
     return -1;
 }
@@ -341,22 +397,51 @@ __device__ __noinline__ int dual(const Scratch &w, double zero, int limit) {
 // From a tableau to an answer: kernels/refine.py
 
 template <class Matrix, class Left, class Right>
-__device__ void products(Matrix matrix, const Left *p, const Right *q, double *row_sums, double *column_sums) {
-    // `_products`: row_sums = matrix q and column_sums = matrix' p
-    for (int i = threadIdx.x / WARP; i < M; i += WARPS) {
-        double sum = 0;
-        for (int j = threadIdx.x % WARP; j < N; j += WARP) sum += matrix(i, j) * q[j];
-        sum = warp_sum(sum);
-        if (threadIdx.x % WARP == 0) row_sums[i] = sum;
-    }
-    for (int j = threadIdx.x; j < N; j += THREADS) {
-        double sum[4] = {0, 0, 0, 0};
-        int i = 0;
-        for (; i + 4 <= M; i += 4)
+__device__ void products(const Scratch &w, Matrix matrix, const Left *p, const Right *q, double *row_sums,
+                         double *column_sums) {
+    // `_products`: row_sums = matrix q and column_sums = matrix' p, in one sweep
+    constexpr int ROWS = LANE_COLUMNS <= 4 ? 4 : LANE_COLUMNS <= 8 ? 2 : 1;  // at a time, to have more loads under way
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    double right[LANE_COLUMNS], column[LANE_COLUMNS];
 #pragma unroll
-            for (int k = 0; k < 4; k++) sum[k] += matrix(i + k, j) * p[i + k];
-        for (; i < M; i++) sum[0] += matrix(i, j) * p[i];
-        column_sums[j] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    for (int k = 0; k < LANE_COLUMNS; k++) {
+        right[k] = lane + k * WARP < N ? double(q[lane + k * WARP]) : 0;
+        column[k] = 0;
+    }
+    for (int first = warp * ROWS; first < M; first += WARPS * ROWS) {
+        double here[ROWS][LANE_COLUMNS], sum[ROWS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int k = 0; k < LANE_COLUMNS; k++) {
+                const bool inside = first + i < M && lane + k * WARP < N;
+                here[i][k] = inside ? double(matrix(first + i, lane + k * WARP)) : 0;
+            }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const double left = first + i < M ? double(p[first + i]) : 0;
+            sum[i] = 0;
+#pragma unroll
+            for (int k = 0; k < LANE_COLUMNS; k++) {
+                sum[i] += here[i][k] * right[k];
+                column[k] += here[i][k] * left;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) sum[i] = warp_sum(sum[i]);
+        if (lane == 0)
+            for (int i = 0; i < ROWS; i++)
+                if (first + i < M) row_sums[first + i] = sum[i];
+    }
+#pragma unroll
+    for (int k = 0; k < LANE_COLUMNS; k++)
+        if (lane + k * WARP < N) w.column_parts[warp * N + lane + k * WARP] = column[k];
+    __syncthreads();
+    for (int j = threadIdx.x; j < N; j += THREADS) {
+        double sum = 0;
+#pragma unroll 8
+        for (int k = 0; k < WARPS; k++) sum += w.column_parts[k * N + j];
+        column_sums[j] = sum;
     }
     __syncthreads();
 }
@@ -375,7 +460,7 @@ __device__ __noinline__ bool refine(const Scratch &w, Payoffs B) {
     __syncthreads();
     double before = NONE;
     for (int round = 0; round < REFINEMENTS; round++) {
-        products(B, w.dual + N, w.primal, w.row_sums, w.column_sums);
+        products(w, B, w.dual + N, w.primal, w.row_sums, w.column_sums);
         for (int i = thread; i < M; i += THREADS) w.primal[N + i] = 1 - w.row_sums[i];
         for (int j = thread; j < N; j += THREADS) w.dual[j] = w.column_sums[j] - 1;
         __syncthreads();
@@ -396,7 +481,7 @@ __device__ __noinline__ bool refine(const Scratch &w, Payoffs B) {
         if (error <= 0.1 * EXACT) return true;
         if (!(error < 0.5 * before)) return false;
         before = error;
-        products([&](int i, int j) { return entry(w, i, j); }, factor, row, w.row_steps, w.column_steps);
+        products(w, [&](int i, int j) { return entry(w, i, j); }, factor, row, w.row_steps, w.column_steps);
         for (int i = thread; i < M; i += THREADS) w.primal[basic[i]] += w.row_steps[i];
         for (int s = thread; s < N; s += THREADS) w.dual[nonbasic[s]] += w.column_steps[s];
         __syncthreads();
@@ -409,7 +494,7 @@ __device__ __noinline__ void tie_parts(const Scratch &w, const double *weight) {
     const int thread = threadIdx.x;
     for (int s = thread; s < N; s += THREADS) row[s] = nonbasic[s] >= N ? weight[nonbasic[s] - N] : 0;
     __syncthreads();
-    products([&](int i, int j) { return entry(w, i, j); }, factor, row, w.row_steps, w.column_steps);
+    products(w, [&](int i, int j) { return entry(w, i, j); }, factor, row, w.row_steps, w.column_steps);
     for (int i = thread; i < M; i += THREADS) e[i] = w.row_steps[i] + (basic[i] >= N ? weight[basic[i] - N] : 0);
     __syncthreads();
 }
@@ -478,9 +563,8 @@ __device__ __noinline__ void begin(const Scratch &w, Payoffs B, const double *we
         else w.rest[at - SHARED_ROWS * STRIDE] = here;
     }
     for (int i = thread; i < M; i += THREADS) factor[i] = 0;
-    for (int j = thread; j < STRIDE; j += THREADS) row[j] = 0;
     __syncthreads();
-    subtract(w, {0, 0, 0, 0, 0});  // nothing, for the squares
+    sweep(w, {}, -1);  // subtracts nothing, and leaves the squares
 }
 
 __device__ void write_answer(const Scratch &w, Payoffs B, double high, double *strategy, double *opponent,
@@ -499,7 +583,7 @@ __device__ void write_answer(const Scratch &w, Payoffs B, double high, double *s
     }
     total_p = block_sum(total_p);
     total_q = block_sum(total_q);
-    products(B, p, q, w.row_sums, w.column_sums);
+    products(w, B, p, q, w.row_sums, w.column_sums);
     double lower = NONE, upper = -NONE;
     for (int j = thread; j < N; j += THREADS) lower = fmin(lower, w.column_sums[j]);
     for (int i = thread; i < M; i += THREADS) upper = fmax(upper, w.row_sums[i]);
@@ -522,7 +606,7 @@ solve_batch(const double *A, const double *weight, int weights, int runs, double
     // queue: a counter, 0 at first: blocks take the next matrix from it. gap[k] is not a number where the solve fails.
     double *own = numbers + size_t(blockIdx.x) * SCRATCH_NUMBERS;
     const Scratch w = {own, own + (N + M), own + 2 * (N + M), own + 2 * (N + M) + M, own + 3 * (N + M),
-                       own + 3 * (N + M) + M, rows + size_t(blockIdx.x) * ((M - SHARED_ROWS) * STRIDE)};
+                       own + 3 * (N + M) + M, own + 4 * (N + M), rows + size_t(blockIdx.x) * ((M - SHARED_ROWS) * STRIDE)};
     for (;;) {
         __syncthreads();
         if (threadIdx.x == 0) next_matrix = atomicAdd(queue, 1);
