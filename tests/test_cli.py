@@ -12,6 +12,7 @@ import pytest
 
 from coebl import Game, Match, parse_game, simulate
 from coebl.cli.waiting import compilation_told
+from sources import SURPRISE
 
 
 def in_a_process(*arguments, cwd=None, **environment):
@@ -398,22 +399,9 @@ def identity(n: int = 2) -> Game:
 """
 
 
-METRIC = """
-from coebl.metrics import Metric
-
-class Surprise(Metric):
-    name = "surprise"
-    title = "Surprise"
-    definition = "abs(r_t - A[a_t, b_t])"
-
-    def __call__(self, block):
-        return abs(block.reward - block.outcomes.earned)
-"""
-
-
 def test_a_metric_of_ones_own_in_a_file(tmp_path, monkeypatch, coebl):
-    (tmp_path / "mine.py").write_text(METRIC)
-    (tmp_path / "wrong.py").write_text(METRIC.replace(".earned)", ".earned) + block.rounds"))
+    (tmp_path / "mine.py").write_text(SURPRISE)
+    (tmp_path / "wrong.py").write_text(SURPRISE.replace(".earned)", ".earned) + block.rounds"))
     monkeypatch.chdir(tmp_path)
     words = ["--metric", "mine.py:Surprise", "--metric", "tv", "--rounds", "10", "--seeds", "3", "--json"]
     _, out, error = coebl(*PLAY, *words)

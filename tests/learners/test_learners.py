@@ -188,6 +188,15 @@ class TestSights:
             np.testing.assert_array_equal(told["opponent"], theirs)
             np.testing.assert_array_equal(told["payoffs"], own_payoff[:, theirs].T)
 
+    def test_a_learner_of_ones_own_may_extend_one_of_ours(self, tmp_path):
+        text = (
+            "from dataclasses import dataclass\nfrom coebl.learners.kin import Kin\n\n"
+            "@dataclass\nclass Mine(Kin):\n    extra: int = 1\n"
+        )
+        (tmp_path / "mine.py").write_text(text)
+        mine = parse_learner(f"{tmp_path / 'mine.py'}:Mine:c=2,extra=3")
+        assert (mine.c, mine.extra, mine.turnover) == (2.0, 3, 0.1)
+
     @pytest.mark.parametrize(
         ("attributes", "message"),
         [

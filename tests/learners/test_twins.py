@@ -59,6 +59,7 @@ TWINS = {
         {"c": 1.0, "mutation": 2.0, "turnover": 0.5, "own": 0.2, "noise": 0.5},
         1e-7,
     ),
+    "kin:noise=0.5,optimism=proven": (KinTwin, {"noise": 0.5, "proven": True}, 1e-7),
     "kin:own=1": (KinTwin, {"own": 1.0}, 1e-7),
     "exp3": (Exp3Twin, {}, 1e-9),
     "exp3:rewards=raw": (Exp3Twin, {"rewards": "raw"}, 1e-9),

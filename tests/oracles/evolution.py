@@ -24,9 +24,9 @@ class Relatives:
     def g(self, i, j):
         return 1 / (1 + self.pairs.count(i, j) * self.own)
 
-    def estimate(self, i, j):
+    def estimate(self, i, j, most=inf):
         g = self.g(i, j)
-        return (1 - g) * self.pairs.mean(i, j) + g * (self.r[i] + self.q[j])
+        return (1 - g) * self.pairs.mean(i, j) + g * min(most, max(-most, self.r[i] + self.q[j]))
 
     def add(self, i, j, reward):
         self.pairs.rewards[i][j].append(reward)
@@ -53,8 +53,10 @@ class KinTwin:
         turnover=0.1,
         own=0.5,
         noise=1.0,
+        proven=False,
     ):
         self.m, self.k, self.T, self.normal = m, k, horizon, normal
+        self.proven, self.share, self.h = proven, own, (payoff_range[1] - payoff_range[0]) / 2 / noise
         self.c, self.mutation, self.turnover, self.noise = c, mutation, turnover, noise
         low, high = payoff_range
         self.middle = (low + high) / 2
@@ -75,10 +77,20 @@ class KinTwin:
         B = [[0.0] * k for _ in range(m)]
         for i in range(m):
             for j in range(k):
-                nu = self.relatives.pairs.count(i, j) + 1 / self.own
-                optimism = sqrt(self.c * log(1 + self.kappa / nu) / nu)
-                mutation = self.mutation * sqrt(self.own) * self.relatives.g(i, j) * z[i][j]
-                B[i][j] = self.relatives.estimate(i, j) + optimism + mutation
+                n = self.relatives.pairs.count(i, j)
+                nu = n + 1 / self.own
+                g = self.relatives.g(i, j)
+                mutation = self.mutation * sqrt(self.own) * g * z[i][j]
+                if self.proven:
+                    L = log(4 * m * k * self.T**2)
+                    of_mean = sqrt(2 * L / n) if n else 0.0
+                    of_relatives = self.h * (2 + self.mutation * sqrt(2 * self.share * L))
+                    optimism = (1 - g) * of_mean + g * of_relatives
+                    estimate = self.relatives.estimate(i, j, most=self.h)
+                else:
+                    optimism = sqrt(self.c * log(1 + self.kappa / nu) / nu)
+                    estimate = self.relatives.estimate(i, j)
+                B[i][j] = estimate + optimism + mutation
         new = maximin(B)
         self.x = [x + self.turnover * (y - x) for x, y in zip(self.x, new, strict=True)]
         return self.x

@@ -99,6 +99,22 @@ def test_integers_give_up(monkeypatch):
     assert integers.solve_with_integers(A, np.zeros(20)) is None
 
 
+def test_highs_stops_after_so_many_iterations(monkeypatch):
+    scaled = np.random.default_rng(5).random((80, 90))
+    assert highs.solve_with_highs(scaled) is not None
+    monkeypatch.setattr(highs, "_PATIENCE", 0)  # then there are 100
+    assert highs.solve_with_highs(scaled) is None
+
+
+def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
+    """With HiGHS 1.12, as SciPy 1.17 has it: 28 minutes, and it had not ended."""
+    random = np.random.default_rng([23, 60, 60, 304200])
+    scale = 10 ** random.uniform(0, 0, (60, 1)), 10 ** random.uniform(-8, 8, (1, 60))
+    payoff = random.normal(size=(60, 60)) * scale[0] * scale[1]
+    found = maximin(payoff)
+    certificate.certify(payoff, found.strategy, found.opponent, found.value)
+
+
 def test_highs_alone_solves_a_non_square_game():
     row, column, _ = highs.solve_with_highs(np.array([[2, 0, 3], [0, 1, 3]]) / 3)
     np.testing.assert_allclose(row, [1 / 3, 2 / 3])

@@ -6,22 +6,8 @@ import numpy as np
 import pytest
 
 from coebl.study import Results, StudyError, parse_study, read_study, run
+from sources import SURPRISE
 
-SURPRISE = """\
-from coebl.metrics import Metric
-
-class Surprise(Metric):
-    name = "surprise"
-    title = "Surprise"
-    definition = "abs(r_t - A[a_t, b_t])"
-    def __call__(self, block):
-        return abs(block.reward - block.outcomes.earned)
-
-class Half(Surprise):
-    name = "half"
-    def __call__(self, block):
-        return super().__call__(block) / 2
-"""
 STUDY = """\
 name = "small"
 rounds = 12

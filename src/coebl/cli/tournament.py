@@ -27,7 +27,9 @@ def tournament_command(
     games: Annotated[
         list[str] | None, typer.Option(metavar="LIST", help="Only these games; by default the suite's.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(help="Runs per match, >= 2; by default 50, with --quick fewer.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Runs per match, >= 2; by default the suite's, 50 in the standard one.")
+    ] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds per run; by default the suite's.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few small games, few seeds: two minutes.")] = False,
     suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
@@ -46,19 +48,22 @@ def tournament_command(
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
     """
     from coebl.tournament.outcome import finish
-    from coebl.tournament.plan import field_of, read_tournament, size_text, split_list
+    from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
     from coebl.tournament.suite import read_suite
     from coebl.tournament.words import as_table, legend
 
     chosen = read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
-    field = field_of(chosen, split_list(learners or []))
+    named = split_list(learners or [])
+    field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
     study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out)
     print(f"{chosen.title}: {size_text(study)}")
     words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     summary = run_study(study, out, workers, dask, command)
+    if chosen.subject:
+        return
     outcome = finish(chosen, study, out, command)
     print(f"\n{as_table(outcome.standings)}\n")
     for line in [legend(outcome.standings), *outcome.sentences]:

@@ -173,3 +173,34 @@ def _entries(name: str, array: Any, at: tuple[Any, ...], values: Any) -> None:
 @cache
 def _entries_kernel(name: str) -> Any:
     return require("cupy").RawKernel(_ENTRIES, name)
+
+
+_FIRST_ABOVE = """
+extern "C" __global__ void first_above(const double *policy, const double *uniform, long long runs, long long actions,
+                                       long long step, long long *out) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run >= runs) return;
+    const double *own = policy + run * actions;
+    double total = 0, sum = 0;
+    for (long long i = 0; i < actions; i++) total += own[i];
+    long long action = 0;
+    while (action < actions - 1 && (sum += own[action]) <= uniform[run * step] * total) action++;
+    out[run] = action;
+}
+"""
+
+
+def first_above(policy: Any, uniform: Any) -> Any:
+    """Of every run, the first action whose cumulative probability exceeds the uniform number, (runs, 1): (runs,)."""
+    cupy = require("cupy")
+    policy = cupy.ascontiguousarray(policy)
+    runs, actions = policy.shape
+    out = cupy.empty(runs, np.int64)
+    numbers = np.int64(runs), np.int64(actions), np.int64(uniform.strides[0] // 8)
+    _first_above_kernel()((-(-runs // _THREADS),), (_THREADS,), (policy, uniform, *numbers, out))
+    return out
+
+
+@cache
+def _first_above_kernel() -> Any:
+    return require("cupy").RawKernel(_FIRST_ABOVE, "first_above")

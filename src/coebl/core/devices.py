@@ -99,6 +99,13 @@ def put(array: Any, at: tuple[Any, ...], values: Any) -> None:
         put_entries(array, at, values)
 
 
+def draw_actions(policy: Any, uniform: Any) -> Any:
+    """An action per run, (runs,), on a graphics processor: what `engine.seated.sample` does, in one kernel."""
+    from coebl.core.cuda import first_above
+
+    return first_above(policy, uniform)
+
+
 @contextmanager
 def computing_on(device: Device) -> Iterator[None]:
     """In this block, what NumPy's functions compute for a run on this device does not depend on the other runs."""

@@ -14,7 +14,7 @@ import inspect
 import math
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin
@@ -229,6 +229,13 @@ def _number(number: float) -> str:
     return repr(float(number))
 
 
+def _annotated(factory: Callable[..., object]) -> Any:
+    """What has the annotations of the parameters: of a dataclass, itself, so that each base's are read in its module."""
+    if not isinstance(factory, type) or is_dataclass(factory):
+        return factory
+    return factory.__init__  # type: ignore[misc]
+
+
 class Entry(Generic[T]):
     """A named factory, with its parameters read from its signature."""
 
@@ -239,8 +246,7 @@ class Entry(Generic[T]):
         self.factory = factory
         self.title = title or getattr(factory, "title", "") or name  # what people read
         self.example = example or getattr(factory, "example", "") or name  # a spec with all that it needs
-        annotated: Any = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]
-        hints = typing.get_type_hints(annotated, include_extras=True)
+        hints = typing.get_type_hints(_annotated(factory), include_extras=True)
         self.parameters = [
             _parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints
         ]

@@ -16,9 +16,9 @@ import numpy as np
 
 from coebl.core.arrays import Ints
 from coebl.core.errors import InputError
-from coebl.core.specs import Range
+from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game
-from coebl.games.registry import GAMES
+from coebl.games.registry import GAMES, parse_game
 
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
 
@@ -217,3 +217,27 @@ def maiti() -> Game:
     [[2/3, 0], [0, 1/3]]. Value 2/9; x = y = (1/3, 2/3), unique.
     """
     return Game([[2 / 3, 0], [0, 1 / 3]])
+
+
+@GAMES.add("scaled", title="Scaled game", example="scaled:game=rps,scale=0.1")
+def scaled(
+    game: Annotated[str, SpecOf(GAMES)],
+    scale: Annotated[float, Range(0, open_low=True)] = 1.0,
+    shift: float = 0.0,
+) -> Game:
+    """Another game with its payoffs multiplied by a number, and another one added.
+
+    scale A + shift: a small scale makes the signal weak beside the noise, a shift moves the value away from zero. The
+    payoff range moves with the payoffs. Commas of the inner spec are written +, as in
+    scaled:game=random-skew:n=4+seed=2,shift=3.
+    The equilibria are those of the game, the value is scale times its value plus the shift.
+    """
+    whole = parse_game(game)
+    low, high = whole.payoff_range
+    return Game(
+        scale * whole.payoff + shift,
+        row_labels=whole.row_labels,
+        column_labels=whole.column_labels,
+        noise=whole.noise,
+        payoff_range=(scale * low + shift, scale * high + shift),
+    )

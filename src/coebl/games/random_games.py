@@ -21,7 +21,7 @@ Seed = Annotated[int, Range(0)]
 
 # Each family draws from a stream of its own, so that one seed gives unrelated games. To change a number is to change
 # the games.
-_GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED = range(1, 9)
+_GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK = range(1, 10)
 
 _JITTER = 1e-6  # keeps the kernel of random-smooth positive definite, up to 5000 actions, in spite of rounding
 _GAP = 0.5  # what random-sparse's unused actions lose at equilibrium
@@ -113,6 +113,20 @@ def _plant(random: np.random.Generator, count: int, k: int) -> tuple[Ints, Float
     """Choose k of so many actions, and their probabilities."""
     weight = random.uniform(0.5, 1.5, k)
     return random.choice(count, k, replace=False), weight / weight.sum()
+
+
+@GAMES.add("random-low-rank", title="Random, low rank")
+def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) -> Game:
+    """Payoffs that are products of a few hidden numbers per action.
+
+    m x n, A = U V' / sqrt(rank), with independent standard normal U, (m, rank), and V, (n, rank). The payoffs have mean
+    0 and variance 1.
+    """
+    if rank > min(m, n):
+        raise InputError(f"random-low-rank: rank is {rank}; accepted: at most {min(m, n)}, as m={m} and n={n}.")
+    random = _generator(seed, _LOW_RANK)
+    rows, columns = random.standard_normal((m, rank)), random.standard_normal((n, rank))
+    return Game(rows @ columns.T / np.sqrt(rank))
 
 
 @GAMES.add("robust-bandit", title="Robust bandit")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pow
-from typing import Annotated
+from math import log, pow, sqrt
+from typing import Annotated, Literal
 
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
@@ -13,7 +13,7 @@ from coebl.learners.evolution import Breeder
 from coebl.learners.evolution.mutation import Inherited
 from coebl.learners.evolution.population import Pool
 from coebl.learners.evolution.recombination import FromBoth
-from coebl.learners.parts.bonuses import bonus_for_visits_to_come
+from coebl.learners.parts.bonuses import bonus_for_visits_to_come, proven_bonus, widest_mistake
 from coebl.learners.parts.kinship import prior_variance
 
 
@@ -23,7 +23,8 @@ class Kin(Learner):
 
     A pair of actions that was seldom visited inherits the estimated effects of its row and its column, and keeps the
     uncertainty of its own. Each round what is inherited is mutated, a bonus is added that grows with the visits that
-    can still come, the matrix is solved, and a share of what is played is replaced by the solution. No bound is proven.
+    can still come, the matrix is solved, and a share of what is played is replaced by the solution. A regret bound is
+    proven for `optimism=proven` alone, whose bonus is much larger; docs/kin-bound.md has it.
 
     With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, counted anew every max(1, T // 100)
     rounds from the first on. Without one, as many rounds are taken to come as were begun, kappa = t / (m k), counted
@@ -35,6 +36,8 @@ class Kin(Learner):
         turnover: the share of what is played that a round replaces.
         own: the share of the payoffs' variance that a pair has by itself; row and column have half of the rest each.
         noise: the standard deviation of the rewards' noise.
+        optimism: the bonus, "to-come" by the visits that can still come, or "proven" by how far estimates may be off.
+            The second needs the horizon, has no use for c, and keeps what is inherited within the known range.
     """
 
     name = "kin"
@@ -47,6 +50,13 @@ class Kin(Learner):
     turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.1
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
     noise: Annotated[float, Range(0, open_low=True)] = 1.0
+    optimism: Literal["to-come", "proven"] = "to-come"
+
+    def refusal(self, seat: Seat) -> str | None:
+        """As of every learner; and the proven bonus depends on the number of rounds."""
+        if self.optimism == "proven" and seat.horizon is None:
+            return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
+        return super().refusal(seat)
 
     def start(self, seat: Seat) -> None:
         """Nothing is known; the policy is uniform."""
@@ -54,7 +64,8 @@ class Kin(Learner):
         self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the visits that it is worth
         self._age(1)
         mutation = Inherited(self.mutation, self.own, self.noise)
-        self._breeder = Breeder(seat, mutation, FromBoth(self.own, self.noise), self._bonus)
+        recombination = FromBoth(self.own, self.noise, clip=self.optimism == "proven")
+        self._breeder = Breeder(seat, mutation, recombination, self._bonus)
         self._parents = self._breeder.first(1)
         self._pool = Pool(turnover=self.turnover)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x
@@ -80,9 +91,42 @@ class Kin(Learner):
         self._next_ageing = t + max(1, (seat.horizon or t) // 100)
 
     def _bonus(self, count: Floats) -> Floats:
-        return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
+        if self.optimism == "to-come":
+            return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
+        seat = self.seat
+        assert seat.horizon is not None  # refusal says so
+        L = _log_of_events(seat.actions, seat.opponent_actions, seat.horizon)
+        widest = widest_mistake(seat.half_width, self.own, self.mutation, L)
+        return proven_bonus(count, self._prior, widest, 2 * L * self.noise**2)
+
+    @classmethod
+    def regret_bound(
+        cls, actions: int, opponent_actions: int, rounds: int, optimism: str = "to-come", turnover: float = 0.1
+    ) -> float | None:
+        """The bound of docs/kin-bound.md, for optimism=proven and otherwise the default parameters; None elsewhere.
+
+        >>> round(Kin.regret_bound(2, 2, 10_000, optimism="proven"), 1)
+        6264.6
+        >>> Kin.regret_bound(2, 2, 10_000)
+        """
+        if optimism != "proven":
+            return None
+        h, pairs = 0.5, actions * opponent_actions
+        own = cls.own * h**2
+        L = _log_of_events(actions, opponent_actions, rounds)
+        widest = widest_mistake(h, cls.own, cls.mutation, L)
+        largest = widest + h * sqrt(cls.own * L / 2)  # no bonus is larger
+        learned = 4 * sqrt(2 * L * pairs * rounds)
+        inherited = 2 * widest * pairs * (1 + log(1 + own * rounds / pairs) / own)
+        delayed = 2 * (1 / turnover - 1) * (pairs * largest + h)
+        return learned + inherited + delayed + 2 * h
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         """As COEBL's, and a few more passes over the matrix."""
         pairs = actions * opponent_actions
         return super().cost(actions, opponent_actions) + 0.006 * pairs + 0.0024 * pow(pairs, 1.25)
+
+
+def _log_of_events(actions: int, opponent_actions: int, rounds: int) -> float:
+    """L = log(4 T² m k): 4 T m k things may go wrong, and with probability 1 - 1/T none does."""
+    return log(4 * rounds**2 * actions * opponent_actions)

@@ -104,7 +104,7 @@ def canvas(ax: Axes | None, width: float = COLUMN, height: float = 2.4) -> Itera
 
 
 def check_some(argument: str, given: Mapping[Any, Any]) -> None:
-    """Refuse to draw nothing."""
+    """Raise an `InputError` if there is nothing to draw."""
     if not given:
         raise InputError(f"{argument} is empty; accepted: one or more, each with a match.")
 

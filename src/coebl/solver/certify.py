@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, SolveError, shorten
 from coebl.solver.highs import solve_with_highs
 from coebl.solver.integers import solve_with_integers
 from coebl.solver.interruptible import new_answers, new_workspace, solve_large
 from coebl.solver.kernels.tolerances import MOST_GAP
 
-Floats = NDArray[np.float64]
 Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or None where a method fails
 
 # Entries rounded to these parts of the range move the gap by less than 1 / _GRID, which is less than MOST_GAP, and

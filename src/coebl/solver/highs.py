@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.solver.interruptible import in_second_thread
 
-Floats = NDArray[np.float64]
-
 _TOLERANCE = 1e-10  # the least that HiGHS takes
+_PATIENCE = 20  # iterations per action of either player: 1 to 5 are usual, and in rare games it would go on for ever
 _LONG = 1e7  # m * n * (m + n) of a game that takes some tenths of a second
 
 
@@ -36,7 +35,11 @@ def _one_player(payoff: Floats) -> tuple[Floats, int] | None:
         b_eq=[1.0],
         bounds=[(0, None)] * m + [(None, None)],
         method="highs-ds",
-        options={"primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
+        options={
+            "primal_feasibility_tolerance": _TOLERANCE,
+            "dual_feasibility_tolerance": _TOLERANCE,
+            "maxiter": _PATIENCE * (m + n) + 100,
+        },
     )
     result = program() if m * n * (m + n) < _LONG else in_second_thread(program)
     if result.x is None:

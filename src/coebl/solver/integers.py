@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from coebl.core.arrays import Floats
 
 _BITS = 256  # fraction bits of every number
 _ONE = 1 << _BITS

@@ -17,9 +17,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.solver.kernels import lockstep, simplex, workspace
 
-Floats = NDArray[np.float64]
 Answers = tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]  # row, column, value, gap, pivots
 Precision = Literal["float32", "float64"]  # of the tableau
 Result = TypeVar("Result")

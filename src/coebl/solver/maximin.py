@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.solver.certify import rescue
 from coebl.solver.interruptible import (
@@ -22,8 +23,6 @@ from coebl.solver.interruptible import (
     solve_large,
     solve_small,
 )
-
-Floats = NDArray[np.float64]
 
 _SMALL = 400  # entries up to which the lockstep kernel is the faster one
 _SINGLE = 48  # actions of either player from which a single-precision tableau pays

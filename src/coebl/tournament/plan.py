@@ -55,23 +55,51 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
     >>> field_of(read_suite(), ["coebl:c=4", "ucb"])
     ['coebl:c=4', 'ucb']
     """
-    own = {LEARNERS.canonical(spec) for spec in suite.learners}
-    expanded = [each for spec in named for each in expand(spec)]
-    specs = {spec if split_spec(spec).file else LEARNERS.canonical(spec): None for spec in expanded}
-    field = list(specs) if own & set(specs) else [*suite.learners, *specs]
+    own = set(_shortest(suite.learners))
+    specs = _shortest(named)
+    field = specs if own & set(specs) else [*suite.learners, *specs]
+    _check_field(field)
+    if len(field) < 2:
+        raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners that are new here.")
+    return field
+
+
+def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
+    """Who is tested in a suite with a subject: those that are named, each by itself, or the suite's own."""
+    subjects = _shortest(named or [suite.subject or ""])
+    _check_field(subjects)
+    return subjects
+
+
+def opponents_of(suite: Suite, subject: str) -> list[str]:
+    """Whom a subject meets; it is not its own opponent."""
+    return [spec for spec in _shortest(suite.learners) if spec != subject]
+
+
+def _shortest(specs: Iterable[str]) -> list[str]:
+    """Specs in their shortest form, grids expanded, each once; files as they are."""
+    expanded = [each for spec in specs for each in expand(spec)]
+    return list(dict.fromkeys(spec if split_spec(spec).file else LEARNERS.canonical(spec) for spec in expanded))
+
+
+def _check_field(field: Iterable[str]) -> None:
     for spec in field:
         if isinstance(parse_learner(spec), Responder):
             raise InputError(
                 f"{spec} answers the policy that its opponent is about to play, and {YARDSTICK} measures all others; "
                 "accepted: learners that do not. Leave it out."
             )
-    if len(field) < 2:
-        raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners that are new here.")
-    return field
 
 
 def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> Study:
-    """The study of a tournament that is run into a folder, or goes on there."""
+    """The study of a tournament that is run into a folder, or goes on there.
+
+    Args:
+        suite: what is played.
+        learners: who plays; in a suite with a subject, who is tested.
+        seeds: runs per match.
+        folder: where it is run.
+    """
     made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)  # files are found from there
@@ -111,26 +139,45 @@ def size_text(study: Study) -> str:
 def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> str:
     """The study file of a tournament. Files of games and learners are named as seen from its folder."""
     check_whole("--seeds", seeds, 2)
-    field = [_seen_from(folder, spec) for spec in learners]
-    pairs = [pair for spec in field for pair in ([spec, YARDSTICK], [YARDSTICK, spec])]
     lines = [
         f"name = {_toml(suite.id)}",
         f"title = {_toml(suite.title)}",
         f"description = {_toml(suite.description)}",
         f"seeds = {seeds}",
-        f"learners = {_toml(field)}",
-        f"metrics = {_toml(METRICS)}",
+        f"metrics = {_toml(metrics_of(suite))}",
         'record = "log"',
-        "",
-        "[match-ups]",
-        "self-play = true",
-        "all-pairs = true",
-        f"pairs = {_toml(pairs)}",
     ]
+    if suite.subject:
+        lines += ["", "[match-ups]", f"pairs = {_toml(_test_pairs(suite, learners, folder))}"]
+    else:
+        field = [_seen_from(folder, spec) for spec in learners]
+        pairs = [pair for spec in field for pair in _against_yardstick(spec)]
+        lines += [f"learners = {_toml(field)}", "", "[match-ups]"]
+        lines += ["self-play = true", "all-pairs = true", f"pairs = {_toml(pairs)}"]
     for part in suite.parts:
         games = [_seen_from(folder, game) for game in part.games]
         lines += ["", "[[parts]]", f"rounds = {part.rounds}", f"games = {_toml(games)}"]
     return "\n".join(lines) + "\n"
+
+
+def metrics_of(suite: Suite) -> list[str]:
+    """What is measured: what the statements need, if there are any."""
+    stated = [metric for one in suite.statements for metric in (one.metric, *one.reported)]
+    return list(dict.fromkeys(stated or METRICS))
+
+
+def _test_pairs(suite: Suite, subjects: Sequence[str], folder: Path) -> list[list[str]]:
+    """Each subject against its opponents in both seats; all of them against themselves and against the yardstick."""
+    pairs: list[list[str]] = []
+    for subject in subjects:
+        tested, *others = (_seen_from(folder, spec) for spec in (subject, *opponents_of(suite, subject)))
+        pairs += [pair for other in others for pair in ([tested, other], [other, tested])]
+        pairs += [pair for spec in (tested, *others) for pair in ([spec, spec], *_against_yardstick(spec))]
+    return [list(pair) for pair in dict.fromkeys(map(tuple, pairs))]
+
+
+def _against_yardstick(spec: str) -> list[list[str]]:
+    return [[spec, YARDSTICK], [YARDSTICK, spec]]
 
 
 def _toml(value: object) -> str:

@@ -1,6 +1,7 @@
 """Suites: the games that a tournament is played on, with their rounds, and the learners that play by default.
 
-A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder go by their names.
+A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder go by their names. A suite with
+a `subject` is a test of one learner against the others: `suites/pre-registered.toml`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from coebl.core.errors import InputError, check_whole, nearest, shorten
 from coebl.games import GAMES
+from coebl.tournament.statements import Statement, read_statement
 
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
@@ -40,6 +42,8 @@ class Suite:
     parts: tuple[Part, ...]
     seeds: int = SEEDS
     quick: tuple[Part, int] | None = None  # the short version: its only part, and how many seeds
+    subject: str | None = None  # who is tested, unless others are named; the learners are then its opponents
+    statements: tuple[Statement, ...] = ()  # about the subject
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -61,8 +65,8 @@ class Suite:
             raise InputError(f"the suite {self.name} has no quick version; leave out --quick, or use another suite.")
         part, seeds = self.quick
         about = (
-            f"A quick look, not the suite itself: {len(part.games)} of its games with {part.rounds} rounds and {seeds} "
-            "seeds. To be sure, run it without --quick."
+            f"A quick look, not the suite itself: {len(part.games)} {'of its ' * (set(part.games) <= set(self.games))}"
+            f"games with {part.rounds} rounds and {seeds} seeds. To be sure, run it without --quick."
         )
         return replace(
             self, name=f"{self.name}-quick", title=f"{self.title}, quick", description=about, parts=(part,), seeds=seeds
@@ -118,7 +122,8 @@ def suites() -> list[str]:
     return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
 
 
-_KEYS = {"name": str, "version": int, "title": str, "description": str, "learners": list, "parts": list, "quick": dict}
+_NEEDED = {"name": str, "version": int, "title": str, "description": str, "learners": list, "parts": list}
+_KEYS = _NEEDED | {"quick": dict, "seeds": int, "subject": str, "statements": list}
 
 
 def _suite(contents: Mapping[str, Any], where: str) -> Suite:
@@ -127,9 +132,12 @@ def _suite(contents: Mapping[str, Any], where: str) -> Suite:
             raise InputError(f"{where}: unknown key {key!r}{nearest(key, _KEYS)} Accepted: {', '.join(_KEYS)}.")
         if not isinstance(value, _KEYS[key]):
             raise InputError(f"{where}: {key} is {shorten(value)}; accepted: what suites/standard.toml has there.")
-    for key in _KEYS:
-        if key not in contents and key != "quick":
+    for key in _NEEDED:
+        if key not in contents:
             raise InputError(f"{where}: there is no key {key!r}. Add it.")
+    if ("subject" in contents) != ("statements" in contents):
+        raise InputError(f"{where}: accepted: the keys subject and statements together, or neither of them.")
+    statements = enumerate(contents.get("statements", []))
     quick = contents.get("quick")
     return Suite(
         name=contents["name"],
@@ -138,6 +146,9 @@ def _suite(contents: Mapping[str, Any], where: str) -> Suite:
         description=contents["description"],
         learners=_specs(contents, "learners", where),
         parts=tuple(_part(table, f"{where}: parts[{place}]") for place, table in enumerate(contents["parts"])),
+        seeds=check_whole(f"{where}: seeds", contents.get("seeds", SEEDS), 2),
+        subject=contents.get("subject"),
+        statements=tuple(read_statement(table, f"{where}: statements[{place}]") for place, table in statements),
         quick=quick and (_part(quick, f"{where}: quick"), check_whole(f"{where}: quick.seeds", quick.get("seeds"), 2)),
     )
 

@@ -31,22 +31,23 @@ class Individuals(NamedTuple):
 
     def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
         """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others."""
-
-        def chosen(old: Floats, new: Floats) -> Floats:
-            if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by number
-                return np.where(index.reshape(index.shape + (1,) * (old.ndim - 2)) == 1, new, old)
-            everyone: Floats = np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
-            return everyone
-
-        def chosen_if_kept(old: Floats | None, new: Floats | None) -> Floats | None:
-            return None if old is None or new is None else chosen(old, new)
-
         return Individuals(
-            chosen(self.policy, others.policy),
-            chosen_if_kept(self.rate, others.rate),
-            chosen_if_kept(self.mutant, others.mutant),
-            chosen_if_kept(self.opponent, others.opponent),
+            _chosen(self.policy, others.policy, seat, index),
+            _chosen_if_kept(self.rate, others.rate, seat, index),
+            _chosen_if_kept(self.mutant, others.mutant, seat, index),
+            _chosen_if_kept(self.opponent, others.opponent, seat, index),
         )
+
+
+def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
+    if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by number
+        return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
+    everyone: Floats = np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
+    return everyone
+
+
+def _chosen_if_kept(old: Floats | None, new: Floats | None, seat: Seat, index: Ints) -> Floats | None:
+    return None if old is None or new is None else _chosen(old, new, seat, index)
 
 
 class Breeder:
@@ -118,11 +119,10 @@ class Breeder:
     def breed(self, parents: Individuals) -> tuple[Individuals, Floats]:
         """The optimal policies of mutants, and the mutants, (runs, number, m, k); parents take turns."""
         seat, number, m, k = self.seat, self._number, self.seat.actions, self.seat.opponent_actions
-        turn = [child % parents.number for child in range(number)]
-        rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, turn])
+        rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, self._turns(parents)])
         mutants = self.mutants(number, rate)
         if parents.mutant is not None:
-            mutants = self._recombination.cross(seat, mutants, parents.mutant[:, turn])
+            mutants = self._recombination.cross(seat, mutants, parents.mutant[:, self._turns(parents)])
         found = self._solve(mutants.reshape((-1, m, k)))
         bred = Individuals(
             found.strategy.reshape((-1, number, m)),
@@ -131,6 +131,10 @@ class Breeder:
             None if parents.opponent is None else found.opponent.reshape((-1, number, k)),
         )
         return bred, mutants
+
+    def _turns(self, parents: Individuals) -> list[int]:
+        """The parent of each mutant."""
+        return [child % parents.number for child in range(self._number)]
 
 
 class Generation(NamedTuple):

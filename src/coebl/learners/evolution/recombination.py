@@ -71,17 +71,19 @@ class Nothing(Recombination):
 class _Inheritance(Recombination):
     """Estimates (1 - g) mean + g (effect of row + effect of column), as `Kinship` has them.
 
-    `own` is the share of the payoffs' variance that a pair has by itself. The rest is its relatives'.
+    `own` is the share of the payoffs' variance that a pair has by itself. The rest is its relatives'. With `clip`, what
+    is inherited stays within the known range of payoffs.
     """
 
     relatives: ClassVar[tuple[int, int]]  # whether it inherits from its row, and from its column
 
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
     noise: Annotated[float, Range(0, open_low=True)] = 1.0
+    clip: bool = False
 
     def belief(self, seat: Seat) -> Belief:
         rows, columns = ((1 - self.own) * one / sum(self.relatives) for one in self.relatives)
-        return Kinship(seat, own=self.own, rows=rows, columns=columns, noise=self.noise)
+        return Kinship(seat, own=self.own, rows=rows, columns=columns, noise=self.noise, clip=self.clip)
 
 
 @RECOMBINATIONS.add("row")

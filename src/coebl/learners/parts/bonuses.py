@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 
 import numpy as np
 
@@ -37,3 +37,17 @@ def bonus_for_visits_to_come(count: Floats, c: float, prior: float, to_come: flo
     """
     visits = count + prior
     return np.sqrt(c * np.log1p(to_come / visits) / visits)
+
+
+def proven_bonus(count: Floats, prior: float, widest: float, scale: float) -> Floats:
+    """(sqrt(scale n) + prior * widest) / (n + prior): how far Kin's clipped estimates may be off, all but surely.
+
+    A pair with n visits has the share g = prior / (n + prior) from its relatives, which are off by at most `widest`,
+    and for the rest its mean, which is off by at most sqrt(scale / n).
+    """
+    return (np.sqrt(scale * count) + prior * widest) / (count + prior)
+
+
+def widest_mistake(half_width: float, own: float, mutation: float, L: float) -> float:
+    """h (2 + mutation sqrt(2 own L)): how far a clipped inheritance with its mutation may be off, all but surely."""
+    return half_width * (2 + mutation * sqrt(2 * own * L))

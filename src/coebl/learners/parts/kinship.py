@@ -29,11 +29,14 @@ class Kinship:
 
     A pair's estimate is (1 - g) mean + g (r_i + q_j), with g = 1 / (1 + n own): its own experience as far as there is
     any, and for the rest what it inherits. A visit estimates the effect of its row anew, then that of its column: the
-    mean of what the other effects leave of the means of its pairs, with weights n g, shrunk to 0.
+    mean of what the other effects leave of the means of its pairs, with weights n g, shrunk to 0. With `clip`, what a
+    pair inherits, r_i + q_j, is brought into the known range of payoffs.
     """
 
-    def __init__(self, seat: Seat, *, own: float, rows: float, columns: float, noise: float) -> None:
-        self._seat = seat
+    def __init__(
+        self, seat: Seat, *, own: float, rows: float, columns: float, noise: float, clip: bool = False
+    ) -> None:
+        self._seat, self._clip = seat, clip
         low, high = seat.payoff_range
         self._middle = (low + high) / 2
         self._own, self._rows, self._columns = (prior_variance(seat, share, noise) for share in (own, rows, columns))
@@ -65,6 +68,8 @@ class Kinship:
     def inherited(self) -> Floats:
         """g (r_i + q_j), what every pair has from its relatives: a new array, (runs, m, k)."""
         parents = self.row[:, :, None] + self.column[:, None, :]
+        if self._clip:
+            parents = np.clip(parents, -self._seat.half_width, self._seat.half_width)
         parents *= self.share
         return parents
 

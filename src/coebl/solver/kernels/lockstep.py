@@ -102,7 +102,7 @@ def _group(floats, integers, m, n):
 
 @inlined
 def _better(score, best, index, chosen):
-    """The larger of two scores, and its index; the first where they are equal."""
+    """The larger of two scores, and its index; the first if they are equal."""
     better = score > best
     return select(better, score, best), select(better, fill(index), chosen)
 
