@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow kernels lint format bench findings clean
+.PHONY: reproduce test test-slow test-gpu bench-gpu kernels lint format bench findings clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -17,6 +17,12 @@ test: .venv/developing  ## everything that must pass: style, types, tests
 
 test-slow: .venv/developing  ## the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-gpu: .venv/developing  ## the tests that need a graphics processor, and CuPy: pip install -e '.[cuda]'
+	$(BIN)/python -m pytest tests/gpu -m gpu -rs
+
+bench-gpu: .venv/developing  ## speed on a graphics processor, into benchmarks/GPU.md
+	$(BIN)/python benchmarks/gpu.py
 
 kernels: .venv/developing  ## compile the solver, once for all processes of the tests
 	$(BIN)/python -c "from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)"

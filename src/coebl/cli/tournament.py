@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from coebl.cli.app import app, repeated, width
+from coebl.cli.app import DeviceOption, app, repeated, width
 from coebl.cli.studies import Dask, Workers, run_study
+from coebl.core.devices import check_device
 from coebl.core.errors import printable
 
 
@@ -35,6 +36,7 @@ def tournament_command(
     suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
     workers: Workers = None,
     dask: Dask = None,
+    device: DeviceOption = None,
 ) -> None:
     """Play every pair of learners in both seats over a suite of games, and rank them.
 
@@ -56,10 +58,11 @@ def tournament_command(
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
     named = split_list(learners or [])
     field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
-    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out)
+    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, check_device(device or "cpu"))
     print(f"{chosen.title}: {size_text(study)}")
     words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
+    words += ["--device", device] if device else []
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     summary = run_study(study, out, workers, dask, command)
     if chosen.subject:

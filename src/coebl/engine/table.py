@@ -28,7 +28,9 @@ class Table:
         for name, learner in zip(SEATS, match.learners, strict=True):
             payoff, payoff_range = game.own_view(name)
             shape = payoff.shape[0], payoff.shape[1]
-            seat = build_seat(learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff, arrays=arrays)
+            seat = build_seat(
+                learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff, arrays=arrays
+            )
             self.seats.append(Seated(learner, seat, seeds, name, payoff))
         pairs = zip(self.seats, reversed(self.seats), strict=True)
         self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # these move last

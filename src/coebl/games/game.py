@@ -118,9 +118,7 @@ class Game:
             raise InputError(f'seat is {seat!r}; accepted: "row" or "column".')
         return View(np.ascontiguousarray(0.0 - self.payoff.T), (0.0 - high, 0.0 - low))
 
-    def rewards(
-        self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None
-    ) -> tuple[Floats, Floats]:
+    def rewards(self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None) -> tuple[Floats, Floats]:
         """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,).
 
         payoff: the game's own, on the device where the actions are; None on the processor.
