@@ -117,9 +117,7 @@ def test_one_entry_per_run():
 
 
 GAMES = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
-NAMES = [
-    name for name in LEARNERS.names if name not in ("fixed", "switching")
-]  # these need as many actions as they name
+NAMES = [name for name in LEARNERS.names if name not in ("fixed", "switching")]  # which name their actions
 
 
 @pytest.mark.parametrize("name", NAMES)
