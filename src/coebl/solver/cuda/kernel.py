@@ -14,8 +14,8 @@ from coebl.solver.kernels.tolerances import DOUBLE, SINGLE
 MOST_ACTIONS = 512
 
 _WARP = 32
-_MOST_THREADS = 1024
-_ROWS_EACH = 16  # rows of T that a thread updates, unless there would be too many threads
+_MOST_THREADS = 384  # measured: more of them wait for each other longer than they work
+_ROWS_EACH = 24  # rows of T that a thread updates, unless there would be too many threads
 _RESERVED = 1024  # bytes of shared memory that the system takes for each block
 _BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
 _SHARED_SHARE = 0.95  # of T, that is kept in shared memory rather than have more blocks

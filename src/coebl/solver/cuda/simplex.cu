@@ -22,8 +22,6 @@ constexpr int VECTORS = (N + VECTOR - 1) / VECTOR;      // of a row
 constexpr int STRIDE = (VECTORS + (VECTORS % 8 == 0)) * VECTOR;  // from row to row; not a power of two: see vectors
 constexpr int GROUPS = THREADS / VECTORS;               // of threads, each of which has all columns
 constexpr int WARPS = THREADS / WARP;
-constexpr int REST = (M - SHARED_ROWS + GROUPS - 1) / GROUPS;  // rows in global memory that a thread updates
-constexpr int AHEAD = REST < 8 ? REST : 8;              // those that it loads before the others
 constexpr int LANE_COLUMNS = (N + WARP - 1) / WARP;     // columns that a thread of a warp has
 constexpr int ROUNDS = 12;                              // as in kernels/refine.py
 constexpr int REFINEMENTS = 8;
@@ -181,20 +179,12 @@ __device__ void sweep(const Scratch &w, const Vector &pivot_row, int r) {
         auto of_row = [&](int i) { return i == r ? factor[i] - 1 : factor[i]; };
         Vector *shared = reinterpret_cast<Vector *>(shared_rows()) + v, *rest = reinterpret_cast<Vector *>(w.rest) + v;
         constexpr int STEP = STRIDE / VECTOR;
-        Vector square = {}, ahead[AHEAD + 1];
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++)  // global memory answers while the shared rows are done
-            if (SHARED_ROWS + group + k * GROUPS < M) ahead[k] = rest[(group + k * GROUPS) * STEP];
+        Vector square = {};
 #pragma unroll 4
         for (int i = group; i < SHARED_ROWS; i += GROUPS)
             shared[i * STEP] = eliminated(shared[i * STEP], of_row(i), pivot_row, square);
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            const int i = SHARED_ROWS + group + k * GROUPS;
-            if (i < M) rest[(group + k * GROUPS) * STEP] = eliminated(ahead[k], of_row(i), pivot_row, square);
-        }
 #pragma unroll 4
-        for (int i = SHARED_ROWS + group + AHEAD * GROUPS; i < M; i += GROUPS) {
+        for (int i = SHARED_ROWS + group; i < M; i += GROUPS) {
             Vector &here = rest[(i - SHARED_ROWS) * STEP];
             here = eliminated(here, of_row(i), pivot_row, square);
         }
