@@ -6,7 +6,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: reproduce test test-slow test-lowest coverage dist kernels lint format bench large-games ablation findings docs clean
+.PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-gpu large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -34,6 +34,12 @@ dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, an
 	rm -rf dist
 	$(BIN)/uv build --quiet --out-dir dist
 	BIN=$(abspath $(BIN)) tools/try-wheel dist/*.whl
+
+test-gpu: .venv/developing  ## the tests that need a graphics processor, and CuPy: pip install -e '.[cuda]'
+	$(BIN)/python -m pytest tests/gpu -m gpu -rs
+
+bench-gpu: .venv/developing  ## speed on a graphics processor, into benchmarks/GPU.md
+	$(BIN)/python benchmarks/gpu.py
 
 kernels: .venv/developing  ## compile the solver, once for all processes of the tests
 	$(BIN)/python -c "from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)"

@@ -16,12 +16,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import running_sums
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.modules import require
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.games import Game
@@ -123,7 +126,7 @@ class Outcomes:
     def __init__(self, block: Block) -> None:
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
         self._game = block.game
-        self._policies = [np.ascontiguousarray(policy) for policy in block.policies]
+        self._policies = [_contiguous(policy) for policy in block.policies]
         self._actions = block.actions
         self._payoffs: dict[int, Floats] = {}
 
@@ -132,7 +135,7 @@ class Outcomes:
         if seat not in self._payoffs:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
-            matrix = np.ascontiguousarray(self._view(seat).T)
+            matrix = _contiguous(self._view(seat).T)
             self._payoffs[seat] = np.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
         return self._payoffs[seat]
 
@@ -149,10 +152,16 @@ class Outcomes:
     @cached_property
     def earned(self) -> Floats:
         """What the actions are worth to the row player without noise, A[a, b]: (rounds, runs)."""
-        return self._game.payoff[tuple(self._actions)]
+        payoff: Floats = np.asarray(self._game.payoff, like=self._actions[0])
+        return payoff[tuple(self._actions)]
 
     def _view(self, seat: int) -> Floats:
-        return self._game.own_view(SEATS[seat]).payoff
+        payoff: Floats = np.asarray(self._game.own_view(SEATS[seat]).payoff, like=self._policies[0])
+        return payoff
+
+
+def _contiguous(array: Floats) -> Floats:
+    return np.ascontiguousarray(array, like=array)
 
 
 class RunningSum:
@@ -177,12 +186,11 @@ class RunningSum:
         if block.runs != self._runs:
             raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
         if self._total is None:
-            self._total = np.zeros((1, *terms.shape[1:]))
-        # The carry goes first into one sequential sum: the additions are the same however the rounds are cut.
-        sums = np.cumsum(np.concatenate([self._total, terms]), axis=0)
+            self._total = np.zeros_like(terms[:1])
+        sums: Floats = running_sums(self._total, terms)
         self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
         self._round += block.rounds
-        return sums[1:]
+        return sums
 
 
 class Total(Metric):
@@ -302,7 +310,8 @@ class _Distance(Metric):
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
-        row, column = map(self.distance, map(np.ascontiguousarray, block.policies), self._equilibrium)
+        equilibrium = [np.asarray(strategy, like=block.reward) for strategy in self._equilibrium]
+        row, column = map(self.distance, map(_contiguous, block.policies), equilibrium)
         return row + column
 
 
@@ -322,9 +331,8 @@ class KullbackLeibler(_Distance):
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """The sum of a ln(a / b)."""
-        from scipy.special import rel_entr
-
-        divergence: Floats = rel_entr(policy, equilibrium).sum(axis=-1)
+        special = import_module("scipy.special") if isinstance(policy, np.ndarray) else require("cupyx.scipy.special")
+        divergence: Floats = special.rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 
 
@@ -373,7 +381,8 @@ class AverageExploitability(Metric):
     def __call__(self, block: Block) -> Floats:
         # A times the mean policy is the mean of A times the policy, which other metrics have asked for already.
         row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
-        t = np.arange(block.first_round, block.first_round + block.rounds, dtype=np.float64)[:, None]
+        rounds = range(block.first_round, block.first_round + block.rounds)
+        t = np.asarray(rounds, np.float64, like=block.reward)[:, None]
         gap: Floats = (row + column) / t
         return gap
 

@@ -16,6 +16,9 @@ app = typer.Typer(
 )
 
 
+DeviceOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Where to compute: cpu, or cuda for a graphics processor.")
+]
 StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
 
 

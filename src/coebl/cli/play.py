@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import app
+from coebl.cli.app import DeviceOption, app
 from coebl.cli.rounds import check_savable, save_rounds
 from coebl.cli.waiting import compilation_told, progress_bar
+from coebl.core.devices import check_device
 from coebl.core.errors import check_whole, printable
 from coebl.core.plain import finite
 
@@ -113,6 +114,7 @@ def match_command(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write actions and rewards by round: .parquet or .csv.")
     ] = None,
+    device: DeviceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Play two learners against each other and print how it ended.
@@ -123,6 +125,7 @@ def match_command(
       coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
       coebl match --game rps --row ucb --column exp3 --metric regret --metric exploitability
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
+      coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
@@ -140,6 +143,7 @@ def match_command(
             metrics=[*(metric or ["all"]), _READING],
             keep=("actions", "rewards") if save else (),
             progress=advance,
+            device=check_device(device or "cpu"),
         )
     if save:
         save_rounds(result, save)
@@ -162,6 +166,7 @@ def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
         "column": str(match.column),
         "rounds": match.rounds,
         "seeds": len(result.seeds),
+        "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
         "value": match.game.value,
@@ -176,7 +181,8 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
     match = result.match
     intervals = _intervals(finals)
     width = max(24, *map(len, finals))
-    print(f"{printable(str(match))}, {len(result.seeds)} seeds, noise {match.game.noise}")
+    where = f", on {result.device}" * (result.device != "cpu")
+    print(f"{printable(str(match))}, {len(result.seeds)} seeds, noise {match.game.noise}{where}")
     print(f"value of the game {tidy_value(match.game)}\n")
     print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
     for name in finals:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import app, cells_text
+from coebl.cli.app import DeviceOption, app, cells_text
 from coebl.cli.rankings import print_ranking
+from coebl.core.devices import check_device
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
@@ -30,6 +31,7 @@ def run_command(
     out: Annotated[Path, typer.Option(help="The folder of the results; made, resumed or extended.")],
     workers: Workers = None,
     dask: Dask = None,
+    device: DeviceOption = None,
     cell_timeout: Annotated[
         float | None, typer.Option(min=0.001, metavar="SECONDS", help="How long a cell may take before it fails.")
     ] = None,
@@ -47,14 +49,16 @@ def run_command(
       coebl run study.toml --out results
       coebl run study.toml --out results --dry-run
       coebl run study.toml --out results --dask tcp://scheduler:8786
+      coebl run study.toml --out results-cuda --device cuda
     """
     from coebl.study import Results, read_study
 
-    study = read_study(file)
+    study = read_study(file, None if device is None else check_device(device))
     if dry_run:
         _print_plan(study, out)
         return
     again = ["coebl", "run", str(file), "--out", str(out)]
+    again += ["--device", device] if device else []
     again += ["--cell-timeout", f"{cell_timeout:g}"] if cell_timeout else []
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
     if summary.finished or summary.used:

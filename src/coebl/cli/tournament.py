@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import app, repeated
+from coebl.cli.app import DeviceOption, app, repeated
 from coebl.cli.rankings import print_standings
 from coebl.cli.screen import say
 from coebl.cli.studies import Dask, Workers, going_on, run_study
+from coebl.core.devices import check_device
 
 if TYPE_CHECKING:
     from coebl.study import Study
@@ -42,6 +43,7 @@ def tournament_command(
     details: Annotated[bool, typer.Option("--details", help="Print all columns of the ranking.")] = False,
     workers: Workers = None,
     dask: Dask = None,
+    device: DeviceOption = None,
 ) -> None:
     """Play every pair of learners in both seats over a suite of games, and rank them; or test one of them.
 
@@ -62,10 +64,11 @@ def tournament_command(
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
     named = split_list(learners or [])
     field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
-    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out)
+    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, check_device(device or "cpu"))
     print(f"{chosen.title}: {size_text(study)}")
     words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
+    words += ["--device", device] if device else []
     command = shlex.join(["coebl", "tournament", *words, "--out", str(out)])
     with going_on(command, workers, dask):
         summary = run_study(study, out, workers, dask, command)

@@ -24,6 +24,8 @@ _EXTRAS = {
     "jinja2": "report",
     "markupsafe": "report",
     "distributed": "dask",
+    "cupy": "cuda",
+    "cupyx": "cuda",
     "nashpy": "interchange",
     "pygambit": "interchange",
     "pyspiel": "interchange",

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import on_host
 from coebl.core.errors import InputError, shorten
 from coebl.engine.match import Match
 from coebl.metrics import Block, Metric
@@ -37,12 +38,12 @@ class Recorder:
         started = time.perf_counter()
         inside = self._rounds[(self._rounds >= block.first_round) & (self._rounds < block.first_round + block.rounds)]
         for metric in self._metrics:
-            self._recorded[metric.name].append(metric(block)[inside - block.first_round])
+            self._recorded[metric.name].append(on_host(metric(block)[inside - block.first_round]))
         visits = _visits(block)
         self._counts = visits if self._counts is None else self._counts + visits
         self._last = [policy[-1].copy() for policy in block.policies]
         for name, parts in self._kept.items():
-            parts.append([array.copy() for array in getattr(block, name)])
+            parts.append([on_host(array.copy()) for array in getattr(block, name)])
         self.seconds += time.perf_counter() - started
 
     @property
@@ -59,18 +60,18 @@ class Recorder:
     def counts(self) -> Ints:
         """How often each pair of actions was played: (runs, m, n)."""
         assert self._counts is not None
-        return self._counts
+        return on_host(self._counts)  # type: ignore[no-any-return]
 
     @property
     def last_policies(self) -> list[Floats]:
         """The policies of the last round, per seat: (runs, actions)."""
-        return self._last
+        return [on_host(policy) for policy in self._last]
 
 
 def _visits(block: Block) -> Ints:
     """How often each pair was played in a block: (runs, m, n)."""
     shape = (block.runs, *block.game.shape)
-    pairs = np.ravel_multi_index((np.arange(block.runs), *block.actions), shape)
+    pairs = np.ravel_multi_index((np.arange(block.runs, like=block.actions[0]), *block.actions), shape)
     return np.bincount(pairs.ravel(), minlength=int(np.prod(shape))).reshape(shape)
 
 

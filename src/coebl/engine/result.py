@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import Device
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.engine.match import Match
@@ -41,6 +42,7 @@ class Result:
     kept: dict[str, list[Floats | Ints]]  # what keep= asked for, per seat: (rounds, runs), policies (rounds, runs, m)
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # name to the metric's class
+    device: Device = "cpu"  # where it was computed
 
     @property
     def row_policy(self) -> Floats:
@@ -53,7 +55,8 @@ class Result:
         return self.policies[1]
 
     def __repr__(self) -> str:
-        return f"<Result of {self.match}, {len(self.seeds)} runs: {', '.join(self.metrics)}>"
+        where = f" on {self.device}" * (self.device != "cpu")
+        return f"<Result of {self.match}, {len(self.seeds)} runs{where}: {', '.join(self.metrics)}>"
 
     def final(self, metric: str) -> Floats:
         """A metric after the last round, one number per run."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import draw_actions, on_host
 from coebl.core.errors import CoeblError, UserCodeError, shorten, where
+from coebl.engine.cuda_random import CudaRandom
 from coebl.engine.streams import AHEAD, BatchRandom
 from coebl.games.game import SeatName
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
@@ -31,6 +33,7 @@ def build_seat(
     *,
     name: SeatName = "row",
     payoff: Floats | None = None,
+    arrays: Any = np,
 ) -> Seat:
     """The seat of a learner, with as much in it as the learner declares that it sees.
 
@@ -43,17 +46,20 @@ def build_seat(
         name: whose streams of random numbers it has.
         payoff: the true payoffs in own view, where they are known. Without them, nothing that depends on them is on
             offer.
+        arrays: the library of its arrays, NumPy or CuPy.
     """
     actions, opponent_actions = shape
+    purpose = f"{name} learner"
     return Seat(
         runs=len(seeds),
         actions=actions,
         opponent_actions=opponent_actions,
         horizon=horizon,
         payoff_range=payoff_range,
-        random=BatchRandom(seeds, f"{name} learner", AHEAD),
+        random=BatchRandom(seeds, purpose, AHEAD) if arrays is np else CudaRandom(seeds, purpose),
         offers=frozenset(SIGHTS) if payoff is not None else frozenset({"opponent"}),
         shown=payoff if "game" in learner.sees else None,
+        arrays=arrays,
     )
 
 
@@ -74,8 +80,9 @@ class Seated:
         self.learner = learner
         self.shape = seat.runs, seat.actions  # of its policies
         self.seconds = 0.0  # that its learner has taken
-        self._payoff = payoff
-        self._draws = BatchRandom(seeds, f"{name} actions", _DRAWS_AHEAD)
+        self._arrays = seat.arrays
+        self._payoff = None if payoff is None else seat.array(payoff)
+        self._draws = BatchRandom(seeds, f"{name} actions", _DRAWS_AHEAD, seat.arrays)
         try:
             self.learner = learner.seated(seat)
         except (Exception, SystemExit) as error:
@@ -84,9 +91,9 @@ class Seated:
     def begin_block(self, rounds: int) -> None:
         """Make room for what is played in the next rounds."""
         runs, actions = self.shape
-        self.policies = np.empty((rounds, runs, actions))
-        self.actions = np.empty((rounds, runs), np.int64)
-        self.rewards = np.empty((rounds, runs))
+        self.policies: Floats = self._arrays.empty((rounds, runs, actions))
+        self.actions: Ints = self._arrays.empty((rounds, runs), np.int64)
+        self.rewards: Floats = self._arrays.empty((rounds, runs))
 
     def move(self, t: int, at: int, opponent: Seated | None = None) -> None:
         """Ask the learner for its policies of round t, the block's round number `at`, against this opponent."""
@@ -148,8 +155,8 @@ class Seated:
         good = (policies >= 0).all(axis=2) & (np.abs(policies.sum(axis=2) - 1) <= _SUM_TOLERANCE)
         if good.all():
             return
-        at, run = (int(index) for index in np.argwhere(~good)[0])
-        policy = policies[at, run]
+        at, run = (int(index) for index in on_host(np.argwhere(~good))[0])
+        policy = on_host(policies[at, run])
         if np.isnan(policy).any():
             fault = "has NaN"
         elif (policy < 0).any():
@@ -164,6 +171,8 @@ class Seated:
 
 def sample(policy: Floats, uniform: Floats) -> Ints:
     """An action per run: the first whose cumulative probability exceeds the uniform number."""
+    if not isinstance(policy, np.ndarray):
+        return draw_actions(policy, uniform)
     cumulative = policy.cumsum(axis=1)
     below = cumulative <= uniform * cumulative[:, -1:]
     below[:, -1] = False  # only a policy that is about to be refused needs this

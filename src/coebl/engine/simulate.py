@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
 
 from coebl.core.arrays import Ints
+from coebl.core.devices import Device, array_module, check_device, computing_on
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.engine.match import Match
 from coebl.engine.recorder import Keep, Recorder, check_memory
@@ -20,7 +22,7 @@ from coebl.metrics import Metric, parse_metrics
 
 Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int k: every k-th
 
-_BLOCK_BYTES = 16 * 2**20  # policies kept before the metrics see them
+_BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 256 * 2**20}  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
 MOST_SEEDS = 10**6
 
@@ -38,6 +40,7 @@ def simulate(
     keep: Collection[Keep] = (),
     block_rounds: int | None = None,
     progress: Callable[[int], None] | None = None,
+    device: Device = "cpu",
 ) -> Result:
     """Play a match once per seed, all at the same time.
 
@@ -53,8 +56,11 @@ def simulate(
             the logarithm ("log"), or the "last". The last round is always kept.
         metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
         keep: what else to keep of every round, out of "actions", "rewards" and "policies": see `Result.kept`.
-        block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB.
+        block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB, or 256 MiB
+            on a graphics processor.
         progress: called with the number of rounds done, after every block.
+        device: where to compute: "cpu", or "cuda" for a graphics processor, which pays for large games and many runs.
+            The same seed meets the same noise on both; a learner's own random numbers are others.
 
     >>> result = simulate(Match.of("matching-pennies", "exp3", "uniform", rounds=50), seeds=4, keep=["actions"])
     >>> result.metrics["pseudo_regret"].shape
@@ -71,16 +77,19 @@ def simulate(
     recorded = recorded_rounds(record, match.rounds)
     recorder = Recorder(measures, recorded, keep)
     if block_rounds is None:
-        block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES // (8 * len(seed_list) * sum(match.game.shape))))
+        a_round = 8 * len(seed_list) * sum(match.game.shape)  # bytes
+        block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[check_device(device)] // a_round))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
-    table = Table(match, seed_list)
-    for first in range(1, match.rounds + 1, block_rounds):
-        length = min(block_rounds, match.rounds + 1 - first)
-        recorder.take(table.play(first, length))
-        if progress is not None:
-            progress(first + length - 1)
+    with computing_on(check_device(device)), _memory_told(match, seed_list):
+        table = Table(match, seed_list, device)
+        for first in range(1, match.rounds + 1, block_rounds):
+            length = min(block_rounds, match.rounds + 1 - first)
+            recorder.take(table.play(first, length))
+            if progress is not None:
+                progress(first + length - 1)
     return Result(
         match=match,
+        device=device,
         seeds=np.array(seed_list),
         rounds=recorded,
         metrics=recorder.metrics,
@@ -90,6 +99,39 @@ def simulate(
         seconds=table.seconds | {"metrics": recorder.seconds},
         classes={metric.name: type(metric) for metric in measures},
     )
+
+
+@contextmanager
+def _memory_told(match: Match, seeds: list[int]) -> Iterator[None]:
+    """Say in one line how many seeds would fit, if a graphics processor has too little memory for these."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":  # CuPy's, which is not imported unless it is used
+            raise
+        fit = _seeds_that_fit(match)
+        raise InputError(
+            f"{match}: {len(seeds):,} seeds do not fit into the memory of the graphics processor; accepted: about "
+            f"{fit:,} at a time. Take fewer seeds, or set seeds_per_cell in a study."
+        ) from None
+
+
+def _seeds_that_fit(match: Match) -> int:
+    """About how many, from what a round of a few takes."""
+
+    def taken(runs: int) -> int:
+        pool.free_all_blocks()
+        before = pool.total_bytes()
+        Table(match, range(runs), "cuda").play(1, 1)
+        return int(pool.total_bytes() - before)
+
+    cupy = array_module("cuda")
+    pool = cupy.get_default_memory_pool()
+    taken(1)  # kernels have memory of their own
+    each = max(1.0, (taken(96) - taken(32)) / 64)
+    pool.free_all_blocks()
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    return max(1, int(0.8 * free / each))
 
 
 def _read_arguments(

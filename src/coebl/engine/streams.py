@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,12 @@ _MOST = 1 << 21  # numbers of all runs that are fetched ahead at a time: 16 MiB
 
 def generator(seed: int, purpose: str, kind: str) -> np.random.Generator:
     """The generator of one run for one purpose and one kind of numbers."""
-    sequence = np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind]))
-    return np.random.Generator(np.random.SFC64(sequence))  # NumPy's fastest
+    return np.random.Generator(np.random.SFC64(seed_sequence(seed, purpose, kind)))  # NumPy's fastest
+
+
+def seed_sequence(seed: int, purpose: str, kind: str) -> np.random.SeedSequence:
+    """What the numbers of one run for one purpose and of one kind are derived from."""
+    return np.random.SeedSequence(seed, spawn_key=(_KEYS[purpose], _KINDS[kind]))
 
 
 class Stream:
@@ -41,11 +46,13 @@ class Stream:
         generators: Sequence[np.random.Generator],
         fill: Callable[[np.random.Generator, Floats], object],  # draws as many numbers as the array holds, into it
         ahead: int = AHEAD,
+        arrays: Any = np,  # the library of the arrays that it returns
     ) -> None:
         self._generators = generators
+        self._arrays = arrays
         self._fill = fill
         self._ahead = min(ahead, _MOST // len(generators))
-        self._buffer = np.empty((len(generators), 0))
+        self._buffer = self._there = np.empty((len(generators), 0))  # the latter is where it is used
         self._used = 0
 
     def take(self, count: int) -> Floats:
@@ -59,7 +66,8 @@ class Stream:
             for run, random in enumerate(self._generators):
                 self._fill(random, buffer[run, left.shape[1] :])
             self._buffer, self._used, end = buffer, 0, count
-        taken = self._buffer[:, self._used : end]
+            self._there = self._arrays.asarray(buffer)
+        taken: Floats = self._there[:, self._used : end]
         self._used = end
         return taken
 
@@ -67,8 +75,8 @@ class Stream:
 class BatchRandom:
     """A learner's private random numbers: every call returns (runs, *shape), each run's from its own stream."""
 
-    def __init__(self, seeds: Sequence[int], purpose: str, ahead: int = AHEAD) -> None:
-        self._seeds, self._purpose, self._ahead = seeds, purpose, ahead
+    def __init__(self, seeds: Sequence[int], purpose: str, ahead: int = AHEAD, arrays: Any = np) -> None:
+        self._seeds, self._purpose, self._ahead, self._arrays = seeds, purpose, ahead, arrays
 
     def uniform(self, *shape: int) -> Floats:
         """Uniform on [0, 1)."""
@@ -89,4 +97,4 @@ class BatchRandom:
         return self._stream("normal", lambda random, out: random.standard_normal(out=out))
 
     def _stream(self, kind: str, fill: Callable[[np.random.Generator, Floats], object]) -> Stream:
-        return Stream([generator(seed, self._purpose, kind) for seed in self._seeds], fill, self._ahead)
+        return Stream([generator(seed, self._purpose, kind) for seed in self._seeds], fill, self._ahead, self._arrays)

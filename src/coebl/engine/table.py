@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from coebl.core.devices import Device, array_module
 from coebl.engine.match import Match
 from coebl.engine.seated import PolicyError, Seated, build_seat
 from coebl.engine.streams import Stream, generator
@@ -20,13 +21,16 @@ _NOISE_AHEAD = 256
 class Table:
     """Plays the rounds of every run of a batch, block by block."""
 
-    def __init__(self, match: Match, seeds: Sequence[int]) -> None:
+    def __init__(self, match: Match, seeds: Sequence[int], device: Device = "cpu") -> None:
         game = self.game = match.game
+        arrays = array_module(device)
         self.seats = []
         for name, learner in zip(SEATS, match.learners, strict=True):
             payoff, payoff_range = game.own_view(name)
             shape = payoff.shape[0], payoff.shape[1]
-            seat = build_seat(learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff)
+            seat = build_seat(
+                learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff, arrays=arrays
+            )
             self.seats.append(Seated(learner, seat, seeds, name, payoff))
         pairs = zip(self.seats, reversed(self.seats), strict=True)
         self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # these move last
@@ -34,7 +38,9 @@ class Table:
             [generator(seed, "nature", "noise") for seed in seeds],
             lambda random, out: np.copyto(out, game.noise.draw(random, out.size)),
             ahead=_NOISE_AHEAD,
+            arrays=arrays,
         )
+        self._payoff = arrays.asarray(game.payoff)
         self._playing = 0.0  # seconds, the learners' included
 
     @property
@@ -55,7 +61,7 @@ class Table:
                     seated.move(first + at, at, facing)
                 played = at + 1
                 actions = [seated.draw(at) for seated in self.seats]
-                rewards = self.game.rewards(actions, self._nature.take(1)[:, 0])
+                rewards = self.game.rewards(actions, self._nature.take(1)[:, 0], self._payoff)
                 for seated, own, opponent, reward in zip(self.seats, actions, actions[::-1], rewards, strict=True):
                     seated.observe(first + at, at, own, opponent, reward)
         except PolicyError:

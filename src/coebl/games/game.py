@@ -131,14 +131,16 @@ class Game:
             raise InputError(f'seat is {seat!r}; accepted: "row" or "column".')
         return View(np.ascontiguousarray(0.0 - self.payoff.T), (0.0 - high, 0.0 - low))
 
-    def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
+    def rewards(self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None) -> tuple[Floats, Floats]:
         """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,).
 
         Args:
             actions: per seat: (runs,).
             draw: nature's numbers, from `Noise.draw`: (runs,).
+            payoff: the game's own, on the device where the actions are; None on the processor.
         """
-        reward = self.noise.reward(self.payoff[tuple(actions)], draw, self.payoff_range)
+        payoffs = self.payoff if payoff is None else payoff
+        reward = self.noise.reward(payoffs[tuple(actions)], draw, self.payoff_range)
         return reward, -reward
 
     def with_noise(self, noise: str | Noise) -> Game:

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.core.specs import Entry
 from coebl.learners.registry import LEARNERS
-from coebl.solver import Maximin
+from coebl.solver import BatchSolution, Maximin
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 """What a learner may declare in `sees`."""
@@ -79,6 +79,7 @@ class Seat:
     random: Random  # the learner's private streams, one per run
     offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
     shown: Floats | None = None  # (actions, opponent_actions), the true payoffs, for a learner that sees the game
+    arrays: Any = np  # the library of its arrays: NumPy, or CuPy on a graphics processor
 
     @property
     def payoff(self) -> Floats:
@@ -89,11 +90,13 @@ class Seat:
 
     def zeros(self, *shape: int) -> Floats:
         """An array of zeros, (runs, *shape)."""
-        return np.zeros((self.runs, *shape))
+        zeros: Floats = self.arrays.zeros((self.runs, *shape))
+        return zeros
 
     def full(self, value: float, *shape: int) -> Floats:
         """An array of this value, (runs, *shape)."""
-        return np.full((self.runs, *shape), value)
+        filled: Floats = self.arrays.full((self.runs, *shape), value)
+        return filled
 
     def array(self, values: ArrayLike) -> Floats:
         """These numbers, of any shape, as an array of the seat's kind.
@@ -101,11 +104,13 @@ class Seat:
         Args:
             values: numbers, or a list of them.
         """
-        return np.asarray(values, np.float64)
+        array: Floats = self.arrays.asarray(values, np.float64)
+        return array
 
     def arange(self, count: int) -> Ints:
         """0, 1, 2, ..., (count,)."""
-        return np.arange(count)
+        numbers: Ints = self.arrays.arange(count)
+        return numbers
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
         """The index of one entry per run: `score[seat.at(action)]` is (runs,).
@@ -145,7 +150,7 @@ class Seat:
 
     def maximin(
         self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
-    ) -> Maximin:
+    ) -> Callable[[Floats], BatchSolution]:
         """A solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
 
         Args:
@@ -156,8 +161,13 @@ class Seat:
             remember: say False if the matrices are wholly new each time; it is faster then, and takes less memory.
         """
         shape = self.runs * each, self.actions, self.opponent_actions
-        weights = partial(self.tie_weights, each)
-        return Maximin(shape, ties=weights if ties == "random" else "first", many_ties=many_ties, remember=remember)
+        preference: Literal["first"] | Callable[[], Floats]
+        preference = partial(self.tie_weights, each) if ties == "random" else "first"
+        if self.arrays is np:
+            return Maximin(shape, ties=preference, many_ties=many_ties, remember=remember)
+        from coebl.solver.cuda import CudaMaximin
+
+        return CudaMaximin(shape, ties=preference, many_ties=many_ties)
 
     def tie_weights(self, each: int) -> Floats:
         """Preferences over the own actions, drawn anew: (runs * each, actions)."""

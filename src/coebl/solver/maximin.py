@@ -76,7 +76,7 @@ class Maximin:
             raise InputError(f'ties is {ties!r}; accepted: "first", or a function that returns weights, (runs, m).')
         self.shape = shape
         self._ties = ties
-        self._precision = _precision(shape[1], shape[2], many_ties)
+        self._precision = tableau_precision(shape[1], shape[2], many_ties)
         self._remember = remember
         self._workspace: Any = None
 
@@ -86,7 +86,7 @@ class Maximin:
         if batch.shape != self.shape:
             raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as this solver was made.")
         runs, m, n = batch.shape
-        weight = _first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
+        weight = first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
         if not self._remember:
             return _solve(batch, weight, _one_tableau(m, n, self._precision))
         if self._workspace is None and self._precision is not None:
@@ -132,7 +132,7 @@ def maximin(
     single = np.ndim(payoffs) == 2
     runs, m, n = batch.shape
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
-    found = _solve(batch, weight, _one_tableau(m, n, _precision(m, n, many_ties=False)))
+    found = _solve(batch, weight, _one_tableau(m, n, tableau_precision(m, n, many_ties=False)))
     if not single:
         return found
     strategy, opponent = found.strategy[0], found.opponent[0]
@@ -151,15 +151,15 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
         shape: (runs, m, n) or (m, n); the number of runs does not matter.
         many_ties: as for `Maximin`.
     """
-    precision = _precision(shape[-2], shape[-1], many_ties)
+    precision = tableau_precision(shape[-2], shape[-1], many_ties)
     if precision is None:
         compile_small()
     else:
         compile_large(precision)
 
 
-def _precision(m: int, n: int, many_ties: bool) -> Precision | None:
-    """That of the tableau, or None where the lockstep kernel is used, which has only one."""
+def tableau_precision(m: int, n: int, many_ties: bool) -> Precision | None:
+    """That of the tableau, or None where the lockstep kernel is used, whose tableau is double precision."""
     if m * n <= _SMALL:
         return None
     return "float32" if min(m, n) >= _SINGLE and not many_ties else "float64"
@@ -195,7 +195,8 @@ def _solve(batch: Floats, weight: Floats, memory: Any) -> BatchSolution:
 
 
 @lru_cache
-def _first_weights(m: int) -> Floats:
+def first_weights(m: int) -> Floats:
+    """The weights of the rule "first", which all runs share: (1, m)."""
     return np.sqrt(np.arange(m) / m)[None]
 
 
@@ -203,7 +204,7 @@ def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: 
     """The weights of shape (runs, m), or (m,), that ties stands for, as the kernels take them: with an axis of runs."""
     if not isinstance(ties, str):
         return _checked_weights(ties, shape)
-    first = _first_weights(shape[-1])
+    first = first_weights(shape[-1])
     if ties == "first":
         return first
     if ties == "random":

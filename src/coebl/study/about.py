@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 import coebl
+from coebl.core.devices import Device, device_title
 from coebl.core.errors import InputError, shorten
+from coebl.core.modules import require
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.engine import Result
@@ -57,7 +59,7 @@ def about_of(
         "rows": rows,
         "checksum": checksum,
         "things": things_of(labels, result, cell.metrics),
-        "versions": versions(),
+        "versions": versions(result.device),
         "seconds": {phase: float(seconds) for phase, seconds in result.seconds.items()},
         "created": now(),
     }
@@ -186,12 +188,14 @@ _DESCRIPTION: dict[str, Callable[[object], bool]] = {
     "record": lambda value: _is_text(value) or is_count(value),
     "metrics": _list_of(_is_text),
     "files": _table_of(_is_text),
+    "device": lambda value: value is None or value == "cuda",
 }
 
 
-def versions() -> dict[str, str]:
+def versions(device: Device = "cpu") -> dict[str, str]:
     """Of all that numbers may depend on."""
-    return {
+    on_device = {} if device == "cpu" else {"cupy": require("cupy").__version__, "device": device_title(device)}
+    return on_device | {
         "coebl": coebl.__version__,
         "numpy": np.__version__,
         "numba": packages.version("numba"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coebl.core.devices import Device
 from coebl.core.errors import printable
 from coebl.core.specs import split_spec
 from coebl.engine import Match, Record, Result, simulate
@@ -29,6 +30,7 @@ class Cell:
     noise: str | None = None  # None: the game's own
     record: Record = "log"  # at which rounds metrics are kept: see `coebl.simulate`
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
+    device: Device = "cpu"  # where it is run: a seed leads to other runs on another one
 
     def match(self) -> Match:
         """The match that the cell plays."""
@@ -36,7 +38,14 @@ class Cell:
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play the match once per seed; `progress` is called with the number of rounds done, now and then."""
-        return simulate(self.match(), self.seeds, record=self.record, metrics=self.metrics, progress=progress)
+        return simulate(
+            self.match(),
+            self.seeds,
+            record=self.record,
+            metrics=self.metrics,
+            progress=progress,
+            device=self.device,
+        )
 
     def description(self) -> dict[str, Any]:
         """All that the numbers depend on: files by their content, wherever they lie."""
@@ -55,6 +64,7 @@ class Cell:
             "metrics": [split_spec(metric).without_folder for metric in self.metrics],
             "files": {key: _sum_of(file) for key, file in named.items() if file and is_file(file)},
             "format": FORMAT,
+            **({} if self.device == "cpu" else {"device": self.device}),  # older cells do not say where they were run
         }
 
     def _game_file(self) -> str:
@@ -69,7 +79,13 @@ class Cell:
         first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
         seeds = f"seed{'s' * (count > 1)} {first}{f'..{last}' * (count > 1)}"
         some = f" ({count} of them)" * (last - first >= count)
-        return printable(f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}{some}")
+        where = f", on {self.device}" * (self.device != "cpu")
+        return printable(f"{self.game}, {self.row} v {self.column}, {self.rounds} rounds, {seeds}{some}{where}")
+
+
+def device_of(description: Mapping[str, Any]) -> str:
+    """Where the cell with this description is run."""
+    return str(description.get("device", "cpu"))
 
 
 def digest_of(description: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec
-from coebl.study.cell import Cell, digest_of
+from coebl.study.cell import Cell, device_of, digest_of
 from coebl.study.errors import MissingError, StoreError
 from coebl.study.schema import Study
 from coebl.study.store import Store
@@ -71,6 +71,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     stale = _stale(descriptions, others)
     kept = [description for digest, description in others.items() if digest not in stale]
     _check_lengths(store, descriptions, kept)
+    _check_device(study, store, kept)
     if not dry:
         for digest in stale:
             store.set_aside(store.path(digest))
@@ -137,7 +138,7 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
 def key_of(description: Description) -> Key:
     """What cells share that differ in their seeds and metrics alone."""
     files = (description["files"].get(key) for key in ("game", "row", "column"))
-    return (*(description[key] for key in (*_MATCH, *_LENGTH)), *files)
+    return (*(description[key] for key in (*_MATCH, *_LENGTH)), device_of(description), *files)
 
 
 def _metrics(description: Description) -> list[MetricAt]:
@@ -201,6 +202,16 @@ def _check_lengths(store: Store, asked: Iterable[Description], others: Iterable[
                 f"cells of {other['row']} v {other['column']} on {other['game']} are there with {key} {other[key]}; "
                 f"use another folder, or put {key} back."
             )
+
+
+def _check_device(study: Study, store: Store, others: Iterable[Description]) -> None:
+    """Refuse to put runs of two devices into one folder: a seed leads to different runs on them."""
+    wanted = {cell.device for cell in study.cells}
+    for device in {device_of(other) for other in others} - wanted:
+        raise StoreError(
+            f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(wanted)}; use "
+            f"another folder, or device {device}."
+        )
 
 
 def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> dict[str, list[str]]:

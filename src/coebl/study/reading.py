@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from coebl.core.devices import DEVICES, Device
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.specs import split_spec
 from coebl.engine import Record
@@ -20,6 +21,7 @@ from coebl.study.sweep import MOST, expand
 
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit numbers
 _SEED_KEYS = ("first", "count")
+_SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a graphics processor is idle with fewer
 
 ACCEPTED = {
     "name": 'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
@@ -31,6 +33,7 @@ ACCEPTED = {
     "games": 'a list of games, such as ["rps", "diagonal:n=[2,3]", "my-game.csv"]',
     "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
     "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
+    "device": f"{' or '.join(DEVICES)}, where to run it",
     "record": '"all", "log", "last", or every how many rounds, >= 1',
     "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
@@ -148,11 +151,20 @@ class Keys:
         self.refuse("record")
         return "log"
 
+    def device(self) -> Device:
+        """Where the study is run."""
+        device = self.get("device", "cpu")
+        for known in DEVICES:
+            if device == known:
+                return known
+        self.refuse("device")
+        return "cpu"
+
     # Seeds
 
     def blocks(self) -> list[tuple[int, ...]]:
         """The seeds, cell by cell."""
-        seeds, size = self._seeds(), self.whole("seeds_per_cell", MOST_SEEDS, default=50)
+        seeds, size = self._seeds(), self.whole("seeds_per_cell", MOST_SEEDS, default=_SEEDS_PER_CELL[self.device()])
         return [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
 
     def _seeds(self) -> Sequence[int]:

@@ -20,6 +20,7 @@ from coebl.learners.base import Kind
 from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
+from coebl.study.cell import device_of
 from coebl.study.errors import StoreError, UnsoundError
 from coebl.study.finding import NOTHING_YET, find, listed
 from coebl.study.store import Store
@@ -81,13 +82,26 @@ class Results:
 
     def notices(self) -> list[str]:
         """What somebody who compares these results should know."""
-        kinds = self.versions().get("exp and log", [])
+        kinds, devices = self.versions().get("exp and log", []), self.devices()
+        notices = [f"the cells were run on a graphics processor ({device})" for device in devices if device != "cpu"]
+        if len(devices) > 1:
+            notices.append("the cells were run on more than one device; a seed leads to different runs on them")
         if len(kinds) < 2:
-            return []
+            return notices
         return [
+            *notices,
             f"the cells were made on processors whose exp and log differ in the last bit ({', '.join(kinds)}); "
-            "where a learner uses these, a seed may lead to different runs on them"
+            "where a learner uses these, a seed may lead to different runs on them",
         ]
+
+    def devices(self) -> list[str]:
+        """Where the cells were run: "cpu", or the names of graphics processors."""
+        return sorted(
+            {
+                about["versions"].get("device", "cuda") if device_of(about["description"]) == "cuda" else "cpu"
+                for about in self.metadata()
+            }
+        )
 
     def kinds(self) -> dict[str, Kind]:
         """How much each learner sees, by its spec; learners of older cells that are not registered are left out."""
@@ -204,6 +218,7 @@ class Results:
             ("noise", {about["labels"]["noise"] for _, about in cells}),
             ("horizon", {about["description"]["rounds"] for _, about in cells}),
             ("record", {about["description"]["record"] for _, about in cells}),
+            ("device", {device_of(about["description"]) for _, about in cells}),
         ):
             if len(found) > 1:
                 several = " and ".join(sorted(map(str, found)))

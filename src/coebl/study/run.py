@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coebl.core.devices import array_module
 from coebl.core.errors import InputError
 from coebl.core.text import one_line
 from coebl.games import parse_game
@@ -64,13 +65,15 @@ def run(
         out: the folder of the results; it is made, or resumed.
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
-        workers: how many local processes; by default one per core.
+        workers: how many local processes; by default one per core, or a single one for a graphics processor.
         cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
         quiet: no progress.
         command: what to note as the command in the folder's log of runs.
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
     """
+    if workers is None and any(cell.device == "cuda" for cell in study.cells):
+        workers = 1  # they would share one graphics processor
     if cell_timeout is not None and not 0 < cell_timeout <= MOST_SECONDS:
         raise InputError(
             f"cell_timeout is {cell_timeout:g}; accepted: seconds above 0, at most {MOST_SECONDS:,}. Leave it out for "
@@ -85,6 +88,8 @@ def run(
         todo = sorted(works, key=works.__getitem__, reverse=True)
         digests = {cell: cell.digest() for cell in todo}
         failed: dict[Cell, Failure] = {}
+        for device in {cell.device for cell in todo} if executor is None else ():
+            array_module(device)  # complains if it cannot be used here
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)

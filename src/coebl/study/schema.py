@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from coebl.core.devices import Device, check_device
 from coebl.core.errors import InputError, nearest
 from coebl.engine.match import MOST_ROUNDS
 from coebl.study.cell import Cell
@@ -31,6 +32,7 @@ name = "example"           # letters, digits, - _ .
 rounds = 500               # of every run
 seeds = 10                 # 0 .. 9; or a list such as [3, 5, 8]; or { first = 100, count = 10 }
 # seeds_per_cell = 5       # how many are run and stored together; default 50; smaller cells take longer
+# device = "cuda"          # run it on a graphics processor; by default on the cpu
 
 games = [                  # see: coebl list games. Files are looked for next to this one
     "rps",
@@ -55,7 +57,7 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _TITLE = r"[^\x00-\x1f\x7f]{1,200}"
 _DESCRIPTION = r".+"
 
-_TOP_ONLY = ("name", "title", "description", "parts")
+_TOP_ONLY = ("name", "title", "description", "device", "parts")
 _IN_PARTS = tuple(key for key in ACCEPTED if key not in _TOP_ONLY)
 _REQUIRED = ("rounds", "seeds", "games", "match-ups")
 
@@ -115,11 +117,12 @@ class StudyError(InputError):
         return "\n".join(self.mistakes)
 
 
-def read_study(path: str | os.PathLike[str]) -> Study:
+def read_study(path: str | os.PathLike[str], device: Device | None = None) -> Study:
     """The study in a file.
 
     Args:
         path: of the file. What it names is looked for next to it.
+        device: takes the place of the one that the file names.
     """
     path = Path(path)
     try:
@@ -129,11 +132,13 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StudyError([f"{path}: {reason}; accepted: a study file. For an example: coebl study new"]) from None
-    return parse_study(text, str(path))
+    return parse_study(text, str(path), device)
 
 
-def parse_study(text: str, where: str = "study.toml") -> Study:
+def parse_study(text: str, where: str = "study.toml", device: Device | None = None) -> Study:
     """The study that a text describes. Files that it names are relative to the file `where`.
+
+    A device takes the place of the one that the text names.
 
     >>> study = parse_study(EXAMPLE)
     >>> len(study.cells)
@@ -147,6 +152,8 @@ def parse_study(text: str, where: str = "study.toml") -> Study:
         contents = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise StudyError([_toml_mistake(text, where, error)]) from None
+    if device is not None:
+        contents["device"] = check_device(device)
     return _Reading(contents, text, where).study()
 
 
@@ -199,7 +206,7 @@ class _Reading:
         if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
             top.refuse("parts")
             return
-        defaults = {key: value for key, value in self.contents.items() if key in _IN_PARTS}
+        defaults = {key: value for key, value in self.contents.items() if key in (*_IN_PARTS, "device")}
         for index, table in enumerate(tables):
             place: Place = ("parts", index)
             hints = self._check_keys(table, place, _IN_PARTS)
@@ -231,7 +238,7 @@ class _Reading:
 
     def _cells(self, keys: Keys) -> Iterator[Cell]:
         """The cells of a part."""
-        rounds = keys.whole("rounds", MOST_ROUNDS)
+        rounds, device = keys.whole("rounds", MOST_ROUNDS), keys.device()
         blocks, noises, record, metrics = keys.blocks(), keys.noises(), keys.record(), keys.metrics()
         match_ups = MatchUps(keys, self.files)
         if "games" not in keys:
@@ -250,4 +257,4 @@ class _Reading:
         games = self.checks.check(specs, metrics, match_ups, rounds)
         pairs = match_ups.pairs
         for (game, allowed), noise, (row, column), block in itertools.product(games.items(), noises, pairs, blocks):
-            yield Cell(game, row, column, rounds, block, noise, record, allowed)
+            yield Cell(game, row, column, rounds, block, noise, record, allowed, device)

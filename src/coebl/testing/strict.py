@@ -77,8 +77,10 @@ class StrictArray(NDArrayOperatorsMixin):
         raise TypeError("an array from the seat is turned into one of NumPy's; call NumPy's functions on it instead")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if method != "__call__":
+            raise TypeError(f"other libraries may have no numpy.{ufunc.__name__}.{method}; call a function or method")
         plain_options = _plain(options) | ({} if out is None else {"out": _plain(out)})
-        result = getattr(ufunc, method)(*_plain(inputs), **plain_options)
+        result = ufunc(*_plain(inputs), **plain_options)
         return out[0] if out is not None and len(out) == 1 else _strict(result)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from coebl.core.devices import Device
 from coebl.core.errors import InputError, check_whole
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS, parse_learner
@@ -91,14 +92,15 @@ def _check_field(field: Iterable[str]) -> None:
             )
 
 
-def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> Study:
+def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> Study:
     """The study of a tournament that is run into a folder, or goes on there.
 
     Args:
         suite: what is played.
         learners: who plays; in a suite with a subject, who is tested.
         seeds: runs per match.
-        folder: where it is run.
+        folder: where its results are kept.
+        device: where it is run.
     """
     made = not folder.exists()
     try:
@@ -108,7 +110,7 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
             f"--out is {folder}: {error.strerror}; accepted: a folder, or the path of a new one."
         ) from None
     try:
-        return parse_study(study_text(suite, learners, seeds, folder), str(folder / "study.toml"))
+        return parse_study(study_text(suite, learners, seeds, folder, device), str(folder / "study.toml"))
     except InputError as error:
         if made:
             folder.rmdir()
@@ -136,7 +138,7 @@ def size_text(study: Study) -> str:
     return f"{sizes}, {len(study.matches())} matches"
 
 
-def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) -> str:
+def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> str:
     """The study file of a tournament. Files of games and learners are named as seen from its folder."""
     check_whole("--seeds", seeds, 2)
     lines = [
@@ -146,6 +148,7 @@ def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path) 
         f"seeds = {seeds}",
         f"metrics = {_toml(metrics_of(suite))}",
         'record = "log"',
+        *([f"device = {_toml(device)}"] if device != "cpu" else []),
     ]
     if suite.subject:
         lines += ["", "[match-ups]", f"pairs = {_toml(_test_pairs(suite, learners, folder))}"]

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.devices import put, take
 from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.mutation import Mutation
 from coebl.learners.evolution.recombination import Recombination
@@ -94,9 +95,9 @@ class Breeder:
             seen: what the learner was shown.
         """
         at = self._belief.add(seen.action, seen.opponent, seen.reward)
-        count = self._belief.count[at]
-        self._centre[at] = self._belief.mean[at] + self._bonus(count)
-        self._deviation[at] = self._mutation.deviation(self.seat, count)
+        count = take(self._belief.count, at)
+        put(self._centre, at, take(self._belief.mean, at) + self._bonus(count))
+        put(self._deviation, at, self._mutation.deviation(self.seat, count))
 
     def means(self) -> Floats:
         """The estimates, without bonus and mutation: (runs, m, k)."""
@@ -224,5 +225,5 @@ def fitness(policy: Floats, matrices: Floats, facing: Booleans | None = None) ->
     earned: Floats = np.einsum("ri,rdij->rdj", policy, matrices)
     if facing is not None:
         earned = np.where(facing[:, None, :], earned, np.inf)
-    least: Floats = np.minimum.reduce(earned, axis=-1)  # faster than `min` on small games
+    least: Floats = earned.min(axis=-1)
     return least

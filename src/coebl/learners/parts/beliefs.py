@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import put, take
 from coebl.learners.base import Seat
 
 
@@ -19,9 +20,9 @@ class Tally:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        count, mean = self.count[at] + 1, self.mean[at]
-        self.count[at] = count
-        self.mean[at] = mean + (reward - mean) / count
+        count, mean = take(self.count, at) + 1, take(self.mean, at)
+        put(self.count, at, count)
+        put(self.mean, at, mean + (reward - mean) / count)
         return at
 
 
@@ -40,11 +41,13 @@ class Posterior:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        count, total = self.count[at] + 1, self._total[at] + reward
+        count, total = take(self.count, at) + 1, take(self._total, at) + reward
         variance = 1 / (count + 1)
-        self.count[at], self._total[at], self.variance[at] = count, total, variance
-        self.deviation[at] = np.sqrt(variance)
-        self.mean[at] = total * variance
+        put(self.count, at, count)
+        put(self._total, at, total)
+        put(self.variance, at, variance)
+        put(self.deviation, at, np.sqrt(variance))
+        put(self.mean, at, total * variance)
         return at
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:

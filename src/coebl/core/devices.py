@@ -1,0 +1,118 @@
+"""Where arrays live: with NumPy on the processor, or with CuPy on a graphics processor.
+
+Code that is handed arrays calls NumPy's functions on them, which go to the array's own library (NEP 13, 18 and 35).
+Only this module, the solver's kernel and the streams know that there is CuPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.modules import require
+
+Device = Literal["cpu", "cuda"]
+DEVICES: tuple[Device, ...] = get_args(Device)
+
+
+def check_device(device: object) -> Device:
+    """A device's name, checked.
+
+    >>> check_device("gpu")
+    Traceback (most recent call last):
+    ...
+    coebl.core.errors.InputError: device is 'gpu'; accepted: cpu, cuda.
+    """
+    for known in DEVICES:
+        if device == known:
+            return known
+    hint = nearest(device, DEVICES).strip() if isinstance(device, str) else ""
+    raise InputError(f"device is {shorten(device)}; accepted: {', '.join(DEVICES)}.{hint and ' '}{hint}")
+
+
+def array_module(device: Device) -> Any:
+    """The library whose arrays live on a device: NumPy or CuPy. An `InputError` if the device cannot be used."""
+    if check_device(device) == "cpu":
+        return np
+    cupy = require("cupy")
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise _no_device(str(error)) from None
+    if count == 0:
+        raise _no_device("none is there")
+    return cupy
+
+
+def _no_device(reason: str) -> InputError:
+    return InputError(
+        f'device is "cuda", and CuPy finds no graphics processor ({reason}); use device "cpu", or install NVIDIA\'s '
+        "driver on a machine that has one."
+    )
+
+
+def device_title(device: Device) -> str:
+    """What people call the device that is used: the name of the graphics processor, or nothing."""
+    if device == "cpu":
+        return ""
+    name: str = require("cupy").cuda.runtime.getDeviceProperties(0)["name"].decode()
+    return name
+
+
+def on_host(array: Any) -> Any:
+    """An array as one of NumPy's: itself, or a copy from the graphics processor."""
+    return array if isinstance(array, np.ndarray) else array.get()
+
+
+def running_sums(carry: Any, terms: Any) -> Any:
+    """The sums of carry and the first terms, one after the other: (rounds, ...) from (1, ...) and (rounds, ...).
+
+    The additions are the same however the rounds are cut.
+    """
+    if isinstance(terms, np.ndarray):
+        return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
+    from coebl.core.cuda import add_up
+
+    return add_up(carry, terms)
+
+
+def take(array: Any, at: tuple[Any, ...]) -> Any:
+    """array[at] for an index of one entry per run, `Seat.at`: (runs, ...), at a fraction of CuPy's cost."""
+    if isinstance(array, np.ndarray):
+        return array[at]
+    from coebl.core.cuda import take_entries
+
+    return take_entries(array, at)
+
+
+def put(array: Any, at: tuple[Any, ...], values: Any) -> None:
+    """array[at] = values, likewise."""
+    if isinstance(array, np.ndarray):
+        array[at] = values
+    else:
+        from coebl.core.cuda import put_entries
+
+        put_entries(array, at, values)
+
+
+def draw_actions(policy: Any, uniform: Any) -> Any:
+    """An action per run, (runs,), on a graphics processor: what `engine.seated.sample` does, in one kernel."""
+    from coebl.core.cuda import first_above
+
+    return first_above(policy, uniform)
+
+
+@contextmanager
+def computing_on(device: Device) -> Iterator[None]:
+    """In this block, what NumPy's functions compute for a run on this device does not depend on the other runs."""
+    if device == "cpu":
+        yield
+        return
+    from coebl.core.cuda import whatever_the_batch
+
+    with whatever_the_batch():
+        yield

@@ -1,0 +1,152 @@
+"""What needs a graphics processor: kernels against the processor's, and every learner against itself."""
+
+import numpy as np
+import pytest
+
+from coebl import simulate
+from coebl.core.devices import array_module, computing_on, put, take
+from coebl.core.errors import InputError
+from coebl.engine.cuda_random import CudaRandom, keys
+from coebl.learners import LEARNERS
+from coebl.solver import maximin
+
+
+def _missing() -> str:
+    try:
+        array_module("cuda")
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(_missing()), reason=_missing())]
+
+SEEDS = 200
+SHAPES = [(1, 5), (5, 1), (2, 2), (3, 7), (16, 16), (20, 33), (64, 64), (50, 130), (128, 128), (40, 300), (260, 250)]
+
+
+def _games(m, n, count=12):
+    random = np.random.default_rng(m + 1000 * n)
+    yield "normal", random.normal(size=(count, m, n))
+    yield "tied", random.integers(0, 2, size=(count, m, n)).astype(float)
+    few = np.full((count, m, n), 3.0)
+    for matrix in few:
+        matrix[random.integers(0, m, 2 * m), random.integers(0, n, 2 * m)] = random.normal(size=2 * m)
+    yield "mostly equal", few
+    yield "wild", random.normal(size=(count, m, n)) * 10.0 ** random.uniform(-3, 3, size=(count, m, 1))
+
+
+@pytest.mark.parametrize(("m", "n"), SHAPES)
+def test_the_kernel_finds_what_the_processor_finds(m, n):
+    from coebl.solver.cuda import CudaMaximin
+
+    cupy = array_module("cuda")
+    for kind, batch in _games(m, n):
+        found, known = CudaMaximin(batch.shape)(cupy.asarray(batch)), maximin(batch)
+        assert (abs(found.gap.get()) <= 1e-9).all(), kind
+        span = batch.max(axis=(1, 2)) - batch.min(axis=(1, 2)) + 1e-300
+        assert (abs(found.value.get() - known.value) <= 1e-9 * span).all(), kind
+        if kind != "wild":  # the rule for ties says which strategy, as far as double precision can tell
+            assert abs(found.strategy.get() - known.strategy).max() < 1e-6, kind
+
+
+def test_an_answer_does_not_depend_on_its_batch():
+    from coebl.solver.cuda import CudaMaximin
+
+    cupy = array_module("cuda")
+    batch = cupy.asarray(np.random.default_rng(0).normal(size=(300, 60, 60)))
+    whole, part = CudaMaximin(batch.shape)(batch), CudaMaximin((3, 60, 60))(batch[100:103])
+    for name in ("strategy", "opponent", "value", "gap", "pivots"):
+        assert (getattr(whole, name)[100:103] == getattr(part, name)).all()
+
+
+def test_payoffs_that_are_not_finite_are_refused():
+    from coebl.solver.cuda import CudaMaximin
+
+    batch = array_module("cuda").ones((2, 3, 3))
+    batch[1, 2, 0] = np.nan
+    with pytest.raises(InputError, match="accepted: finite numbers"):
+        CudaMaximin(batch.shape)(batch)
+
+
+def _philox(counter, key):
+    word, key = list(counter), list(key)
+    for _ in range(10):
+        products = 0xD2511F53 * word[0], 0xCD9E8D57 * word[2]
+        word = [products[1] >> 32 ^ word[1] ^ key[0], products[1], products[0] >> 32 ^ word[3] ^ key[1], products[0]]
+        word = [number & 0xFFFFFFFF for number in word]
+        key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return word
+
+
+def test_random_numbers_are_those_of_philox_wherever_a_stream_is_cut():
+    random = CudaRandom([5, 9], "row learner")
+    drawn = np.concatenate([random.uniform(3).get(), random.uniform(2, 2).get().reshape(2, 4)], axis=1)
+    for run, words in enumerate(keys([5, 9], "row learner", "uniform").tolist()):
+        pairs = [_philox([pair, 0, *words[2:]], words[:2]) for pair in range(4)]
+        expected = [((a << 32 | b) >> 11) * 2.0**-53 for word in pairs for a, b in (word[:2], word[2:])]
+        assert drawn[run].tolist() == expected[:7]
+
+
+def test_normal_numbers_are_normal():
+    drawn = CudaRandom(range(1000), "row learner").normal(1000).get()
+    moments = [(drawn**power).mean() for power in (1, 2, 3, 4)]
+    errors = np.sqrt(np.array([1, 2, 15, 96]) / drawn.size)  # standard errors of these means
+    assert (abs(moments - np.array([0, 1, 0, 3])) < 4.5 * errors).all()
+
+
+@pytest.mark.parametrize("subscripts", ["ri,rdij->rdj", "trj,ji->tri", "trj,trj->tr", "ma,rap->rmp", "rp,rq->rpq"])
+def test_einsum_in_any_batch(subscripts):
+    cupy = array_module("cuda")
+    random, sizes = np.random.default_rng(0), dict(zip("rtdijmapq", (40, 6, 2, 5, 7, 3, 4, 9, 8), strict=True))
+    arrays = [random.normal(size=[sizes[letter] for letter in name]) for name in subscripts.split("->")[0].split(",")]
+    with computing_on("cuda"):
+        found = np.einsum(subscripts, *map(cupy.asarray, arrays)).get()
+    assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
+
+
+def test_one_entry_per_run():
+    cupy = array_module("cuda")
+    array = np.random.default_rng(0).normal(size=(5, 3, 4))
+    at = np.arange(5), np.array([0, 2, 1, 1, 0]), np.array([3, 0, 1, 2, 3])
+    there, index = cupy.asarray(array), tuple(map(cupy.asarray, at))
+    assert (take(there, index).get() == array[at]).all()
+    put(there, index, cupy.arange(5.0))
+    array[at] = np.arange(5.0)
+    assert (there.get() == array).all()
+
+
+GAMES = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
+NAMES = [name for name in LEARNERS.names if name not in ("fixed", "switching")]  # which name their actions
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_learner_plays_on_either_device_alike(game, name):
+    here, there = (
+        simulate(game, name, "exp3", rounds=150, seeds=SEEDS, record="last", device=device)
+        for device in ("cpu", "cuda")
+    )
+    difference = there.final("pseudo_regret") - here.final("pseudo_regret")  # paired: the noise is the same
+    assert abs(difference.mean()) <= 4.5 * difference.std() / SEEDS**0.5 + 1e-6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_does_not_depend_on_its_batch(name):
+    options = {"rounds": 40, "record": "last", "metrics": ["all"], "device": "cuda"}
+    whole = simulate(GAMES[1], name, "exp3", seeds=300, **options)
+    part = simulate(GAMES[1], name, "exp3", seeds=[7, 250], block_rounds=9, **options)
+    for metric in whole.metrics:
+        assert np.array_equal(whole.final(metric)[[7, 250]], part.final(metric), equal_nan=True), metric
+    assert np.array_equal(whole.row_policy[[7, 250]], part.row_policy)
+
+
+def test_too_little_memory_is_told_in_one_line():
+    cupy = array_module("cuda")
+    pool = cupy.get_default_memory_pool()
+    pool.set_limit(size=pool.total_bytes() + 300 * 2**20)
+    try:
+        with pytest.raises(InputError, match=r"seeds do not fit .* accepted: about [\d,]+ at a time"):
+            simulate("random-gaussian:m=100,n=100", "coebl", "coebl", rounds=2, seeds=5000, device="cuda")
+    finally:
+        pool.set_limit(size=0)

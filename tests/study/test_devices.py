@@ -1,0 +1,50 @@
+from dataclasses import replace
+
+import pytest
+
+from coebl.study import StudyError, parse_study
+from coebl.study.cell import Cell, device_of
+from coebl.study.errors import StoreError
+from coebl.study.plan import make_plan
+from coebl.study.store import Store
+
+TEXT = """
+name = "small"
+rounds = 5
+seeds = 120
+games = ["rps"]
+learners = ["uniform"]
+[match-ups]
+self-play = true
+"""
+
+
+def test_a_cell_on_another_device_is_another_cell():
+    here = Cell("rps", "uniform", "exp3", 5, (0, 1))
+    there = replace(here, device="cuda")
+    assert "device" not in here.description()
+    assert device_of(there.description()) == "cuda"
+    assert here.digest() != there.digest()
+    assert str(there).endswith(", on cuda")
+
+
+def test_the_device_of_a_study():
+    assert {cell.device for cell in parse_study(TEXT).cells} == {"cpu"}
+    study = parse_study('device = "cuda"\n' + TEXT)
+    assert [(cell.device, len(cell.seeds)) for cell in study.cells] == [("cuda", 120)]  # larger cells by default
+    assert {cell.device for cell in parse_study(TEXT, device="cuda").cells} == {"cuda"}
+    assert {cell.device for cell in parse_study('device = "cuda"\n' + TEXT, device="cpu").cells} == {"cpu"}
+
+
+def test_unknown_devices_are_refused_with_their_line():
+    with pytest.raises(StudyError, match="line 1, device: this is 'gpu'; accepted: cpu or cuda"):
+        parse_study('device = "gpu"\n' + TEXT)
+
+
+def test_a_folder_is_of_one_device(tmp_path):
+    study = parse_study(TEXT)
+    store = Store.create(tmp_path, study.name, study.text)
+    for cell in study.cells:
+        store.save(cell, cell.run())
+    with pytest.raises(StoreError, match="its cells were run on cpu, and the study is to be run on cuda"):
+        make_plan(parse_study(TEXT, device="cuda"), store)
