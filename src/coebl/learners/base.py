@@ -144,7 +144,7 @@ class Seat:
         """
         shape = self.runs * each, self.actions, self.opponent_actions
         weights = partial(self.tie_weights, each)
-        preference = weights if ties == "random" else "first"
+        preference: Literal["first"] | Callable[[], Floats] = weights if ties == "random" else "first"
         if self.arrays is np:
             return Maximin(shape, ties=preference, many_ties=many_ties, remember=remember)
         from coebl.solver.cuda import CudaMaximin
