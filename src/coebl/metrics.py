@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import running_sums
+from coebl.core.devices import is_on_cuda, running_sums
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.registry import Registry
@@ -331,7 +331,7 @@ class KullbackLeibler(_Distance):
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """The sum of a ln(a / b)."""
-        special = import_module("scipy.special") if isinstance(policy, np.ndarray) else require("cupyx.scipy.special")
+        special = require("cupyx.scipy.special") if is_on_cuda(policy) else import_module("scipy.special")
         divergence: Floats = special.rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 

@@ -280,7 +280,7 @@ def test_a_folder_that_mixes_processors_says_so(tmp_path, monkeypatch):
     assert here["exp and log"].startswith(platform.machine())
     assert study(tmp_path / "one", CELLS[0]).notices() == []
     results = study(tmp_path / "two", CELLS[0])
-    monkeypatch.setattr(about, "versions", lambda: here | {"exp and log": "another one"})
+    monkeypatch.setattr(about, "versions", lambda *_: here | {"exp and log": "another one"})
     results.store.save(CELLS[1], ran(CELLS[1]))
     [notice] = results.notices()
     assert "processors whose exp and log differ in the last bit (another one, " in notice

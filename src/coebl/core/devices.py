@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, shorten
 from coebl.core.modules import require
 
 Device = Literal["cpu", "cuda"]
@@ -30,8 +30,7 @@ def check_device(device: object) -> Device:
     for known in DEVICES:
         if device == known:
             return known
-    hint = nearest(device, DEVICES).strip() if isinstance(device, str) else ""
-    raise InputError(f"device is {shorten(device)}; accepted: {', '.join(DEVICES)}.{hint and ' '}{hint}")
+    raise InputError(f"device is {shorten(device)}; accepted: {', '.join(DEVICES)}.")
 
 
 def array_module(device: Device) -> Any:
@@ -63,9 +62,14 @@ def device_title(device: Device) -> str:
     return name
 
 
+def is_on_cuda(array: object) -> bool:
+    """Whether an array is one of CuPy's, which need not be imported to tell."""
+    return type(array).__module__.partition(".")[0] == "cupy"
+
+
 def on_host(array: Any) -> Any:
     """An array as one of NumPy's: itself, or a copy from the graphics processor."""
-    return array if isinstance(array, np.ndarray) else array.get()
+    return array.get() if is_on_cuda(array) else array
 
 
 def running_sums(carry: Any, terms: Any) -> Any:
@@ -73,7 +77,7 @@ def running_sums(carry: Any, terms: Any) -> Any:
 
     The additions are the same however the rounds are cut.
     """
-    if isinstance(terms, np.ndarray):
+    if not is_on_cuda(terms):
         return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
     from coebl.core.cuda import add_up
 
@@ -82,7 +86,7 @@ def running_sums(carry: Any, terms: Any) -> Any:
 
 def take(array: Any, at: tuple[Any, ...]) -> Any:
     """array[at] for an index of one entry per run, `Seat.at`: (runs, ...), at a fraction of CuPy's cost."""
-    if isinstance(array, np.ndarray):
+    if not is_on_cuda(array):
         return array[at]
     from coebl.core.cuda import take_entries
 
@@ -91,7 +95,7 @@ def take(array: Any, at: tuple[Any, ...]) -> Any:
 
 def put(array: Any, at: tuple[Any, ...], values: Any) -> None:
     """array[at] = values, likewise."""
-    if isinstance(array, np.ndarray):
+    if not is_on_cuda(array):
         array[at] = values
     else:
         from coebl.core.cuda import put_entries

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import draw_actions, on_host
+from coebl.core.devices import draw_actions, is_on_cuda, on_host
 from coebl.core.errors import CoeblError, UserCodeError, shorten, where
 from coebl.engine.cuda_random import CudaRandom
 from coebl.engine.streams import AHEAD, BatchRandom
@@ -171,8 +171,9 @@ class Seated:
 
 def sample(policy: Floats, uniform: Floats) -> Ints:
     """An action per run: the first whose cumulative probability exceeds the uniform number."""
-    if not isinstance(policy, np.ndarray):
-        return draw_actions(policy, uniform)
+    if is_on_cuda(policy):
+        drawn: Ints = draw_actions(policy, uniform)
+        return drawn
     cumulative = policy.cumsum(axis=1)
     below = cumulative <= uniform * cumulative[:, -1:]
     below[:, -1] = False  # only a policy that is about to be refused needs this
