@@ -1,6 +1,7 @@
 """coebl reproduce, claims, figures and report, as a user calls them."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -63,7 +64,7 @@ def test_claims_as_json(folder, coebl):
 
 def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(folder, coebl):
     brief = coebl("claims", folder, cwd=folder.parent).stdout
-    rows = [line for line in brief.splitlines() if line[:1] == "C"]
+    rows = [line for line in brief.splitlines() if re.match(r"C\d", line)]
     assert [row.split()[0] for row in rows] == [f"C{number}" for number in range(1, 17)]
     assert "against 0" not in brief
     assert "Of the 3 matches against Exp3, Exp3-IX and UCB that were run (C14, 39 in all), COEBL wins " in " ".join(

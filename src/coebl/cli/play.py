@@ -11,7 +11,6 @@ import typer
 from coebl.cli.app import DeviceOption, app
 from coebl.cli.rounds import check_savable, save_rounds
 from coebl.cli.waiting import compilation_told, progress_bar
-from coebl.core.devices import check_device
 from coebl.core.errors import check_whole, printable
 from coebl.core.plain import finite
 
@@ -127,6 +126,7 @@ def match_command(
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
+    from coebl.core.devices import check_device
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
 

@@ -14,7 +14,6 @@ import typer
 
 from coebl.cli.app import DeviceOption, app, cells_text
 from coebl.cli.rankings import print_ranking
-from coebl.core.devices import check_device
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
@@ -51,6 +50,7 @@ def run_command(
       coebl run study.toml --out results --dask tcp://scheduler:8786
       coebl run study.toml --out results-cuda --device cuda
     """
+    from coebl.core.devices import check_device
     from coebl.study import Results, read_study
 
     study = read_study(file, None if device is None else check_device(device))

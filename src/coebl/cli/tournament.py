@@ -13,7 +13,6 @@ from coebl.cli.app import DeviceOption, app, repeated
 from coebl.cli.rankings import print_standings
 from coebl.cli.screen import say
 from coebl.cli.studies import Dask, Workers, going_on, run_study
-from coebl.core.devices import check_device
 
 if TYPE_CHECKING:
     from coebl.study import Study
@@ -57,6 +56,7 @@ def tournament_command(
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
+    from coebl.core.devices import check_device
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
     from coebl.tournament.suite import read_suite
 
