@@ -64,7 +64,7 @@ def device_title(device: Device) -> str:
 
 def is_on_cuda(array: object) -> bool:
     """Whether an array is one of CuPy's, which need not be imported to tell."""
-    return type(array).__module__.partition(".")[0] == "cupy"
+    return not isinstance(array, np.ndarray) and type(array).__module__.partition(".")[0] == "cupy"
 
 
 def on_host(array: Any) -> Any:
