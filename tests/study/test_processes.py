@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import InvalidStateError, ProcessPoolExecutor
 
 import pytest
 import threadpoolctl
@@ -21,6 +21,27 @@ def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
         libraries = pool.submit(threadpoolctl.threadpool_info).result()
     assert {library["num_threads"] for library in libraries} == {1}
     assert dict(os.environ) == before
+
+
+def test_a_cancelled_future_is_no_complaint_and_other_errors_of_threads_are(monkeypatch):
+    """A pool whose processes die while its futures are cancelled has a thread that raises the first."""
+    told = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: told.append(args.exc_type))
+    before = threading.excepthook
+
+    def in_a_thread(error):
+        def fail():
+            raise error
+
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+
+    with local_processes(1):
+        in_a_thread(InvalidStateError())
+        in_a_thread(ValueError())
+    assert told == [ValueError]
+    assert threading.excepthook is before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

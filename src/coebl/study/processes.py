@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, InvalidStateError, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import ParamSpec, TypeVar
@@ -32,16 +32,34 @@ def local_processes(workers: int | None, prepare: Callable[[], object] | None = 
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     pool = _Pool(workers or cores(), mp_context=context, initializer=_begin, initargs=(prepare,))
+    complain = threading.excepthook
+    threading.excepthook = _unless_cancelled(complain)
     try:
         yield pool
         pool.shutdown()
-    except BaseException:
+        threading.excepthook = complain
+    except BaseException:  # the thread of the pool may end later than this block, so that the hook stays
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
             process.terminate()
         for process in set(multiprocessing.active_children()) - others:
             process.join()
         raise
+
+
+def _unless_cancelled(
+    complain: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
+    """A hook for threads that keeps still where the pool's own finds a future cancelled that it wants to fail.
+
+    That is so if the processes die, of a signal to all, while the futures are being cancelled for the same signal.
+    """
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        if not issubclass(args.exc_type, InvalidStateError):
+            complain(args)
+
+    return hook
 
 
 class _Pool(ProcessPoolExecutor):
