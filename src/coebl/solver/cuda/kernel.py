@@ -1,4 +1,4 @@
-"""The kernel of `simplex.cu`, compiled for one shape and one precision of the tableau, and how it is launched."""
+"""The kernel of `simplex.cu` and its other parts, compiled for one shape and one precision of the tableau, and how it is launched."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.solver.kernels.tolerances import DOUBLE, SINGLE
+from coebl.solver.kernels.tolerances import DOUBLE, MOST_GAP, SINGLE
 
 MOST_ACTIONS = 512
 
@@ -18,13 +20,16 @@ _MOST_THREADS = 384  # measured: more of them wait for each other longer than th
 _ROWS_EACH = 24  # rows of T that a thread updates, unless there would be too many threads
 _RESERVED = 1024  # bytes of shared memory that the system takes for each block
 _BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
-_SHARED_SHARE = 0.95  # of T, that is kept in shared memory rather than have more blocks
+_REGISTERS = 65536  # of a multiprocessor, for all its threads
+_OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
+_CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
+_PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
 _TOLERANCES = ("zero", "tiny", "exact", "loose", "rounding", "share", "tie_error", "tie_error_relative")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a block of threads shares a tableau: the constants of `simplex.cu`, and what follows from them."""
+    """How a block of threads shares a tableau: the constants of `block.cu`, and what follows from them."""
 
     m: int
     n: int
@@ -32,6 +37,7 @@ class Layout:
     threads: int
     stride: int  # from row to row of T
     shared_rows: int  # rows of T in shared memory; the others are in global memory
+    held: int  # of the others, those that a thread has in registers while it pivots
     blocks: int  # on a multiprocessor at a time
 
     @property
@@ -76,12 +82,15 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layou
     stride = (vectors + (vectors % 8 == 0)) * vector
     threads = min(_MOST_THREADS, -(-vectors * -(-m // _ROWS_EACH) // _WARP) * _WARP)
     groups = threads // vectors
-    own = groups * stride * item + (m + stride) * item + 8 * (2 * m + n) + 2 * (m + n) + 24 * (threads // _WARP) + 256
-    most = own + _SHARED_SHARE * m * stride * item + _RESERVED  # bytes that a block asks for, at least
-    blocks = max(1, min(_BLOCKS, 2048 // threads, int(all_bytes / most)))
-    room = min(block_bytes, all_bytes // blocks - _RESERVED) - own
-    shared_rows = max(0, min(m, room // (stride * item)))
-    return Layout(m, n, real, threads, stride, shared_rows, blocks)
+    own = groups * stride * item + (m + stride) * item + 8 * (2 * m + n) + 2 * (m + n) + 24 * (threads // _WARP) + 384
+    for blocks in range(min(_BLOCKS, 2048 // threads), 0, -1):
+        room = min(block_bytes, all_bytes // blocks - _RESERVED) - own
+        shared_rows = max(0, min(m, room // (stride * item)))
+        most_held = (min(255, _REGISTERS // (threads * blocks) // 8 * 8) - _OWN_REGISTERS) // 4
+        held = max(0, min(most_held, -(-(m - shared_rows) // groups)))
+        if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
+            break
+    return Layout(m, n, real, threads, stride, shared_rows, held, blocks)
 
 
 class Kernel:
@@ -96,40 +105,55 @@ class Kernel:
             "REAL": lay.real,
             "THREADS": lay.threads,
             "SHARED_ROWS": lay.shared_rows,
+            "HELD": lay.held,
             "BLOCKS": lay.blocks,
             "WARP": _WARP,
+            "MOST_GAP": repr(MOST_GAP),
             **{name.upper(): repr(float(getattr(tolerances, name))) for name in _TOLERANCES},
         }
         options = ("--std=c++17", *(f"-D{name}={value}" for name, value in constants.items()))
-        source = (Path(__file__).parent / "simplex.cu").read_text(encoding="utf-8")
+        parts = [(Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS]
         self.layout = lay
-        self._kernel = cupy.RawKernel(source, "solve_batch", options=options)
+        self._kernel = cupy.RawKernel("\n".join(parts), "solve_batch", options=options)
         self._kernel.max_dynamic_shared_size_bytes = lay.shared_bytes
         processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
         self._grid = processors * lay.blocks
         self._numbers = cupy.empty(self._grid * lay.numbers)
         self._rest = cupy.empty(max(1, self._grid * lay.rest), "f4" if lay.real == "float" else "f8")
-        self._queue = cupy.zeros(1, "i4")
 
-    def __call__(self, batch: Any, weight: Any) -> tuple[Any, Any, Any, Any, Any]:
-        """The answers to a batch, as `solver.interruptible.Answers` has them; a gap is NaN where the solve fails."""
-        cupy = require("cupy")
-        runs, m, n = batch.shape
-        row, column = cupy.zeros((runs, m)), cupy.zeros((runs, n))
-        value, gap, pivots = cupy.empty(runs), cupy.empty(runs), cupy.empty(runs, "i8")
-        self._queue.fill(0)
-        memory = self._numbers, self._rest, self._queue
-        arguments = batch, weight, _int(len(weight)), _int(runs), *memory, row, column, value, gap, pivots
-        shape = self.layout
+    def __call__(
+        self,
+        batch: Any,
+        weight: Any,
+        chosen: Any,
+        counts: Any,
+        failed: Any,
+        marks: Any,
+        each: int,
+        answers: tuple[Any, ...],
+    ) -> None:
+        """Write the answers to a batch, or to the matrices that are chosen, without waiting for them.
+
+        Args:
+            batch: (runs, m, n).
+            weight: of ties, (1, m) or (runs, m).
+            chosen: the numbers of the matrices to solve, as many as counts[0] says; None: all of them.
+            counts: (3,), of which the last two are 0; the last one becomes the number of failures.
+            failed: (runs,), gets the numbers of the matrices without an answer. Their gap is NaN.
+            marks: (runs / each,), becomes true where one of these matrices has no answer; None: nothing is marked.
+            each: see there.
+            answers: as `solver.interruptible.Answers` has them.
+        """
+        shape, runs = self.layout, len(batch)
+        numbers = np.int32(len(weight)), np.int32(runs)
+        told = counts, failed, _pointer(marks), np.int32(each)
+        arguments = batch, weight, *numbers, _pointer(chosen), *told, self._numbers, self._rest, *answers
         self._kernel((min(runs, self._grid),), (shape.threads,), arguments, shared_mem=shape.shared_bytes)
-        return row, column, value, gap, pivots
 
 
-def _int(number: int) -> Any:
-    """A number as a C int."""
-    import numpy as np
-
-    return np.int32(number)
+def _pointer(array: Any) -> Any:
+    """An array as an argument of a kernel, or none."""
+    return np.uint64(0) if array is None else array
 
 
 @cache

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+import numpy as np
+
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.solver.cuda.kernel import kernel
-from coebl.solver.kernels.tolerances import MOST_GAP
 from coebl.solver.maximin import BatchSolution, first_weights, maximin, tableau_precision
 
 _fallbacks = 0
@@ -23,12 +24,16 @@ class CudaMaximin:
     """`Maximin` for CuPy's arrays: the same rule for ties, the same certificate, no warm starts.
 
     A matrix whose single-precision tableau does not lead to a certified answer is solved again in double precision,
-    and if that fails too by the kernels of the processor. `BatchSolution.fallbacks` counts the latter.
+    and if that fails too by the kernels of the processor. `BatchSolution.fallbacks` counts the latter. To know whether
+    there are any, the host has to wait for the graphics processor. With `unsolved` it does not: such matrices are left
+    without an answer, with uniform strategies and a gap of NaN, and their runs are marked.
 
     Args:
-        shape: (runs, m, n), of every batch that will be solved.
+        shape: (matrices, m, n), of every batch that will be solved.
         ties: as for `Maximin`; a function returns an array of CuPy's.
         many_ties: as for `Maximin`.
+        unsolved: (runs,), Booleans of CuPy's that become true for the runs of matrices that are left without an answer.
+        each: the number of matrices of a run, which follow one another.
     """
 
     def __init__(
@@ -37,13 +42,18 @@ class CudaMaximin:
         *,
         ties: Literal["first"] | Callable[[], Any] = "first",
         many_ties: bool = False,
+        unsolved: Any = None,
+        each: int = 1,
     ) -> None:
+        cupy = require("cupy")
         self.shape = shape
-        self._ties = ties
-        _, m, n = shape
-        self._real = "float" if tableau_precision(m, n, many_ties) == "float32" else "double"
-        self._first = require("cupy").asarray(first_weights(m))
-        kernel(m, n, self._real)  # compiled now
+        self._ties, self._unsolved, self._each = ties, unsolved, each
+        runs, m, n = shape
+        single = tableau_precision(m, n, many_ties) == "float32"
+        self._kernels = [kernel(m, n, real) for real in (("float", "double") if single else ("double",))]
+        self._first = cupy.asarray(first_weights(m))
+        self._counts = cupy.zeros(2 * len(self._kernels) + 1, np.int32)  # see `Kernel`: each begins where one ends
+        self._failed = cupy.empty((len(self._kernels), runs), np.int32)
 
     def __call__(self, payoffs: Any) -> BatchSolution:
         """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
@@ -52,31 +62,33 @@ class CudaMaximin:
             raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
         batch = cupy.ascontiguousarray(payoffs, "f8")
         weight = self._first if isinstance(self._ties, str) else _scaled(self._ties())
-        answers = _solve(batch, weight, self._real)
-        return BatchSolution(*answers[:5], fallbacks=answers[5])
+        runs, m, n = self.shape
+        answers = cupy.empty((runs, m)), cupy.empty((runs, n)), *cupy.empty((2, runs)), cupy.empty(runs, np.int64)
+        self._counts.fill(0)
+        chosen = None
+        for at, solve in enumerate(self._kernels):
+            failed = self._failed[at]
+            marks = (self._unsolved, self._each) if at == len(self._kernels) - 1 else (None, 1)
+            solve(batch, weight, chosen, self._counts[2 * at :], failed, *marks, answers)
+            chosen = failed
+        fallbacks = self._rescue(batch, weight, answers) if self._unsolved is None else 0
+        return BatchSolution(*answers, fallbacks=fallbacks)
 
-
-def _solve(batch: Any, weight: Any, real: str) -> tuple[Any, Any, Any, Any, Any, int]:
-    """The answers to a batch, every one certified, and how many the processor gave."""
-    global _fallbacks
-    cupy = require("cupy")
-    answers = kernel(batch.shape[1], batch.shape[2], real)(batch, weight)
-    failed = cupy.flatnonzero(~(abs(answers[3]) <= MOST_GAP))
-    if len(failed) == 0:
-        return *answers, 0
-    again, ties = batch[failed], weight[failed] if len(weight) > 1 else weight
-    fallbacks = 0
-    if real == "float":
-        *found, fallbacks = _solve(again, ties, "double")
-    else:
-        fallbacks = len(failed)
-        _fallbacks += fallbacks
-        weights = cupy.asnumpy(ties).repeat(len(failed) // len(ties), axis=0)
-        solved = maximin(cupy.asnumpy(again), ties=weights)
-        found = [cupy.asarray(getattr(solved, name)) for name in ("strategy", "opponent", "value", "gap", "pivots")]
-    for answer, part in zip(answers, found, strict=True):
-        answer[failed] = part
-    return *answers, fallbacks
+    def _rescue(self, batch: Any, weight: Any, answers: tuple[Any, ...]) -> int:
+        """Have the processor answer what the kernels could not, and say how many these are."""
+        global _fallbacks
+        cupy = require("cupy")
+        count = int(self._counts[-1])  # waits for the kernels
+        if count == 0:
+            return 0
+        _fallbacks += count
+        failed = cupy.sort(self._failed[-1, :count])
+        ties = cupy.asnumpy(cupy.broadcast_to(weight, (len(batch), self.shape[1]))[failed])
+        solved = maximin(cupy.asnumpy(batch[failed]), ties=ties)
+        found = solved.strategy, solved.opponent, solved.value, solved.gap, solved.pivots
+        for answer, part in zip(answers, found, strict=True):
+            answer[failed] = cupy.asarray(part)
+        return count
 
 
 def _scaled(weight: Any) -> Any:
