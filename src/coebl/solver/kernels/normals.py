@@ -1,14 +1,14 @@
 """The compiled kernel for normal numbers: those of NumPy's ``Generator(SFC64(...)).standard_normal``, bit for bit.
 
-The method is the ziggurat of Marsaglia and Tsang (2000), with 256 layers of equal area under exp(-x² / 2). One number of
-64 bits chooses a layer, a sign and a point in the layer's rectangle. A point below the rectangle above it is accepted at
-once, which 99 of 100 are. Of the others, those in the lowest layer are replaced by a number from the tail, and the rest
-are accepted with the probability that the density demands, or drawn again. The generator is Doty-Humphrey's SFC64. Both
-are compiled into one loop, whose state stays in registers; NumPy calls a function for every number.
+The method is the ziggurat of Marsaglia and Tsang (2000), with 256 layers of equal area under exp(-x² / 2). Of a random
+number of 64 bits, some choose a layer, one a sign, and 52 a point in the layer's rectangle. A point that is below the
+layer above as well is accepted at once, as 985 of 1000 are. Of the others, those in the lowest layer are replaced by a
+number from the tail; the rest are accepted with the probability that the density demands, or drawn again. The random
+numbers are those of Doty-Humphrey's SFC64. NumPy calls a function for each of them; here the generator is part of the
+loop, and its state stays in registers.
 
-The tables are an argument, one array: for each layer with sign + and then with sign -, the least point that is not
-accepted at once and the width of a point; then the density at each layer's edge; last the start of the tail and its
-inverse.
+The tables are one array: for each layer with sign +, and then with sign -, the first point that is not accepted at once
+and the width of a point; then the density at the edge of each layer; last, where the tail begins, and its inverse.
 """
 
 import math
@@ -23,7 +23,6 @@ POINTS = 1 << 52  # of a layer
 DENSITY = 4 * LAYERS  # where each part of the tables starts
 TAIL = DENSITY + LAYERS
 INVERSE_TAIL = TAIL + 1
-ENTRIES = TAIL + 2
 
 _LAYER_AND_SIGN = np.uint64(2 * LAYERS - 1)
 _LAST_POINT = np.uint64(POINTS - 1)
