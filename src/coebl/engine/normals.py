@@ -27,7 +27,8 @@ class CompiledNormals:
     """The normal numbers of generators, one per run, whose states it takes over."""
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
-        self._tables = compiled_tables()
+        compile_normals()
+        self._tables = read_tables()
         self.states = _states(generators)  # (runs, 4)
 
     def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
@@ -84,14 +85,13 @@ def agrees_with_numpy() -> bool:
 
 
 @cache
-def compiled_tables() -> Floats:
-    """The kernel's tables. The kernel is compiled, too, or loaded from the cache of compiled code."""
-    tables = read_tables()
+def compile_normals() -> None:
+    """Compile the kernel, or load it from the cache of compiled code."""
     state = np.zeros((1, 4), np.uint64)
-    in_second_thread(lambda: fill_normal(state, tables, _NONE, _NONE, np.empty((1, 1, 1))))
-    return tables
+    in_second_thread(lambda: fill_normal(state, read_tables(), _NONE, _NONE, np.empty((1, 1, 1))))
 
 
+@cache
 def read_tables() -> Floats:
     """The tables of NumPy's ziggurat, as `solver.kernels.normals` describes them.
 
