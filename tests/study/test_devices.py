@@ -2,11 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from coebl.study import StudyError, parse_study
+from coebl.report.page import write_page
+from coebl.study import Results, StudyError, parse_study
 from coebl.study.cell import Cell, device_of
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
+from coebl.study.ranking import rank
 from coebl.study.store import Store
+from coebl.tournament.measured import measure
 
 TEXT = """
 name = "small"
@@ -48,3 +51,29 @@ def test_a_folder_is_of_one_device(tmp_path):
         store.save(cell, cell.run())
     with pytest.raises(StoreError, match="its cells were run on cpu, and the study is to be run on cuda"):
         make_plan(parse_study(TEXT, device="cuda"), store)
+
+
+READERS = {
+    "summary": lambda results: results.summary(),
+    "table": lambda results: results.table(),
+    "lazy": lambda results: results.lazy(),
+    "runs": lambda results: results.runs("rps", "uniform", "uniform", "regret"),
+    "plot": lambda results: results.plot(),
+    "compare": lambda results: results.compare("uniform", "exp3"),
+    "ranking": rank,
+    "tournament": lambda results: measure(parse_study(TEXT), results),
+    "page": lambda results: write_page(results, results.store.folder / "page.html", title="Mixed"),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_folder_that_mixes_devices_is_refused_by_whoever_reads_it(reader, tmp_path):
+    study = parse_study(TEXT)
+    store = Store.create(tmp_path, study.name, study.text)
+    here, other = study.cells[:2]
+    store.save(here, here.run())
+    store.save(replace(other, device="cuda"), other.run())
+    results = Results(tmp_path)
+    for _ in range(2):  # nor does it look away when it is asked again
+        with pytest.raises(StoreError, match=r"that were run on cpu and on cuda; accepted: those of one device"):
+            READERS[reader](results)

@@ -74,6 +74,8 @@ def einsum_source(names: tuple[str, ...], output: str) -> str:
         f"{array}[{' + '.join(f'{letter} * {array}_{place}' for place, letter in enumerate(name)) or '0'}]"
         for array, name in zip(arrays, names, strict=True)
     ]
+    if loops:  # several loads under way at a time
+        loops[-1] = f"\n#pragma unroll 8\n    {loops[-1]}"
     total = " * ".join([f"n_{letter}" for letter in output]) or "1"
     return f"""
 extern "C" __global__ void einsum({pointers}double *out, {numbers}) {{
@@ -137,6 +139,15 @@ extern "C" __global__ void put(double *array, const long long *at, const long lo
     const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (run < runs) array[place(run, at, to, m, k)] = values[run];
 }
+
+extern "C" __global__ void visit(double *count, const long long *at, const long long *to, long long runs,
+                                 long long m, long long k, const double *reward, double *mean) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run >= runs) return;
+    const long long here = place(run, at, to, m, k);
+    const double visits = count[here] += 1, before = mean[here];
+    mean[here] = before + (reward[run] - before) / visits;
+}
 """
 
 
@@ -157,17 +168,26 @@ def put_entries(array: Any, at: tuple[Any, ...], values: Any) -> None:
         array[at] = values
 
 
+def count_visits(count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
+    """`devices.count_visit` on a graphics processor."""
+    if _is_plain(count, at) and _is_plain(mean, at) and _is_plain(reward, ()):
+        _entries("visit", count, at, reward, mean)
+    else:
+        count[at] += 1
+        mean[at] += (reward - mean[at]) / count[at]
+
+
 def _is_plain(array: Any, at: tuple[Any, ...]) -> bool:
     """Whether the kernels above can do it: two or three axes, all indexed, everything contiguous."""
     whole = all(index.dtype == np.int64 and index.flags.c_contiguous for index in at)
     return bool(array.dtype == np.float64 and array.flags.c_contiguous and whole and len(at) in (0, array.ndim))
 
 
-def _entries(name: str, array: Any, at: tuple[Any, ...], values: Any) -> None:
+def _entries(name: str, array: Any, at: tuple[Any, ...], *others: Any) -> None:
     runs, m, k = (*array.shape, 1)[:3]
     pointers = at[1], at[2] if len(at) > 2 else np.uint64(0)
     numbers = np.int64(runs), np.int64(m), np.int64(k)
-    _entries_kernel(name)((-(-runs // _THREADS),), (_THREADS,), (array, *pointers, *numbers, values))
+    _entries_kernel(name)((-(-runs // _THREADS),), (_THREADS,), (array, *pointers, *numbers, *others))
 
 
 @cache

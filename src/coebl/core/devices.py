@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, shorten
 from coebl.core.modules import require
 
 Device = Literal["cpu", "cuda"]
 DEVICES: tuple[Device, ...] = get_args(Device)
+Number = TypeVar("Number", bound=np.generic)  # of an array's entries
 
 
 def check_device(device: object) -> Device:
@@ -67,9 +69,10 @@ def is_on_cuda(array: object) -> bool:
     return not isinstance(array, np.ndarray) and type(array).__module__.partition(".")[0] == "cupy"
 
 
-def on_host(array: Any) -> Any:
+def on_host(array: NDArray[Number]) -> NDArray[Number]:
     """An array as one of NumPy's: itself, or a copy from the graphics processor."""
-    return array.get() if is_on_cuda(array) else array
+    copied: NDArray[Number] = cast(Any, array).get() if is_on_cuda(array) else array
+    return copied
 
 
 def running_sums(carry: Any, terms: Any) -> Any:
@@ -101,6 +104,18 @@ def put(array: Any, at: tuple[Any, ...], values: Any) -> None:
         from coebl.core.cuda import put_entries
 
         put_entries(array, at, values)
+
+
+def count_visit(count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
+    """Count one more visit of an entry per run, and let its mean include this reward."""
+    if not is_on_cuda(count):
+        visits, before = count[at] + 1, mean[at]
+        count[at] = visits
+        mean[at] = before + (reward - before) / visits
+    else:
+        from coebl.core.cuda import count_visits
+
+        count_visits(count, mean, at, reward)
 
 
 def draw_actions(policy: Any, uniform: Any) -> Any:

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from coebl.core.modules import require
-from coebl.engine.normals import check_spread, spread_out
+from coebl.engine.normals import check_spread
 from coebl.engine.streams import seed_sequence
 
 _THREADS = 256
+_MOST_BLOCKS = 65535  # in the second dimension of a grid
+_NOTHING = np.uint64(0)  # in place of an array
 
 
 class CudaRandom:
@@ -32,19 +34,27 @@ class CudaRandom:
     def normal(self, *shape: int, deviation: Any = None, mean: Any = None) -> Any:
         """Normal, as `learners.base.Random` says."""
         check_spread(len(self._seeds), shape, deviation, mean)
-        return spread_out(self._draw("normal", shape), deviation, mean)
+        return self._draw("normal", shape, deviation, mean)
 
-    def _draw(self, kind: str, shape: tuple[int, ...]) -> Any:
+    def _draw(self, kind: str, shape: tuple[int, ...], deviation: Any = None, mean: Any = None) -> Any:
         cupy = require("cupy")
         if kind not in self._keys:
             self._keys[kind] = cupy.asarray(keys(self._seeds, self._purpose, kind))
         runs, start, count = len(self._seeds), self._used[kind], prod(shape)
         out = cupy.empty((runs, *shape))
-        pairs = (start + count + 1) // 2 - start // 2
-        if count:
-            numbers = np.int64(runs), np.int64(start), np.int64(count), np.int32(kind == "normal")
-            _kernel()((-(-runs * pairs // _THREADS),), (_THREADS,), (self._keys[kind], *numbers, out))
         self._used[kind] = start + count
+        if out.size == 0:
+            return out
+        spread = [None if array is None else cupy.ascontiguousarray(array, "f8") for array in (deviation, mean)]
+        given = [array for array in spread if array is not None]
+        width = given[0].size // runs if given else count
+        whole = all(number % 2 == 0 for number in (start, count, width)) and all(a.data.ptr % 16 == 0 for a in given)
+        numbers = np.int64(start), np.int64(count), np.int32(kind == "normal")
+        pointers = [_NOTHING if array is None else array for array in spread]
+        pairs = (start + count + 1) // 2 - start // 2
+        threads = min(_THREADS, -(-pairs // 32) * 32)
+        grid = runs, min(_MOST_BLOCKS, -(-pairs // threads))
+        _kernel()(grid, (threads,), (self._keys[kind], *numbers, *pointers, np.int64(width), np.int32(whole), out))
         return out
 
 

@@ -27,7 +27,7 @@ class Recorder:
             raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
         self.seconds = 0.0
         self._metrics = metrics
-        self._rounds = rounds  # at which metrics are kept
+        self.rounds = rounds  # at which metrics are kept
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
         self._kept: dict[Keep, list[list[Floats | Ints]]] = {name: [] for name in keep}
         self._counts: Ints | None = None
@@ -36,7 +36,7 @@ class Recorder:
     def take(self, block: Block) -> None:
         """Measure a block, and keep what is asked for."""
         started = time.perf_counter()
-        inside = self._rounds[(self._rounds >= block.first_round) & (self._rounds < block.first_round + block.rounds)]
+        inside = self.rounds[(self.rounds >= block.first_round) & (self.rounds < block.first_round + block.rounds)]
         for metric in self._metrics:
             self._recorded[metric.name].append(on_host(metric(block)[inside - block.first_round]))
         visits = _visits(block)
@@ -52,6 +52,11 @@ class Recorder:
         return {name: np.concatenate(parts) for name, parts in self._recorded.items()}
 
     @property
+    def classes(self) -> dict[str, type[Metric]]:
+        """The class of each metric."""
+        return {metric.name: type(metric) for metric in self._metrics}
+
+    @property
     def kept(self) -> dict[str, list[Floats | Ints]]:
         """What was asked for, per seat: (rounds, runs), or (rounds, runs, actions) for policies."""
         return {name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()}
@@ -60,7 +65,7 @@ class Recorder:
     def counts(self) -> Ints:
         """How often each pair of actions was played: (runs, m, n)."""
         assert self._counts is not None
-        return on_host(self._counts)  # type: ignore[no-any-return]
+        return on_host(self._counts)
 
     @property
     def last_policies(self) -> list[Floats]:

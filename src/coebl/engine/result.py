@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,6 +54,28 @@ class Result:
         """The column player's: (runs, n)."""
         return self.policies[1]
 
+    def with_runs(self, at: Ints, part: Result) -> Result:
+        """The same, with the runs of these numbers as another result has them.
+
+        Args:
+            at: the numbers, increasing.
+            part: those runs, and no others.
+        """
+        if len(at) == len(self.seeds):
+            return part
+        kept = {
+            name: [_exchanged(*seats, at, 1) for seats in zip(whole, part.kept[name], strict=True)]
+            for name, whole in self.kept.items()
+        }
+        return replace(
+            self,
+            metrics={name: _exchanged(whole, part.metrics[name], at, 1) for name, whole in self.metrics.items()},
+            policies=[_exchanged(*seats, at, 0) for seats in zip(self.policies, part.policies, strict=True)],
+            counts=_exchanged(self.counts, part.counts, at, 0),
+            kept=kept,
+            seconds={phase: seconds + part.seconds[phase] for phase, seconds in self.seconds.items()},
+        )
+
     def __repr__(self) -> str:
         where = f" on {self.device}" * (self.device != "cpu")
         return f"<Result of {self.match}, {len(self.seeds)} runs{where}: {', '.join(self.metrics)}>"
@@ -98,3 +120,10 @@ class Result:
         self.final(metric)  # complains if it was not recorded
         runs = Runs(self.rounds, self.seeds, self.metrics[metric])
         return plot_runs(runs, self.classes[metric], self.match.row, self.match.column, ax)
+
+
+def _exchanged(whole: NDArray[Any], part: NDArray[Any], at: Ints, axis: int) -> NDArray[Any]:
+    """An array with the entries of these numbers, on this axis, from another one."""
+    changed = whole.copy()
+    changed[(slice(None),) * axis + (at,)] = part
+    return changed

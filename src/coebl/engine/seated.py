@@ -34,6 +34,7 @@ def build_seat(
     name: SeatName = "row",
     payoff: Floats | None = None,
     arrays: Any = np,
+    unsolved: Any = None,
 ) -> Seat:
     """The seat of a learner, with as much in it as the learner declares that it sees.
 
@@ -47,6 +48,7 @@ def build_seat(
         payoff: the true payoffs in own view, where they are known. Without them, nothing that depends on them is on
             offer.
         arrays: the library of its arrays, NumPy or CuPy.
+        unsolved: as `Seat` has it.
     """
     actions, opponent_actions = shape
     purpose = f"{name} learner"
@@ -60,6 +62,7 @@ def build_seat(
         offers=frozenset(SIGHTS) if payoff is not None else frozenset({"opponent"}),
         shown=payoff if "game" in learner.sees else None,
         arrays=arrays,
+        unsolved=unsolved,
     )
 
 

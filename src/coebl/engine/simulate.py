@@ -24,6 +24,7 @@ Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are 
 
 _BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 256 * 2**20}  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
+_MOST_AGAIN = 0.1  # of the runs, that are played again one by one: if there are more, all are
 MOST_SEEDS = 10**6
 
 DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
@@ -75,29 +76,47 @@ def simulate(
     measures = parse_metrics(metrics, match.game, len(seed_list))
     check_memory(match, len(seed_list), count_recorded(record, match.rounds), len(measures), keep)
     recorded = recorded_rounds(record, match.rounds)
-    recorder = Recorder(measures, recorded, keep)
     if block_rounds is None:
         a_round = 8 * len(seed_list) * sum(match.game.shape)  # bytes
         block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[check_device(device)] // a_round))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
-    with computing_on(check_device(device)), _memory_told(match, seed_list):
-        table = Table(match, seed_list, device)
+
+    def play(table: Table, measures: Sequence[Metric], progress: Callable[[int], None] | None) -> tuple[Result, Ints]:
+        """What comes of a table, and the runs that have to be played again; all, if these become too many."""
+        recorder = Recorder(measures, recorded, keep)
+        again = table.unsolved()
         for first in range(1, match.rounds + 1, block_rounds):
             length = min(block_rounds, match.rounds + 1 - first)
             recorder.take(table.play(first, length))
+            again = table.unsolved()
+            if len(again) > _MOST_AGAIN * len(table.seeds):
+                again = np.arange(len(table.seeds))
+                break
             if progress is not None:
                 progress(first + length - 1)
+        return _result(match, table, recorder, device), again
+
+    with computing_on(check_device(device)), _memory_told(match, seed_list):
+        result, again = play(Table(match, seed_list, device), measures, progress)
+        if len(again):
+            few = [seed_list[run] for run in again]
+            table = Table(match, few, device, wait=True)
+            result = result.with_runs(again, play(table, parse_metrics(metrics, match.game, len(few)), None)[0])
+    return result
+
+
+def _result(match: Match, table: Table, recorder: Recorder, device: Device) -> Result:
     return Result(
         match=match,
         device=device,
-        seeds=np.array(seed_list),
-        rounds=recorded,
+        seeds=np.array(table.seeds),
+        rounds=recorder.rounds,
         metrics=recorder.metrics,
         policies=recorder.last_policies,
         counts=recorder.counts,
         kept=recorder.kept,
         seconds=table.seconds | {"metrics": recorder.seconds},
-        classes={metric.name: type(metric) for metric in measures},
+        classes=recorder.classes,
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coebl.core.devices import Device, array_module
+from coebl.core.arrays import Ints
+from coebl.core.devices import Device, array_module, on_host
 from coebl.engine.match import Match
 from coebl.engine.seated import PolicyError, Seated, build_seat
 from coebl.engine.streams import Stream, generator
@@ -19,17 +20,32 @@ _NOISE_AHEAD = 256
 
 
 class Table:
-    """Plays the rounds of every run of a batch, block by block."""
+    """Plays the rounds of every run of a batch, block by block.
 
-    def __init__(self, match: Match, seeds: Sequence[int], device: Device = "cpu") -> None:
+    A graphics processor leaves a matrix unsolved now and then. To wait for it in every round, lest there be one, would
+    cost a third of the time. So the rest of such a run is void, and `unsolved` names it; unless `wait` is true, and the
+    processor solves what the other cannot.
+    """
+
+    def __init__(self, match: Match, seeds: Sequence[int], device: Device = "cpu", wait: bool = False) -> None:
+        self.seeds = seeds
         game = self.game = match.game
         arrays = array_module(device)
+        self._unsolved = None if wait or device == "cpu" else arrays.zeros(len(seeds), bool)
         self.seats = []
         for name, learner in zip(SEATS, match.learners, strict=True):
             payoff, payoff_range = game.own_view(name)
             shape = payoff.shape[0], payoff.shape[1]
             seat = build_seat(
-                learner, seeds, shape, match.rounds, payoff_range, name=name, payoff=payoff, arrays=arrays
+                learner,
+                seeds,
+                shape,
+                match.rounds,
+                payoff_range,
+                name=name,
+                payoff=payoff,
+                arrays=arrays,
+                unsolved=self._unsolved,
             )
             self.seats.append(Seated(learner, seat, seeds, name, payoff))
         pairs = zip(self.seats, reversed(self.seats), strict=True)
@@ -48,6 +64,10 @@ class Table:
         """The time taken so far, by phase."""
         learners = {f"{seated.name} learner": seated.seconds for seated in self.seats}
         return learners | {"actions and rewards": self._playing - sum(learners.values())}
+
+    def unsolved(self) -> Ints:
+        """The numbers of the runs that have to be played again."""
+        return np.arange(0) if self._unsolved is None else np.flatnonzero(on_host(self._unsolved))
 
     def play(self, first: int, length: int) -> Block:
         """Play `length` rounds, starting with round `first`."""

@@ -25,7 +25,7 @@ import copy
 import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -88,6 +88,7 @@ class Seat:
     offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
     shown: Floats | None = None  # (actions, opponent_actions), the true payoffs, for a learner that sees the game
     arrays: Any = np  # the library of its arrays: NumPy, or CuPy on a graphics processor
+    unsolved: Any = None  # (runs,), on a graphics processor: marks the runs that will be played again (`CudaMaximin`)
 
     @property
     def payoff(self) -> Floats:
@@ -126,7 +127,11 @@ class Seat:
         Args:
             *actions: each (runs,), one per axis after that of the runs.
         """
-        return (self.arange(self.runs), *actions)
+        return (self._every_run, *actions)
+
+    @cached_property
+    def _every_run(self) -> Ints:
+        return self.arange(self.runs)
 
     def unit(self, reward: Floats) -> Floats:
         """Rewards mapped to [0, 1] by the known range; noise may take them outside, and nothing is clipped.
@@ -175,7 +180,7 @@ class Seat:
             return Maximin(shape, ties=preference, many_ties=many_ties, remember=remember)
         from coebl.solver.cuda import CudaMaximin
 
-        return CudaMaximin(shape, ties=preference, many_ties=many_ties)
+        return CudaMaximin(shape, ties=preference, many_ties=many_ties, unsolved=self.unsolved, each=each)
 
     def tie_weights(self, each: int) -> Floats:
         """Preferences over the own actions, drawn anew: (runs * each, actions)."""

@@ -85,7 +85,7 @@ class Results:
         kinds, devices = self.versions().get("exp and log", []), self.devices()
         notices = [f"the cells were run on a graphics processor ({device})" for device in devices if device != "cpu"]
         if len(devices) > 1:
-            notices.append("the cells were run on more than one device; a seed leads to different runs on them")
+            notices.append("the cells were run on several of these; a seed may lead to different runs on them")
         if len(kinds) < 2:
             return notices
         return [
@@ -218,7 +218,6 @@ class Results:
             ("noise", {about["labels"]["noise"] for _, about in cells}),
             ("horizon", {about["description"]["rounds"] for _, about in cells}),
             ("record", {about["description"]["record"] for _, about in cells}),
-            ("device", {device_of(about["description"]) for _, about in cells}),
         ):
             if len(found) > 1:
                 several = " and ".join(sorted(map(str, found)))
@@ -352,7 +351,9 @@ class Results:
                 for digest in present:
                     if digest not in self._known:
                         self._known[digest] = self._sound(self.store.metadata, digest)
-                self._index = _Index([(digest, self._known[digest]) for digest in present])
+                cells = [(digest, self._known[digest]) for digest in present]
+                _check_devices(self.store, cells)
+                self._index = _Index(cells)
             self._listed_at = stamp
         return self._index
 
@@ -392,6 +393,16 @@ class Results:
                     f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}."
                 )
         return list(dict.fromkeys(metrics))
+
+
+def _check_devices(store: Store, cells: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """Refuse a folder into which somebody has put cells of two devices: a seed leads to different runs on them."""
+    devices = sorted({device_of(about["description"]) for _, about in cells})
+    if len(devices) > 1:
+        raise StoreError(
+            f"{store.folder}: there are cells that were run on {' and on '.join(devices)}; accepted: those of one "
+            "device, as a seed leads to different runs on another. Keep them in two folders."
+        )
 
 
 class _Index:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import put, take
+from coebl.core.devices import count_visit, put, take
 from coebl.learners.base import Seat
 
 
@@ -20,9 +20,7 @@ class Tally:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        count, mean = take(self.count, at) + 1, take(self.mean, at)
-        put(self.count, at, count)
-        put(self.mean, at, mean + (reward - mean) / count)
+        count_visit(self.count, self.mean, at, reward)
         return at
 
 

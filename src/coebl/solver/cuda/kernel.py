@@ -1,4 +1,4 @@
-"""The kernel of `simplex.cu` and its other parts, compiled for one shape and one precision of the tableau, and how it is launched."""
+"""The kernel of the solver, compiled for one shape and one precision of the tableau, and how it is launched."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _RESERVED = 1024  # bytes of shared memory that the system takes for each block
 _BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
 _REGISTERS = 65536  # of a multiprocessor, for all its threads
 _OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
+_MOST_HELD = 24  # rows of a thread: more gain nothing
 _CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
 _PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
 _TOLERANCES = ("zero", "tiny", "exact", "loose", "rounding", "share", "tie_error", "tie_error_relative")
@@ -86,10 +87,12 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layou
     for blocks in range(min(_BLOCKS, 2048 // threads), 0, -1):
         room = min(block_bytes, all_bytes // blocks - _RESERVED) - own
         shared_rows = max(0, min(m, room // (stride * item)))
-        most_held = (min(255, _REGISTERS // (threads * blocks) // 8 * 8) - _OWN_REGISTERS) // 4
-        held = max(0, min(most_held, -(-(m - shared_rows) // groups)))
+        registers = _REGISTERS // (threads * blocks) // 8 * 8  # a thread gets them by eights
+        most_held = min(_MOST_HELD, -(-m // groups), max(0, registers - _OWN_REGISTERS) // 4)
+        held = most_held if shared_rows < m else 0
         if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
             break
+    shared_rows = min(shared_rows, max(0, m - held * groups))  # registers are the faster ones
     return Layout(m, n, real, threads, stride, shared_rows, held, blocks)
 
 

@@ -63,16 +63,17 @@ class CudaMaximin:
         batch = cupy.ascontiguousarray(payoffs, "f8")
         weight = self._first if isinstance(self._ties, str) else _scaled(self._ties())
         runs, m, n = self.shape
-        answers = cupy.empty((runs, m)), cupy.empty((runs, n)), *cupy.empty((2, runs)), cupy.empty(runs, np.int64)
+        value, gap = cupy.empty((2, runs))
+        answers = cupy.empty((runs, m)), cupy.empty((runs, n)), value, gap, cupy.empty(runs, np.int64)
         self._counts.fill(0)
         chosen = None
         for at, solve in enumerate(self._kernels):
             failed = self._failed[at]
-            marks = (self._unsolved, self._each) if at == len(self._kernels) - 1 else (None, 1)
-            solve(batch, weight, chosen, self._counts[2 * at :], failed, *marks, answers)
+            marks = self._unsolved if at == len(self._kernels) - 1 else None
+            solve(batch, weight, chosen, self._counts[2 * at :], failed, marks, self._each, answers)
             chosen = failed
         fallbacks = self._rescue(batch, weight, answers) if self._unsolved is None else 0
-        return BatchSolution(*answers, fallbacks=fallbacks)
+        return BatchSolution(*answers, fallbacks)
 
     def _rescue(self, batch: Any, weight: Any, answers: tuple[Any, ...]) -> int:
         """Have the processor answer what the kernels could not, and say how many these are."""
