@@ -1,71 +1,59 @@
 """Speed on a graphics processor, against what was aimed at and against the processor of the same machine.
 
-Writes GPU.md. Needs CuPy and a graphics processor.
+Writes GPU.md, part by part: what has been measured is kept in a file, so that parts can be measured one at a time.
+Needs CuPy and a graphics processor.
 
-python benchmarks/gpu.py            some six minutes
+python benchmarks/gpu.py                      all parts, some eight minutes
+python benchmarks/gpu.py solver coebl         two of them
+python benchmarks/gpu.py paper --workers 1    the paper's experiments, by one process
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
 from coebl.core.devices import Device, array_module, device_title
+from coebl.core.files import write_whole
 from coebl.engine import simulate
 from coebl.learners import LEARNERS
 from coebl.solver import maximin
 from coebl.solver.cuda import CudaMaximin
-from coebl.solver.cuda.maximin import processor_count
+from matches import GAMES, MATCH_UPS
 
+HERE = Path(__file__).parent
 MATRICES = 1000
 AIMS = {64: 0.5, 128: 2.0, 256: 15.0}  # microseconds a matrix
-GAMES = [*(f"diagonal:n={n}" for n in range(2, 8)), *(f"bigger-number:n={n}" for n in range(2, 8)), "rps"]
-MATCH_UPS = [
-    ("coebl", "coebl"),
-    ("ucb", "ucb"),
-    ("exp3", "exp3"),
-    ("exp3-ix", "exp3-ix"),
-    ("exp3", "coebl"),
-    ("exp3-ix", "coebl"),
-    ("ucb", "coebl"),
-]
 
 
-def solver_table() -> list[str]:
-    """Microseconds a matrix, certificate included."""
+class Length(NamedTuple):
+    """How much is played."""
+
+    rounds: int
+    seeds: int
+
+
+LARGE, LARGE_AIM = Length(3000, 1000), 15  # seconds
+SIXTEEN, CORE = Length(1000, 10_000), Length(400, 1000)  # on the device, and on one core
+PAPER, PAPER_AIM = Length(3000, 1000), 20  # minutes
+
+Save = Callable[[Any], None]  # keeps what a part has measured so far
+
+
+def _seconds(call: Callable[[], object]) -> float:
     cupy = array_module("cuda")
-    lines = [
-        "| actions | aim, µs | here, µs | one core here, µs | pivots | not certified on the device |",
-        "|---" * 6 + "|",
-    ]
-    for n, aim in AIMS.items():
-        payoffs = np.random.default_rng(1).normal(size=(MATRICES, n, n))
-        batch, solve = cupy.asarray(payoffs), CudaMaximin((MATRICES, n, n))
-        before, found = processor_count(), solve(batch)
-        left = processor_count() - before
-        times = [_seconds(lambda: solve(batch), cupy) for _ in range(7)]  # noqa: B023
-        few = payoffs[:30]
-        maximin(few)
-        started = time.perf_counter()
-        maximin(few)
-        core = (time.perf_counter() - started) / len(few)
-        ours = float(np.median(times)) / MATRICES
-        lines.append(
-            f"| {n} x {n} | {aim} | {ours * 1e6:.2f} | {core * 1e6:.0f} | {float(found.pivots.mean()):.0f} | {left} |"
-        )
-    return lines
-
-
-def _seconds(call: Callable[[], object], cupy: Any) -> float:
     cupy.cuda.Device().synchronize()
     started = time.perf_counter()
     call()
@@ -73,93 +61,184 @@ def _seconds(call: Callable[[], object], cupy: Any) -> float:
     return time.perf_counter() - started
 
 
-def _match(game: str, row: str, column: str, rounds: int, seeds: int, device: Device) -> float:
+def measure_solver(save: Save, workers: int) -> None:
+    """Seconds a matrix, certificate included."""
+    cupy = array_module("cuda")
+    rows = []
+    for n in AIMS:
+        payoffs = np.random.default_rng(1).normal(size=(MATRICES, n, n))
+        batch, solve = cupy.asarray(payoffs), CudaMaximin((MATRICES, n, n))
+        found = solve(batch)
+        times = [_seconds(lambda: solve(batch)) for _ in range(7)]  # noqa: B023
+        few = payoffs[:30]
+        maximin(few)
+        core = _seconds(lambda: maximin(few)) / len(few)  # noqa: B023
+        here = float(np.median(times)) / MATRICES
+        rows.append([n, here, core, float(found.pivots.mean()), found.fallbacks])
+        save(rows)
+
+
+def _match(game: str, row: str, column: str, length: Length, device: Device = "cuda") -> float:
     """Seconds of a match, all in: streams, metrics, and the copies back."""
     started = time.perf_counter()
-    simulate(game, row, column, rounds=rounds, seeds=seeds, record=100, device=device)
+    simulate(game, row, column, rounds=length.rounds, seeds=length.seeds, record=100, device=device)
     return time.perf_counter() - started
 
 
-def _whole(game: str, row: str, column: str, rounds: int, seeds: int, played: int, device: Device = "cuda") -> float:
-    """Seconds of a match; if fewer rounds are played, extrapolated. NaN where the noise of the clock hides a round.
-
-    Streams are set up before the first round, which takes as long as many rounds. So a difference of two lengths that
-    is not well above what two equal lengths differ by says nothing, and is not taken for a fast round.
-    """
-    _match(game, row, column, 2, seeds, device)  # compile, and have the memory
-    if played >= rounds:
-        return _match(game, row, column, rounds, seeds, device)
-    short = [_match(game, row, column, played // 4, seeds, device) for _ in range(2)]
-    long = _match(game, row, column, played, seeds, device)
-    grown = long - min(short)
-    if grown <= 2 * abs(short[0] - short[1]):
-        return float("nan")
-    return long + (rounds - played) * grown / (played - played // 4)
-
-
-def coebl_line() -> str:
+def measure_coebl(save: Save, workers: int) -> None:
     """Played in full."""
-    seconds = _whole("random-gaussian:m=128,n=128,seed=0", "coebl", "coebl", 3000, 1000, 3000)
-    return f"COEBL self-play, 128 actions, 1000 seeds, 3000 rounds, played in full: {seconds:.1f} s; the aim is 15 s."
+    game = "random-gaussian:m=128,n=128,seed=0"
+    _match(game, "coebl", "coebl", LARGE._replace(rounds=2))  # compile, and have the memory
+    save(_match(game, "coebl", "coebl", LARGE))
 
 
-def learner_table() -> list[str]:
-    """Every learner at 16 actions, played in full on the device, against the processor of the machine."""
-    lines = ["| learner | here, s | two cores here, s | times faster |", "|---" * 4 + "|"]
-    game = "random-gaussian:m=16,n=16,seed=1"
+def measure_learners(save: Save, workers: int) -> None:
+    """Every learner, in full on the device; on a core fewer rounds and seeds, less the time of two rounds."""
+    game, two_rounds = "random-gaussian:m=16,n=16,seed=1", CORE._replace(rounds=2)
+    rows = []
     for name in LEARNERS.names:
         if name in ("fixed", "switching"):  # which name their actions
             continue
-        ours = _whole(game, name, "uniform", 1000, 10_000, 1000)
-        cores = _whole(game, name, "uniform", 1000, 1000, 200, "cpu") * 10 / 2
-        lines.append(f"| `{name}` | {ours:.1f} | {_shown(cores)} | {_shown(cores / ours)} |")
-        print(lines[-1], flush=True)
-    return lines
+        _match(game, name, "uniform", SIXTEEN._replace(rounds=2))
+        here = _match(game, name, "uniform", SIXTEEN)
+        _match(game, name, "uniform", two_rounds, "cpu")
+        start = min(_match(game, name, "uniform", two_rounds, "cpu") for _ in range(2))
+        grown = _match(game, name, "uniform", CORE, "cpu") - start
+        core = (start + grown * SIXTEEN.rounds / CORE.rounds) * SIXTEEN.seeds / CORE.seeds
+        rows.append([name, here, core / 2])
+        print(name, f"{here:.2f} {core / 2:.2f}", flush=True)
+        save(rows)
 
 
-def _shown(number: float) -> str:
-    return "not measurable" if np.isnan(number) else f"{number:.1f}"
+def _paper_match(match: tuple[str, str, str]) -> float:
+    return _match(*match, PAPER)
 
 
-def paper_line() -> str:
-    """Extrapolated match by match; those that cannot be are counted, not left out in silence."""
-    times = {
-        f"{game}, {row} v {column}": _whole(game, row, column, 3000, 1000, 120)
-        for game in GAMES
-        for row, column in MATCH_UPS
-    }
-    known = {match: seconds for match, seconds in times.items() if not np.isnan(seconds)}
-    longest = max(known, key=known.__getitem__)
+def measure_paper(save: Save, workers: int) -> None:
+    """Every match in full, by several processes, which take turns on the device: a small game keeps it waiting."""
+    matches = [(game, row, column) for game in reversed(GAMES) for row, column in MATCH_UPS]  # the long ones early
+    started, done = time.perf_counter(), {}
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        running = {pool.submit(_paper_match, match): match for match in matches}
+        for finished in as_completed(running):
+            game, row, column = running[finished]
+            done[f"{game}, {row} v {column}"] = finished.result()
+            save({"all": len(matches), "workers": workers, "minutes": (time.perf_counter() - started) / 60, "of": done})
+            print(len(done), game, row, column, f"{finished.result():.1f} s", flush=True)
+
+
+PARTS: dict[str, Callable[[Save, int], None]] = {
+    "solver": measure_solver,
+    "coebl": measure_coebl,
+    "learners": measure_learners,
+    "paper": measure_paper,
+}
+
+
+def machine() -> list[str]:
+    """The graphics processor, and the machine that it is in: one line each."""
+    cupy = array_module("cuda")
+    runtime = cupy.cuda.runtime
+    about = runtime.getDeviceProperties(0)
+    model = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    driver = runtime.driverGetVersion()
+    return [
+        f"The graphics processor: one {device_title('cuda')}, {about['multiProcessorCount']} multiprocessors, "
+        f"{about['totalGlobalMem'] / 2**30:.0f} GiB, CUDA {driver // 1000}.{driver % 1000 // 10}.",
+        f"The processor: {model[0] if model else platform.processor()} ({platform.machine()}), {os.cpu_count()} cores, "
+        f"{memory:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, CuPy {cupy.__version__}.",
+    ]
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:  # not on every system
+        return []
+
+
+def page(measured: dict[str, Any]) -> str:
+    """GPU.md, from what has been measured."""
+    sections = [
+        "# Speed on a graphics processor",
+        "Made by `make bench-gpu`. Every figure is one measurement on the machine that is described here.",
+        "\n".join(f"- {line}" for line in measured["machine"]),
+    ]
+    sections += [write(measured[part]) for part, write in WRITERS.items() if part in measured]
+    return "\n\n".join(sections) + "\n"
+
+
+def solver_section(rows: Any) -> str:
+    lines = [
+        f"## The solver\n\n{MATRICES} matrices of normal payoffs, the certificate included.\n",
+        "| actions | aim, µs | graphics processor, µs | one core, µs | pivots | not certified on the device |",
+        "|---" * 6 + "|",
+    ]
+    for n, here, core, pivots, left in rows:
+        lines.append(f"| {n} x {n} | {AIMS[n]} | {here * 1e6:.2f} | {core * 1e6:.0f} | {pivots:.0f} | {left} |")
+    return "\n".join(lines)
+
+
+def coebl_section(seconds: Any) -> str:
     return (
-        f"The paper's 13 games and 7 match-ups with 1000 seeds and 3000 rounds: {sum(known.values()) / 60:.1f} min for "
-        f"{len(known)} of {len(times)} matches, extrapolated from 120 rounds of each; the others could not be "
-        f"extrapolated. The aim is 20 min for all. The longest is {longest}, {known[longest]:.0f} s."
+        f"## COEBL on a large game\n\nCOEBL self-play, 128 actions, {LARGE.seeds} seeds, {LARGE.rounds} rounds, "
+        f"played in full: {seconds:.1f} s; the aim is {LARGE_AIM} s."
     )
+
+
+def learners_section(rows: Any) -> str:
+    lines = [
+        f"## Every learner at 16 actions\n\n{SIXTEEN.seeds:,} seeds, {SIXTEEN.rounds} rounds, against uniform "
+        "play. The graphics processor plays them in full. The cores' time is that of "
+        f"{CORE.rounds} rounds of {CORE.seeds} seeds on one of them, times the rounds and seeds that it lacks, "
+        "divided by two.\n",
+        "| learner | graphics processor, s | two cores, s | times faster |",
+        "|---" * 4 + "|",
+    ]
+    for name, here, cores in rows:
+        lines.append(f"| `{name}` | {here:.1f} | {cores:.1f} | {cores / here:.1f} |")
+    return "\n".join(lines)
+
+
+def paper_section(measured: Any) -> str:
+    times, workers = measured["of"], measured["workers"]
+    longest = max(times, key=times.__getitem__)
+    by = "one process" if workers == 1 else f"{workers} processes at a time"
+    return (
+        f"## The paper's experiments\n\nThe paper's {len(GAMES)} games and {len(MATCH_UPS)} match-ups with "
+        f"{PAPER.seeds} seeds and {PAPER.rounds} rounds, {len(times)} of {measured['all']} matches played in full, by "
+        f"{by}, compilation included: {measured['minutes']:.1f} min; the aim is {PAPER_AIM} min. The longest is "
+        f"{longest}, {times[longest]:.0f} s."
+    )
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {
+    "solver": solver_section,
+    "coebl": coebl_section,
+    "learners": learners_section,
+    "paper": paper_section,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "GPU.md")
+    parser.add_argument("parts", nargs="*", help=f"out of {', '.join(PARTS)}; by default all")
+    parser.add_argument("--out", type=Path, default=HERE / "GPU.md")
+    parser.add_argument("--data", type=Path, default=HERE / "gpu.json", help="where what was measured is kept")
+    parser.add_argument("--workers", type=int, default=4, help="processes that play the paper's experiments")
     options = parser.parse_args()
-    cupy = array_module("cuda")
-    parts = [
-        "# Speed on a graphics processor\n",
-        f"Made by `make bench-gpu` on a machine with one {device_title('cuda')}, {os.cpu_count()} cores "
-        f"({platform.machine()}), Python {platform.python_version()}, NumPy {np.__version__}, CuPy {cupy.__version__}.",
-    ]
+    measured = json.loads(options.data.read_text(encoding="utf-8")) if options.data.exists() else {}
+    measured["machine"] = machine()
+    for part in options.parts or PARTS:
 
-    def add(*lines: str) -> None:
-        parts.append("\n".join(lines))
-        options.out.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-        print(parts[-1], flush=True)
+        def save(found: Any, part: str = part) -> None:
+            measured[part] = found
+            write_whole(options.data, json.dumps(measured, indent=1) + "\n")
+            write_whole(options.out, page(measured))
 
-    add("## The solver\n", f"{MATRICES} matrices of normal payoffs, the certificate included.\n", *solver_table())
-    add("## COEBL on a large game\n", coebl_line())
-    method = "10,000 seeds, 1000 rounds, against uniform play. The device plays them in full. The cores' time is " + (
-        "extrapolated from 200 rounds of 1000 seeds on one of them, times ten, divided by two."
-    )
-    add("## Every learner at 16 actions\n", method + "\n", *learner_table())
-    add("## The paper's experiments\n", paper_line())
+        PARTS[part](save, options.workers)
+        print(WRITERS[part](measured[part]), flush=True)
 
 
 if __name__ == "__main__":

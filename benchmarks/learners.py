@@ -17,19 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from coebl.engine import Match, simulate
 from coebl.learners import LEARNERS, parse_learner
+from matches import MATCH_UPS
 from plain import play
 
 RUNS = 50
 ACTIONS = {3: 1000, 16: 300, 64: 40}  # of each player, and rounds, for every learner
-MATCH_UPS = [
-    ("coebl", "coebl"),
-    ("ucb", "ucb"),
-    ("exp3", "exp3"),
-    ("exp3-ix", "exp3-ix"),
-    ("exp3", "coebl"),
-    ("exp3-ix", "coebl"),
-    ("ucb", "coebl"),
-]
 MARK = "\n## Learners\n"
 
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.core.devices import array_module, computing_on, put, take
+from coebl.core.devices import array_module, computing_on, count_visit, put, take
 from coebl.core.errors import InputError
 from coebl.engine.cuda_random import CudaRandom, keys
+from coebl.engine.normals import spread_out
 from coebl.learners import LEARNERS
 from coebl.solver import maximin
+from coebl.solver.cuda.maximin import processor_count
 
 
 def _missing() -> str:
@@ -60,6 +62,37 @@ def test_an_answer_does_not_depend_on_its_batch():
         assert (getattr(whole, name)[100:103] == getattr(part, name)).all()
 
 
+def test_what_is_left_unsolved_is_marked_by_run():
+    from coebl.solver.cuda import CudaMaximin
+
+    cupy = array_module("cuda")
+    batch = cupy.asarray(np.random.default_rng(0).normal(size=(6, 50, 60)))
+    batch[3, 2, 0] = np.nan
+    unsolved = cupy.zeros(3, bool)
+    found = CudaMaximin(batch.shape, unsolved=unsolved, each=2)(batch)
+    assert unsolved.tolist() == [False, True, False]
+    assert np.isnan(found.gap.get()).tolist() == [False, False, False, True, False, False]
+    assert (found.strategy[3] == 1 / 50).all()
+
+
+@pytest.mark.parametrize("most_gap", [0.0, 1e-16])  # all runs, and some of them
+def test_runs_that_were_left_unsolved_are_played_again(monkeypatch, most_gap):
+    from coebl.solver.cuda import kernel
+
+    options = {"rounds": 3, "seeds": 40, "metrics": ["pseudo_regret"]}
+    game = "random-gaussian:m=50,n=50,seed=1"
+    known = simulate(game, "coebl", "thompson", device="cuda", **options)
+    monkeypatch.setattr(kernel, "MOST_GAP", most_gap)
+    kernel.kernel.cache_clear()
+    before = processor_count()
+    try:
+        found = simulate(game, "coebl", "thompson", device="cuda", **options)
+    finally:
+        kernel.kernel.cache_clear()
+    assert processor_count() > before
+    assert np.allclose(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
+
+
 def test_payoffs_that_are_not_finite_are_refused():
     from coebl.solver.cuda import CudaMaximin
 
@@ -95,6 +128,17 @@ def test_normal_numbers_are_normal():
     assert (abs(moments - np.array([0, 1, 0, 3])) < 4.5 * errors).all()
 
 
+@pytest.mark.parametrize("shape", [(2, 4, 6), (3, 5), (7,)])
+def test_normal_numbers_with_a_deviation_and_a_mean(shape):
+    cupy, numbers = array_module("cuda"), np.random.default_rng(0)
+    deviation, mean = (cupy.asarray(numbers.normal(size=(20, *shape[-2:]))) for _ in range(2))
+    plain, fused = CudaRandom(range(20), "row learner"), CudaRandom(range(20), "row learner")
+    for _ in range(3):  # from even and from odd places of a stream
+        for options in ({}, {"deviation": deviation}, {"deviation": deviation, "mean": mean}):
+            expected = spread_out(plain.normal(*shape), options.get("deviation"), options.get("mean"))
+            assert (fused.normal(*shape, **options) == expected).all()
+
+
 @pytest.mark.parametrize("subscripts", ["ri,rdij->rdj", "trj,ji->tri", "trj,trj->tr", "ma,rap->rmp", "rp,rq->rpq"])
 def test_einsum_in_any_batch(subscripts):
     cupy = array_module("cuda")
@@ -114,6 +158,19 @@ def test_one_entry_per_run():
     put(there, index, cupy.arange(5.0))
     array[at] = np.arange(5.0)
     assert (there.get() == array).all()
+
+
+def test_a_visit_of_one_entry_per_run():
+    cupy = array_module("cuda")
+    seat = [np.zeros((5, 3, 4)) for _ in range(2)]
+    there = [cupy.zeros((5, 3, 4)) for _ in range(2)]
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        at, reward = (np.arange(5), random.integers(0, 3, 5), random.integers(0, 4, 5)), random.normal(size=5)
+        count_visit(*seat, at, reward)
+        count_visit(*there, tuple(map(cupy.asarray, at)), cupy.asarray(reward))
+    assert (there[0].get() == seat[0]).all()
+    assert np.allclose(there[1].get(), seat[1], rtol=1e-14, atol=1e-14)
 
 
 GAMES = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
