@@ -57,7 +57,8 @@ def where(error: BaseException) -> str:
 
 def _is_library(file: Path) -> bool:
     ours = _OWN in file.parents or _STANDARD in file.parents
-    return ours or "site-packages" in file.parts or file.name.startswith("<frozen")
+    compiled = file.suffix == ".pyx"  # which has no folder: "numpy/random/mtrand.pyx"
+    return ours or compiled or "site-packages" in file.parts or file.name.startswith("<frozen")
 
 
 def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:

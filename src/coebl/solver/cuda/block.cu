@@ -80,7 +80,7 @@ struct Problem {  // what the block is at
 extern __shared__ __align__(16) unsigned char memory[];  // (SHARED_ROWS, STRIDE) of Real
 __shared__ __align__(16) Real row[STRIDE];               // the pivot row, or what is multiplied with T
 __shared__ __align__(16) Real squares[GROUPS * STRIDE];  // of the columns, by group
-__shared__ Real factor[M];                               // the pivot column, or what is multiplied with T
+__shared__ __align__(16) Real factor[M];                 // the pivot column, or what is multiplied with T
 __shared__ double b[M], e[M], c[N];
 __shared__ short basic[M], nonbasic[N];
 __shared__ unsigned slopes[WARPS], places[WARPS];        // what each warp has found

@@ -17,7 +17,7 @@ MOST_ACTIONS = 512
 
 _WARP = 32
 _MOST_THREADS = 384  # measured: more of them wait for each other longer than they work
-_ROWS_EACH = 24  # rows of T that a thread updates, unless there would be too many threads
+_ROWS_EACH = 26  # rows of T that a thread updates, unless there would be too many threads
 _RESERVED = 1024  # bytes of shared memory that the system takes for each block
 _BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
 _REGISTERS = 65536  # of a multiprocessor, for all its threads
@@ -88,7 +88,7 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layou
         room = min(block_bytes, all_bytes // blocks - _RESERVED) - own
         shared_rows = max(0, min(m, room // (stride * item)))
         registers = _REGISTERS // (threads * blocks) // 8 * 8  # a thread gets them by eights
-        most_held = min(_MOST_HELD, -(-m // groups), max(0, registers - _OWN_REGISTERS) // 4)
+        most_held = min(_MOST_HELD, m // groups, max(0, registers - _OWN_REGISTERS) // 4) // 4 * 4  # read by fours
         held = most_held if shared_rows < m else 0
         if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
             break

@@ -2,9 +2,12 @@
 
 template <int COUNT>
 struct Held {
-    // Rows of T in the registers of a thread, each as far as its vector: rows SHARED_ROWS + group + k * GROUPS.
-    static constexpr int END = COUNT * GROUPS < M - SHARED_ROWS ? SHARED_ROWS + COUNT * GROUPS : M;  // the next row
+    // Rows of T in the registers of a thread, each as far as its vector: COUNT rows that follow one another.
+    static constexpr int ROWS = COUNT * GROUPS < M - SHARED_ROWS ? COUNT * GROUPS : M - SHARED_ROWS;  // of all threads
+    static constexpr int END = SHARED_ROWS + ROWS;                                                    // the next row
     Vector rows[COUNT > 0 ? COUNT : 1];
+
+    static __device__ int owner(int i) { return i >= SHARED_ROWS && i < END ? (i - SHARED_ROWS) / max(COUNT, 1) : -1; }
 
     template <class Use>
     __device__ __forceinline__ void each(Use use) {  // use(i, row i)
@@ -12,8 +15,8 @@ struct Held {
         if (group < GROUPS) {
 #pragma unroll
             for (int k = 0; k < COUNT; k++) {
-                const int i = SHARED_ROWS + group + k * GROUPS;
-                if ((k + 1) * GROUPS <= M - SHARED_ROWS || i < M) use(i, rows[k]);
+                const int i = SHARED_ROWS + group * COUNT + k;
+                if (ROWS == COUNT * GROUPS || i < END) use(i, rows[k]);
             }
         }
     }
@@ -24,7 +27,7 @@ __device__ Number reciprocal(Number x) {
     // of a number that is not tiny, to the last bit or so, by Newton's steps. A division would be a call, and for the
     // sake of a call the registers of a thread are written to memory
     Number y = __fdividef(1, float(x));
-    for (int bits = 22; bits < 8 * sizeof(Number) - 12; bits *= 2) y += y * (1 - x * y);
+    for (int bits = 22; bits < 8 * sizeof(Number) - 8; bits *= 2) y += y * (1 - x * y);
     return y;
 }
 
@@ -38,39 +41,45 @@ __device__ Vector eliminated(Vector t, Real f, const Vector &pivot_row, Vector &
 }
 
 template <int COUNT>
-__device__ __forceinline__ void sweep(Held<COUNT> &held, const Vector &pivot_row, int r) {
-    // `_eliminate`: subtract factor x pivot_row from T, each thread in its vector; row r is the pivot's
+__device__ __forceinline__ void sweep(Held<COUNT> &held, const Vector &pivot_row) {
+    // `_eliminate`: subtract factor x pivot_row from T, each thread in its vector
     const int v = this_thread() % VECTORS, group = this_thread() / VECTORS;
     if (group < GROUPS) {
-        auto of_row = [&](int i) { return i == r ? factor[i] - 1 : factor[i]; };
         Vector square = {};
-#pragma unroll 2
+#pragma unroll 4
         for (int i = group; i < SHARED_ROWS; i += GROUPS) {
             Vector &here = reinterpret_cast<Vector *>(memory)[i * (STRIDE / VECTOR) + v];
-            here = eliminated(here, of_row(i), pivot_row, square);
+            here = eliminated(here, factor[i], pivot_row, square);
         }
-        held.each([&](int i, Vector &here) { here = eliminated(here, of_row(i), pivot_row, square); });
-#pragma unroll 2
+        held.each([&](int i, Vector &here) { here = eliminated(here, factor[i], pivot_row, square); });
+#pragma unroll 4
         for (int i = Held<COUNT>::END + group; i < M; i += GROUPS) {
             Vector &here = vector_of(i, v);
-            here = eliminated(here, of_row(i), pivot_row, square);
+            here = eliminated(here, factor[i], pivot_row, square);
         }
         reinterpret_cast<Vector *>(squares + group * STRIDE)[v] = square;
     }
     __syncthreads();
 }
 
+__device__ int thread_of(int i) { return M <= THREADS ? i : i % THREADS; }  // who looks after b, e and factor of a row
+
 template <int COUNT>
 __device__ __forceinline__ void publish(Held<COUNT> &held, int r, int s, double right) {
-    // what every thread needs for a pivot: row r into row, and the rest into next_pivot; right is b[r]
-    const int v = this_thread() % VECTORS;
-    if (r >= SHARED_ROWS && r < Held<COUNT>::END)
+    // what every thread needs for a pivot: row r into row, and the rest into next_pivot; right is b[r].
+    // With factor[r] - 1 in place of factor[r], and 1 + inverse in row, one formula is right for row r and column s too
+    const int thread = this_thread(), v = thread % VECTORS, owner = Held<COUNT>::owner(r);
+    if (owner < 0) {
+        if (thread < VECTORS) reinterpret_cast<Vector *>(row)[v] = vector_of(r, v);
+    } else if (thread / VECTORS == owner) {
         held.each([&](int i, Vector &here) {
             if (i == r) reinterpret_cast<Vector *>(row)[v] = here;
         });
-    else if (this_thread() < VECTORS)
-        reinterpret_cast<Vector *>(row)[v] = vector_of(r, v);
-    if (this_thread() == 0) next_pivot = {right, e[r], c[s], factor[r]};
+    }
+    if (thread == thread_of(r)) {
+        next_pivot = {right, e[r], c[s], factor[r]};
+        factor[r] -= 1;
+    }
 }
 
 template <int COUNT>
@@ -80,15 +89,13 @@ __device__ __forceinline__ void pivot(Held<COUNT> &held, int r, int s) {
     const Pivot known = next_pivot;
     const Real inverse = reciprocal(known.entry);
     const double step = known.right * inverse, tie_step = known.tie_part * inverse;
-    // with factor[r] - 1 and 1 + inverse, one formula is right for row r and column s too
     auto of_column = [&](int j, Real here) { return j == s ? 1 + inverse : here * inverse; };
     Vector pivot_row = reinterpret_cast<Vector *>(row)[v];
 #pragma unroll
     for (int k = 0; k < VECTOR; k++) pivot_row.lane[k] = of_column(v * VECTOR + k, pivot_row.lane[k]);
     for (int i = thread; i < M; i += THREADS) {
-        const Real f = i == r ? known.entry - 1 : factor[i];
-        b[i] = (i == r ? known.right : b[i]) - f * step;
-        e[i] -= f * tie_step;
+        b[i] = (i == r ? known.right : b[i]) - factor[i] * step;
+        e[i] -= factor[i] * tie_step;
     }
     for (int j = thread; j < N; j += THREADS) c[j] -= known.price * of_column(j, row[j]);
     if (thread == 0) {
@@ -96,7 +103,7 @@ __device__ __forceinline__ void pivot(Held<COUNT> &held, int r, int s) {
         basic[r] = nonbasic[s];
         nonbasic[s] = leaves;
     }
-    sweep(held, pivot_row, r);
+    sweep(held, pivot_row);
 }
 
 __device__ int steepest_column(double zero) {
@@ -130,7 +137,8 @@ __device__ int least_tie_part(double step, double zero) {
     Choice best = {0, -1};
     for (int i = this_thread(); i < M; i += THREADS) {
         const Real f = factor[i];
-        if (f > Real(TINY) && f >= least_share && b[i] - step * f <= zero) best = better(best, {-e[i] * reciprocal(double(f)), i});
+        if (f > Real(TINY) && f >= least_share && b[i] - step * f <= zero) 
+            best = better(best, {-e[i] * reciprocal(double(f)), i});
     }
     return block_best(best).at;
 }
@@ -167,6 +175,7 @@ __device__ __forceinline__ int choose_row(Held<COUNT> &held, int s, double zero)
     publish(held, least.at, s, fmax(b[least.at], 0.0));
     const bool tied = __syncthreads_count(ties) > 1 || (M > THREADS && __syncthreads_or(ties > 1));
     if (!tied) return least.at;
+    if (this_thread() == thread_of(least.at)) factor[least.at] = next_pivot.entry;  // as it was
     const int r = least_tie_part(step, zero);
     publish(held, r, s, fmax(b[r], 0.0));
     __syncthreads();
