@@ -192,10 +192,11 @@ def test_a_learner_plays_on_either_device_alike(game, name):
 def test_a_run_does_not_depend_on_its_batch(name):
     options = {"rounds": 40, "record": "last", "metrics": ["all"], "device": "cuda"}
     whole = simulate(GAMES[1], name, "exp3", seeds=300, **options)
-    part = simulate(GAMES[1], name, "exp3", seeds=[7, 250], block_rounds=9, **options)
-    for metric in whole.metrics:
-        assert np.array_equal(whole.final(metric)[[7, 250]], part.final(metric), equal_nan=True), metric
-    assert np.array_equal(whole.row_policy[[7, 250]], part.row_policy)
+    for few in ([7, 250], [250]):
+        part = simulate(GAMES[1], name, "exp3", seeds=few, block_rounds=9, **options)
+        for metric in whole.metrics:
+            assert np.array_equal(whole.final(metric)[few], part.final(metric), equal_nan=True), metric
+        assert np.array_equal(whole.row_policy[few], part.row_policy)
 
 
 def test_too_little_memory_is_told_in_one_line():

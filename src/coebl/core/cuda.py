@@ -23,13 +23,18 @@ _THREADS = 256
 def whatever_the_batch() -> Iterator[None]:
     """In this block, CuPy's sums and `numpy.einsum` on its arrays add up in an order that the batch does not change."""
     cupy = require("cupy")
-    accelerators, einsum = cupy._core.get_reduction_accelerators(), cupy.einsum
-    cupy._core.set_reduction_accelerators([])
+    # Without CUB by private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller
+    # may have done before us, and it would change the caller's own sums too.
+    core, einsum = cupy._core, cupy.einsum
+    before = core.get_reduction_accelerators(), core.get_routine_accelerators()
+    core.set_reduction_accelerators([])
+    core.set_routine_accelerators([])
     cupy.einsum = _Einsum(einsum)  # where NumPy looks for it
     try:
         yield
     finally:
-        cupy._core.set_reduction_accelerators(accelerators)
+        core.set_reduction_accelerators(before[0])
+        core.set_routine_accelerators(before[1])
         cupy.einsum = einsum
 
 
@@ -40,24 +45,30 @@ class _Einsum:
         self._otherwise = otherwise  # for what this one cannot do
 
     def __call__(self, subscripts: Any, *operands: Any, **options: Any) -> Any:
-        cupy = require("cupy")
-        plain = isinstance(subscripts, str) and "->" in subscripts and "." not in subscripts and not options
-        if not plain or len(operands) > 2 or any(operand.dtype != np.float64 for operand in operands):
+        shape = _shape_of(subscripts) if isinstance(subscripts, str) and not options else None
+        if shape is None or any(operand.dtype != np.float64 for operand in operands):
             return self._otherwise(subscripts, *operands, **options)
-        inputs, _, output = subscripts.replace(" ", "").partition("->")
-        names = inputs.split(",")
+        names, output, letters = shape
         sizes = {
             letter: size
             for name, operand in zip(names, operands, strict=True)
             for letter, size in zip(name, operand.shape, strict=True)
         }
-        out = cupy.empty([sizes[letter] for letter in output])
+        out = require("cupy").empty([sizes[letter] for letter in output])
         if out.size:
             strides = [np.int64(stride // 8) for operand in operands for stride in operand.strides]
-            lengths = [np.int64(sizes[letter]) for letter in sorted(sizes)]
+            lengths = [np.int64(sizes[letter]) for letter in letters]
             blocks = (-(-out.size // _THREADS),)
-            _einsum_kernel(tuple(names), output)(blocks, (_THREADS,), (*operands, out, *lengths, *strides))
+            _einsum_kernel(names, output)(blocks, (_THREADS,), (*operands, out, *lengths, *strides))
         return out
+
+
+@cache
+def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
+    """The letters of each operand, of the result, and of all; None if the kernel below cannot do it."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    names = tuple(inputs.split(","))
+    return (names, output, sorted(set("".join(names)))) if arrow and "." not in inputs and len(names) <= 2 else None
 
 
 def einsum_source(names: tuple[str, ...], output: str) -> str:
