@@ -3,7 +3,7 @@
 //
 // The method is that of the kernel for large matrices, and so are the names: see kernels/tableau.py for the linear
 // program and the tableau, kernels/refine.py for what follows the pivots. Every function says which of those it is.
-// What is lacking is a warm start, and a tableau computed anew: a matrix that would need one is left to the caller.
+// What is lacking is a warm start. What has no certified answer in the end is left to the caller.
 //
 // Where things are. The first SHARED_ROWS rows of T are in shared memory, the others in global memory. While pivots are
 // under way, each thread has HELD of the others in registers. A thread updates the same vector of VECTOR columns in
@@ -14,8 +14,8 @@
 // its weights and the constants below, to the last bit, in any batch.
 //
 // Constants, which the caller defines: M, N (the shape), REAL (of T: float or double), THREADS, SHARED_ROWS, HELD,
-// WARP, BLOCKS (at a time on a multiprocessor), MOST_GAP, and the tolerances ZERO, TINY, EXACT, LOOSE, ROUNDING, SHARE,
-// TIE_ERROR and TIE_ERROR_RELATIVE of kernels/tolerances.py.
+// WARP, BLOCKS (at a time on a multiprocessor), and of kernels/tolerances.py MOST_GAP, ZERO, TINY, EXACT, LOOSE, ROUNDING,
+// SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
 
 typedef REAL Real;
 

@@ -25,7 +25,7 @@ _OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
 _MOST_HELD = 24  # rows of a thread: more gain nothing
 _CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
 _PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
-_TOLERANCES = ("zero", "tiny", "exact", "loose", "rounding", "share", "tie_error", "tie_error_relative")
+_TOLERANCES = ("zero", "tiny", "exact", "loose", "rounding", "singular", "share", "tie_error", "tie_error_relative")
 
 
 @dataclass(frozen=True)

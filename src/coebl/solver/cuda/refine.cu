@@ -132,11 +132,17 @@ __device__ __forceinline__ bool ties_hold() {
     return block_max(error) <= most;
 }
 
-__device__ __forceinline__ int settle() {
-    // pivot, refine, and pivot on until the basis is optimal in double precision, ties included; -1 if it cannot go on
-    double zero = ZERO;
-    int pivots = 0, limit = 10 * (M + N) + 50, repairs = 0;
+__device__ __forceinline__ int settle(double zero, double exact, int limit, bool anew) {
+    // `settle`, and the pivots before it: refine, and pivot on until the basis is optimal in double precision, ties
+    // included. Before b and c are refined, zero counts as zero in them, and then exact. A tableau computed anew may
+    // have negative b, one that has just begun has not. -1 if it cannot go on
+    int pivots = 0, repairs = 0;
     for (int round = 0; round <= ROUNDS; round++) {
+        if (round > 0 || anew) {
+            tie_parts();
+            repairs = dual(zero, limit);
+            if (repairs < 0) return -1;
+        }
         const int improvements = primal(zero, limit);
         if (improvements < 0) return -1;
         if (round > 0 && repairs + improvements == 0) return ties_hold() ? pivots : -1;
@@ -147,12 +153,9 @@ __device__ __forceinline__ int settle() {
         for (int s = this_thread(); s < N; s += THREADS) most = fmax(most, c[s]);
         least = block_min(least);
         most = block_max(most);
-        if (least > EXACT && most <= EXACT) return pivots;
-        tie_parts();
-        zero = EXACT;
+        if (least > exact && most <= exact) return pivots;
+        zero = exact;
         limit = M + N;
-        repairs = dual(EXACT, limit);
-        if (repairs < 0) return -1;
     }
     return -1;
 }

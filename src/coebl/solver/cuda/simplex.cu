@@ -31,6 +31,33 @@ __device__ void begin() {
     __syncthreads();
 }
 
+__device__ void mark_basis() {
+    // which variables are basic, where `return_to_basis` finds it
+    for (int i = this_thread(); i < M; i += THREADS) problem.scratch->primal[basic[i]] = 1;
+    for (int s = this_thread(); s < N; s += THREADS) problem.scratch->primal[nonbasic[s]] = 0;
+    __syncthreads();
+}
+
+__device__ bool return_to_basis() {
+    // `compute_anew`: from every slack basic to the basis that was marked, by a pivot for each of its q, and so without
+    // the rounding of the pivots that led there. False if the basis is singular
+    const double *wanted = problem.scratch->primal;
+    Held<0> none;
+    for (int s = 0; s < N; s++) {
+        if (wanted[s] == 0) continue;
+        take_column(none, s);
+        Choice best = {0, -1};
+        for (int i = this_thread(); i < M; i += THREADS)
+            if (basic[i] >= N && wanted[basic[i]] == 0) best = better(best, {fabs(double(factor[i])), i});
+        const Best largest = block_best(best);
+        if (largest.at < 0 || !(largest.score > SINGULAR)) return false;
+        publish(none, largest.at, s, b[largest.at]);
+        __syncthreads();
+        pivot(none, largest.at, s);
+    }
+    return true;
+}
+
 struct Answers {  // to every matrix k
     double *strategy, *opponent;  // (runs, M), (runs, N)
     double *value, *gap;          // (runs,), the gap is not a number where there is no answer
@@ -98,8 +125,15 @@ __device__ bool solve(const double *A, const double *weight, Scratch *scratch, R
     high = block_max(high);
     if (this_thread() == 0) problem = {{A, low, 1 / (high != low ? high - low : 1)}, high, weight, scratch, rest};
     __syncthreads();
-    begin();
-    const int pivots = settle();
+    int pivots = -1;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        const bool anew = attempt > 0;
+        if (anew) mark_basis();
+        begin();
+        if (anew && !return_to_basis()) return false;
+        pivots = settle(anew ? fmax(ZERO, LOOSE) : ZERO, anew ? LOOSE : EXACT, anew ? M + N : 10 * (M + N) + 50, anew);
+        if (pivots >= 0 || sizeof(Real) < sizeof(double)) break;  // single precision has double precision after it
+    }
     if (pivots < 0) return false;
     if (this_thread() == 0) out.pivots[k] = pivots;
     return write_answer(out, k);
