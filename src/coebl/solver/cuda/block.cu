@@ -14,8 +14,8 @@
 // its weights and the constants below, to the last bit, in any batch.
 //
 // Constants, which the caller defines: M, N (the shape), REAL (of T: float or double), THREADS, SHARED_ROWS, HELD,
-// WARP, BLOCKS (at a time on a multiprocessor), and of kernels/tolerances.py MOST_GAP, ZERO, TINY, EXACT, LOOSE, ROUNDING,
-// SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
+// WARP, BLOCKS (at a time on a multiprocessor), and of kernels/tolerances.py MOST_GAP, ZERO, TINY, EXACT, LOOSE,
+// ROUNDING, SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
 
 typedef REAL Real;
 

@@ -141,8 +141,8 @@ __device__ bool solve(const double *A, const double *weight, Scratch *scratch, R
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 solve_batch(const double *A, const double *weight, int weights, int runs, const int *chosen, int *counts, int *failed,
-            bool *marks, int each, Scratch *scratch, Real *rest, double *strategy, double *opponent, double *value, double *gap,
-            long long *pivots) {
+            bool *marks, int each, Scratch *scratch, Real *rest, double *strategy, double *opponent, double *value,
+            double *gap, long long *pivots) {
     // Solve A[k], (runs, M, N), with the tie weights (weights, M), weights being 1 or runs.
     // chosen: the k to solve, counts[0] of them; none: all. counts[1], 0 at first: blocks take the next one from it.
     // failed: gets the k that have no answer, counts[2] of them, 0 at first.
