@@ -1,8 +1,9 @@
 """Streams of random numbers: one set per run, by purpose, fetched in blocks.
 
 Every run has its own generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
-batch, and nature's numbers are the same whoever plays. Numbers are fetched ahead, many at a time: the sequence that a
-generator yields does not depend on how it is cut, so neither does any result.
+batch, and nature's numbers are the same whoever plays. Noise and uniform numbers are fetched ahead, many at a time: the
+sequence that a generator yields does not depend on how it is cut, so neither does any result. Normal numbers are drawn
+as they are needed, by a kernel (`normals`).
 """
 
 from __future__ import annotations
