@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -192,15 +192,9 @@ class Generation(NamedTuple):
         Args:
             judge: as in `matrices`.
         """
-        matrices = self.matrices(judge)
-        each = [
-            fitness(some.policy[:, at], matrices, self.facing)
-            for some in (self.parents, self.new)
-            for at in range(some.number)
-        ]  # (runs, matrices) each
-        if matrices.shape[1] > 1:
-            each = [one.mean(axis=-1, keepdims=True) for one in each]
-        return np.concatenate(each, axis=1)
+        individuals = (self.parents, self.new)
+        policies = [some.policy[:, at] for some in individuals for at in range(some.number)]
+        return fitness(policies, self.matrices(judge), self.facing)
 
     def survivors(self, index: Ints) -> Individuals:
         """Those of these numbers, (runs, size), or (1, size) for the same in every run.
@@ -211,19 +205,20 @@ class Generation(NamedTuple):
         return self.parents.merged(self.new, self.breeder.seat, index)
 
 
-def fitness(policy: Floats, matrices: Floats, facing: Booleans | None = None) -> Floats:
-    """Fitness(x, B) = min over y of x'By, attained by a pure y, in every matrix.
+def fitness(policies: Sequence[Floats], matrices: Floats, facing: Booleans | None = None) -> Floats:
+    """Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
 
     Args:
-        policy: (runs, m).
+        policies: (runs, m) each.
         matrices: (runs, matrices, m, k).
         facing: (runs, k), which of the opponent's actions count; all if None.
 
     Returns:
-        (runs, matrices).
+        (runs, policies).
     """
-    earned: Floats = np.einsum("ri,rdij->rdj", policy, matrices)
+    earned = np.concatenate([np.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
     if facing is not None:
         earned = np.where(facing[:, None, :], earned, np.inf)
-    least: Floats = earned.min(axis=-1)
-    return least
+    least: Floats = earned.min(axis=-1)  # (runs, policies * matrices)
+    number = matrices.shape[1]
+    return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)
