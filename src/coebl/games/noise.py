@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 
 Sigma = Annotated[float, Range(0)]
 
-NOISES: Registry[Noise] = Registry("noise", "noises")
+NOISES: Registry[Noise] = Registry("noise", "noises", refusal=lambda factory: refuse_unless(factory, Noise))
 """The noises by name: `@NOISES.add(name)` above a class adds one."""
 
 
@@ -26,7 +26,7 @@ class Noise:
     game, `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = ""  # set by `NOISES.add`; one in a file of its own needs none
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         """Random numbers, independent and alike, for so many rewards.
@@ -48,7 +48,8 @@ class Noise:
         return payoff + draw
 
     def __str__(self) -> str:
-        return NOISES[self.name].write({f.name: getattr(self, f.name) for f in fields(self)})
+        entry = NOISES.entry_of(type(self), self.name or type(self).__name__)
+        return entry.write({field.name: getattr(self, field.name) for field in fields(self)})
 
 
 @NOISES.add("gaussian", title="Gaussian")

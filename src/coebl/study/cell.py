@@ -52,14 +52,15 @@ class Cell:
         game = self._game_file()
         named = {"game": game or split_spec(self.game).file}
         named |= {"row": split_spec(self.row).file, "column": split_spec(self.column).file}
-        named |= {Path(file).name: file for file in (split_spec(metric).file for metric in self.metrics)}
+        others = (*self.metrics, self.noise or "")
+        named |= {Path(file).name: file for file in (split_spec(spec).file for spec in others)}
         return {
             "game": Path(game).name if game else split_spec(self.game).without_folder,
             "row": split_spec(self.row).without_folder,
             "column": split_spec(self.column).without_folder,
             "rounds": self.rounds,
             "seeds": list(self.seeds),
-            "noise": self.noise,
+            "noise": self.noise and split_spec(self.noise).without_folder,
             "record": self.record,
             "metrics": [split_spec(metric).without_folder for metric in self.metrics],
             "files": {key: _sum_of(file) for key, file in named.items() if file and is_file(file)},

@@ -239,7 +239,7 @@ class _Reading:
     def _cells(self, keys: Keys) -> Iterator[Cell]:
         """The cells of a part."""
         rounds, device = keys.whole("rounds", MOST_ROUNDS), keys.device()
-        blocks, noises, record, metrics = keys.blocks(), keys.noises(), keys.record(), keys.metrics()
+        blocks, noises, record, metrics = keys.blocks(), keys.noises(self.files), keys.record(), keys.metrics()
         match_ups = MatchUps(keys, self.files)
         if "games" not in keys:
             return
