@@ -96,6 +96,11 @@ def interrupt():
     raise KeyboardInterrupt
 
 
+def test_a_title_is_wrapped_between_words_and_not_before_a_unit(capsys):
+    screen.print_table(["95 %", "the worst case"], [["1-3", "7"]])
+    assert capsys.readouterr().out.splitlines() == ["      the", "      worst", "95 %  case", "1-3   7"]
+
+
 @pytest.mark.parametrize(("stop", "code"), [(interrupt, 130), (lambda: signal.raise_signal(signal.SIGTERM), 143)])
 def test_whoever_stops_a_command_is_told_how_to_go_on(stop, code, capsys):
     before = signal.getsignal(signal.SIGTERM)
