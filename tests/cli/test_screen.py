@@ -120,3 +120,15 @@ def test_a_tournament_that_is_stopped_while_it_ranks_says_how_to_go_on(coebl, tm
     assert done.stderr == (
         "\ncoebl: stopped; to go on: coebl tournament --learners exp3,uniform --games rps --out out\n"
     )
+
+
+@pytest.mark.parametrize("outcome", [130, KeyboardInterrupt])
+def test_control_c_says_stopped_whether_typer_returns_or_raises(coebl, monkeypatch, outcome):
+    def interrupted(**_):
+        if outcome == 130:
+            return outcome
+        raise outcome
+
+    monkeypatch.setattr("coebl.cli.app", interrupted)
+    done = coebl("solve", "rps")
+    assert done[:1] + done[-1:] == (130, "coebl: stopped\n")
