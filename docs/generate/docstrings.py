@@ -11,13 +11,18 @@ COMMENT = re.compile(r"  # (?!type:)(.+)$")
 _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
 
+def fenced(docstring: str) -> str:
+    """A docstring whose examples are blocks of code: a page would take them for quotations."""
+    return _EXAMPLE.sub(r"```pycon\n\g<0>\n```", docstring)
+
+
 class Docstrings(griffe.Extension):
     """Called by griffe for everything that it finds in the sources."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Fence the examples of a docstring: a page would take them for quotations."""
+        """Show the examples of a docstring as code."""
         if obj.docstring is not None:
-            obj.docstring.value = _EXAMPLE.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
+            obj.docstring.value = fenced(obj.docstring.value)
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         """Give an attribute that has no docstring the comment beside it."""

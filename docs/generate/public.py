@@ -69,12 +69,24 @@ def public() -> list[Name]:
 
 
 def missing() -> Iterator[str]:
-    """What is not documented, a line each: names without a docstring, and parameters that it does not explain."""
+    """What is not documented, a line each: names without a docstring or an example, and parameters not explained."""
     for name in public():
+        if not has_example(name):
+            yield f"{name.path} has no example"
         if inspect.isclass(name.value):
             yield from _missing_in_class(name)
         elif inspect.isfunction(name.value):
             yield from missing_in_function(name.path, name.value, _doc(name.value))
+
+
+def has_example(name: Name) -> bool:
+    """Whether an example shows a name: in its docstring or a method's, or in its package's where it has none itself."""
+    if inspect.isclass(name.value):
+        return any(">>> " in _doc(value) for value in (name.value, *vars(name.value).values()))
+    if inspect.isfunction(name.value):
+        return ">>> " in _doc(name.value)
+    examples = re.findall(r"^(?:>>>|\.\.\.) (.*)", _doc(import_module(name.package)), re.MULTILINE)
+    return bool(re.search(rf"\b{name.name}\b", "\n".join(examples)))
 
 
 def _missing_in_class(name: Name) -> Iterator[str]:

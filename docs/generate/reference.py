@@ -17,6 +17,7 @@ from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
 from curves import GAMES as DRAWN
 from curves import ROUNDS, SEEDS, learner_curves, metric_curves
+from docstrings import fenced
 from public import PACKAGES, names, public
 
 _MOST_SHOWN = 12  # actions of a game whose payoffs are printed
@@ -267,7 +268,7 @@ def python_pages() -> Iterator[Page]:
     where = {id(name.value): name.home for name in homes}
     for package in PACKAGES:
         module = import_module(package)
-        parts = [f"# {package}", _first(module)]
+        parts = [f"# {package}", fenced(inspect.getdoc(module) or "")]
         if package == PACKAGES[0]:
             exported = [getattr(module, name) for name in names(package)]
             listed = ((f"[`{value.__name__}`][{where[id(value)]}]", _first(value)) for value in exported)

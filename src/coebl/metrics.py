@@ -45,7 +45,14 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first."""
+    """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first.
+
+    >>> half, game = np.full((1, 1, 2), 0.5), Game([[3.0, 0.0], [1.0, 2.0]])  # one round of one run
+    >>> actions, rewards = [np.array([[0]]), np.array([[1]])], [np.array([[0.2]]), np.array([[-0.2]])]
+    >>> block = Block(game, 1, [half, half], actions, rewards)
+    >>> block.reward, block.outcomes.earned, block.outcomes.expected
+    (array([[0.2]]), array([[0.]]), array([[1.5]]))
+    """
 
     game: Game  # the game that is played
     first_round: int  # rounds count from 1
@@ -121,6 +128,15 @@ class Outcomes:
 
     Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; what is
     asked for a seat is in its own view, to be maximised by its player.
+
+    >>> class BestResponse(Metric):
+    ...     name = "best_response"
+    ...
+    ...     def __call__(self, block):
+    ...         return block.outcomes.payoffs(0).max(axis=-1)  # what it would earn against y_t
+    >>> from coebl import simulate
+    >>> simulate("biased-rps", "ucb", "uniform", rounds=5, seeds=1, metrics=[BestResponse]).final("best_response")
+    array([0.16666667])
     """
 
     def __init__(self, block: Block) -> None:
@@ -169,6 +185,11 @@ class RunningSum:
 
     Args:
         runs: how many runs the batch has.
+
+    >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
+    >>> add_up = RunningSum(runs=1)
+    >>> add_up(Block(Game([[1.0]]), 1, [], [], [rewards]), rewards).ravel()
+    array([1., 3., 7.])
     """
 
     def __init__(self, runs: int) -> None:
@@ -194,7 +215,17 @@ class RunningSum:
 
 
 class Total(Metric):
-    """A metric that adds up a term per round. Extend it: the class attributes, and `terms`."""
+    """A metric that adds up a term per round. Extend it: the class attributes, and `terms`.
+
+    >>> class Surprise(Total):
+    ...     name = "surprise"
+    ...
+    ...     def terms(self, block):
+    ...         return abs(block.reward - block.outcomes.earned)
+    >>> from coebl import simulate
+    >>> simulate("rps", "ucb", "exp3", rounds=100, seeds=2, metrics=[Surprise]).final("surprise").round(2)
+    array([81.54, 75.32])
+    """
 
     cumulative = True
 
@@ -445,7 +476,11 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) ->
 
 
 def metric_class(name: str) -> type[Metric]:
-    """The class of a metric's name, or of path/to/file.py:Name."""
+    """The class of a metric's name, or of path/to/file.py:Name.
+
+    >>> metric_class("kl").title
+    'KL divergence'
+    """
     if name not in METRICS and not split_spec(name).file:
         known = METRICS.names
         raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, all.")
@@ -455,5 +490,9 @@ def metric_class(name: str) -> type[Metric]:
 
 
 def all_metrics() -> list[type[Metric]]:
-    """The classes of all registered metrics, in the order of their registration."""
+    """The classes of all registered metrics, in the order of their registration.
+
+    >>> [metric.name for metric in all_metrics() if metric.signed]
+    ['regret', 'pseudo_regret']
+    """
     return [metric_class(name) for name in METRICS.names]

@@ -24,6 +24,11 @@ class Noise:
 
     Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the
     game, `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
+
+    >>> noise = parse_noise("laplace:sigma=0.5")
+    >>> draw = noise.draw(np.random.default_rng(0), 4)
+    >>> noise.reward(np.ones(4), draw, payoff_range=(0.0, 1.0)).round(2)
+    array([ 1.11,  0.78,  0.12, -0.21])
     """
 
     name: ClassVar[str] = ""  # set by `NOISES.add`; one in a file of its own needs none

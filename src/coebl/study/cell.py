@@ -20,7 +20,14 @@ FORMAT = 3  # of the stored files; a change of what they hold, or of what a run 
 
 @dataclass(frozen=True)
 class Cell:
-    """What to run, in plain values: it travels to workers and into files as it is."""
+    """What to run, in plain values: it travels to workers and into files as it is.
+
+    >>> cell = Cell("rps", "ucb", "exp3", rounds=100, seeds=(0, 1, 2))
+    >>> print(cell)
+    rps, ucb v exp3, 100 rounds, seeds 0..2
+    >>> cell.run().final("pseudo_regret").shape
+    (3,)
+    """
 
     game: str  # a spec, or the path of a game's file
     row: str  # specs of learners, canonical

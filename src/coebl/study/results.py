@@ -47,6 +47,12 @@ class Results:
 
     Tables have one row per match, seed and recorded round: game, row, column, noise, horizon (how many rounds the match
     has), seed, round, then the metrics. Where a cell has not recorded a metric, the table has nulls.
+
+    >>> results = Results("results")
+    >>> results.matches()
+    [('rps', 'ucb', 'exp3'), ('rps', 'ucb', 'ucb')]
+    >>> results.table(column="exp3", rounds=100, metrics=["pseudo_regret"]).num_rows
+    5
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

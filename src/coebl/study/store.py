@@ -60,6 +60,10 @@ class Store:
     Args:
         folder: where it is.
         name: what the study is called; by default what its file says.
+
+    >>> store = Store.open("results")
+    >>> store.name, len(store.digests()), store.failures()
+    ('small', 2, [])
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:

@@ -17,7 +17,11 @@ Judge = Literal["mutants", "fresh", "means"]
 
 
 class Individuals(NamedTuple):
-    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None."""
+    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None.
+
+    >>> Individuals(np.full((50, 4, 3), 1 / 3)).number  # in each of 50 runs, with 3 actions
+    4
+    """
 
     policy: Floats  # (runs, number, m)
     rate: Floats | None = None  # (runs, number), of mutation
@@ -67,6 +71,15 @@ class Breeder:
         recombination: has the belief, and crosses mutants.
         bonus: the optimism that visits leave, of the shape of the visits that it is given.
         number: how many mutants are bred in a round.
+
+    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.learners import Coebl
+    >>> learner = Coebl(population="pool:mutants=5")
+    >>> seat = build_seat(learner, seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
+    >>> breeder = learner.seated(seat).breeder
+    >>> new, mutants = breeder.breed(breeder.first(size=1))
+    >>> new.policy.shape, mutants.shape
+    ((2, 5, 3), (2, 5, 3, 4))
     """
 
     def __init__(
@@ -157,7 +170,17 @@ class Breeder:
 
 
 class Generation(NamedTuple):
-    """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth."""
+    """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth.
+
+    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.learners import Coebl
+    >>> seat = build_seat(Coebl(), seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
+    >>> learner = Coebl().seated(seat)
+    >>> generation = Generation(learner.breeder, learner.parents, *learner.breeder.breed(learner.parents))
+    >>> learner.select(generation)  # in either run, the parent, 0, or its child, 1
+    array([[1],
+           [1]])
+    """
 
     breeder: Breeder
     parents: Individuals
@@ -215,6 +238,12 @@ def fitness(policies: Sequence[Floats], matrices: Floats, facing: Booleans | Non
 
     Returns:
         (runs, policies).
+
+    >>> half, matrix = np.array([[0.5, 0.5]]), np.array([[[[3.0, 0.0], [1.0, 2.0]]]])  # in one run
+    >>> fitness([half], matrix)
+    array([[1.]])
+    >>> fitness([half], matrix, facing=np.array([[True, False]]))
+    array([[2.]])
     """
     earned = np.concatenate([np.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
     if facing is not None:

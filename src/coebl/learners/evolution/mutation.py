@@ -31,6 +31,10 @@ class Mutation:
     """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
 
     The deviation depends on the visits alone, so a learner keeps it and computes anew only what a visit changes.
+
+    >>> paper = MUTATIONS.make("gaussian")
+    >>> paper.deviation(seat=None, count=np.array([0.0, 1.0, 2.0, 10.0]))  # this one does not ask the seat
+    array([1. , 1. , 0.5, 0.1])
     """
 
     @property

@@ -49,7 +49,12 @@ class _Alone(Tally):
 
 @dataclass(frozen=True)
 class Recombination:
-    """Nothing is recombined, unless a method says otherwise."""
+    """Nothing is recombined, unless a method says otherwise.
+
+    >>> crossover = RECOMBINATIONS.make("crossover:by=row")
+    >>> crossover, crossover.crosses, Recombination.crosses
+    (Crossover(by='row', probability=0.5), True, False)
+    """
 
     crosses: ClassVar[bool] = False  # whether survivors keep the matrix from which they were bred, for `cross`
 

@@ -31,7 +31,14 @@ SELECTIONS: Registry[Selection] = Registry(
 
 @dataclass(frozen=True)
 class Selection:
-    """A choice of survivors."""
+    """A choice of survivors.
+
+    >>> SELECTIONS.make("tournament:k=3")
+    Tournament(k=3, judge='means')
+    >>> from coebl.learners import parse_learner
+    >>> parse_learner("coebl:selection=tournament:k=3").selection
+    'tournament:k=3'
+    """
 
     pairs: ClassVar[bool] = False  # whether it asks for the opponent's strategies that belong to the policies
 
