@@ -50,11 +50,13 @@ class Name(NamedTuple):
 def names(package: str) -> list[str]:
     """What a package exports: its `__all__`, or what it defines, less the metrics, which have pages of their own."""
     module = import_module(package)
-    if hasattr(module, "__all__"):
-        return [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
     entered = [entry.factory for entry in METRICS]
-    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
-    return [n for n, value in own.items() if n[0] != "_" and callable(value) and value not in entered]
+    if hasattr(module, "__all__"):
+        own = {name: getattr(module, name) for name in module.__all__ if not inspect.ismodule(getattr(module, name))}
+    else:
+        home = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
+        own = {name: value for name, value in home.items() if name[0] != "_" and callable(value)}
+    return [name for name, value in own.items() if value not in entered]
 
 
 def public() -> list[Name]:
