@@ -91,7 +91,8 @@ def read_curves(
             curves.blocks.append(_with_bands(curves, block))
             for (first, second, numbers), (_, _, of_match) in zip(curves.blocks[-1], block, strict=True):
                 for place in signed.intersection(numbers if first != second else ()):
-                    last_rounds.setdefault(place, []).append((numbers[place], of_match[place].values[-1]))
+                    last = of_match[place].values[-1].copy()  # a view would keep all rounds in memory
+                    last_rounds.setdefault(place, []).append((numbers[place], last))
             curves.frontiers.append(ends.entry())
     _add_standings(curves, last_rounds)
     return curves

@@ -73,7 +73,7 @@ class Store:
         self.log = RunLog(self.folder)
         self._name = name
         self._checked = Checked(self.folder / "checked.cache")
-        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest
+        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest, of files that were checked
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
@@ -227,7 +227,7 @@ class Store:
 
         The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
         these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
-        full.
+        full; the last round of one that this store has checked is known, and its file is not read again.
 
         Args:
             digest: the name of the cell.
@@ -235,10 +235,11 @@ class Store:
             last: only the last recorded round.
         """
         path = self.path(digest)
+        if last:
+            brief, about = self._abouts.get(digest) or self._read_brief(path)
+            return columns_of_brief(brief, about, metrics), about
         data, brief = self._check(path)
         about = self._about(path, brief)
-        if last:
-            return columns_of_brief(brief, about, metrics), about
         table = read_columns(path, data, ["round", *chosen(about, metrics)])
         return columns_of(table, about, metrics), about
 
@@ -250,6 +251,10 @@ class Store:
             brief = brief_of(*parse_cell(path, data))
             self._checked.add(path.stem, data, brief)
         return data, brief
+
+    def _read_brief(self, path: Path) -> tuple[Brief, dict[str, Any]]:
+        _, brief = self._check(path)
+        return brief, self._about(path, brief)
 
     def _about(self, path: Path, brief: Brief) -> dict[str, Any]:
         """What the file of a cell says of itself, parsed once."""
@@ -295,6 +300,7 @@ class Store:
             path: of the file.
         """
         folder = self.folder / "set-aside"
+        self._abouts.pop(path.stem, None)
         try:
             folder.mkdir(exist_ok=True)
             target = _reserve(folder, path)
