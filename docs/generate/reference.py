@@ -104,7 +104,7 @@ def _snippet(entry: Entry[Learner]) -> str:
 
 
 def _bound(learner: type[Learner]) -> str:
-    if learner.regret_bound.__func__ is Learner.regret_bound.__func__:  # type: ignore[attr-defined]
+    if inspect.getattr_static(learner, "regret_bound") is inspect.getattr_static(Learner, "regret_bound"):
         return "None is declared."
     text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
     number = learner.regret_bound(3, 3, 3000)
