@@ -16,11 +16,15 @@ from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SEL
 from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
 from curves import GAMES as DRAWN
-from curves import ROUNDS, SEEDS, learner_curves, metric_curves
+from curves import ROUNDS, SEEDS, game_curves, game_matrix, learner_curves, metric_curves
 from docstrings import fenced
 from public import PACKAGES, names, public
 
 _MOST_SHOWN = 12  # actions of a game whose payoffs are printed
+_HOW_DRAWN = (
+    f"over {ROUNDS} rounds, with Gaussian noise of standard deviation 1: means of {SEEDS} seeds, drawn when the site "
+    "was built."
+)
 
 
 class Page(NamedTuple):
@@ -86,9 +90,8 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
     if drawn:
         parts += [
             f"![Pseudo-regret on three games]({entry.name}.svg)",
-            f"Pseudo-regret over {ROUNDS} rounds with unit Gaussian noise, means of {SEEDS} seeds, drawn when the site "
-            f"was built, on `{'`, `'.join(DRAWN)}`. The column player is the best response, so lower is better, and "
-            "nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
+            f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "
+            "better, and nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
         ]
     else:
         parts.append("None: it plays what it is given, which has to fit the game.")
@@ -101,7 +104,7 @@ def _snippet(entry: Entry[Learner]) -> str:
 
 
 def _bound(learner: type[Learner]) -> str:
-    if learner.regret_bound.__func__ is Learner.regret_bound.__func__:  # type: ignore[attr-defined]
+    if inspect.getattr_static(learner, "regret_bound") is inspect.getattr_static(Learner, "regret_bound"):
         return "None is declared."
     text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
     number = learner.regret_bound(3, 3, 3000)
@@ -131,7 +134,16 @@ def game_pages() -> Iterator[Page]:
             f"```text\n{game}\n\nvalue {game.value + 0.0:.6g}\n```",
             f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
             f"{game.unique_equilibrium.reason}.",
+            f"![Payoffs and equilibrium]({entry.name}-payoffs.svg)",
+            "Payoffs to the row player, blue above the value of the game and red below it. The bars are the "
+            "probabilities of an equilibrium.",
+            "## Curves",
+            f"![Exploitability of three learners in self-play]({entry.name}.svg)",
+            f"Exploitability of three learners in self-play, on `{entry.example}` {_HOW_DRAWN} It is 0 in an "
+            "equilibrium.",
         ]
+        yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
+        yield Page(f"reference/games/{entry.name}.svg", game_curves(entry.example))
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
     head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one.\n\n"
     yield Page("reference/games.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
@@ -159,6 +171,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         "it adds up over the rounds": metric.cumulative,
         "its sign says who is ahead: above 0, the column player": metric.signed,
     }
+    refused = [f"`{game.name}`" for game in GAMES if metric.refusal(parse_game(game.example))]
     return "\n\n".join(
         [
             f"# {entry.title}",
@@ -166,8 +179,10 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
             inspect.getdoc(metric) or "",
             f"    {metric.definition}",
             f"{metric.meaning} Of this metric: {'; '.join(fact for fact, true in facts.items() if true)}.",
+            f"It is refused for some [games](../games.md), such as {', '.join(refused)}." if refused else "",
+            "## Curves",
             f"![{entry.title} of three learners in self-play]({entry.name}.svg)",
-            f"Three learners in self-play, means of {SEEDS} seeds, {ROUNDS} rounds, drawn when this site was built.",
+            f"{entry.title} of three learners in self-play, on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN}",
         ]
     )
 
