@@ -41,8 +41,9 @@ test-gpu: .venv/developing  ## the tests that need a graphics processor, and CuP
 bench-gpu: .venv/developing  ## speed on a graphics processor, into benchmarks/GPU.md
 	$(BIN)/python benchmarks/gpu.py
 
-kernels: .venv/developing  ## compile the solver, once for all processes of the tests
+kernels: .venv/developing  ## compile the solver and the draws, once for all processes of the tests
 	$(BIN)/python -c "from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)"
+	$(BIN)/python -c "from coebl.engine.normals import compile_normals; compile_normals()"
 
 lint: .venv/developing
 	$(BIN)/ruff check .

@@ -1,8 +1,8 @@
 """Speed of the engine on the paper's seven match-ups, against a plain implementation, and of every learner.
 
-Adds two tables to RESULTS.md.
+Adds three tables to RESULTS.md, the last of which is of normal numbers.
 
-python benchmarks/learners.py               the match-ups at n = 2 .. 7, and every learner
+python benchmarks/learners.py               the match-ups at n = 2 .. 7, every learner, normal numbers
 python benchmarks/learners.py --sizes 2 3   some match-ups, printed only
 """
 
@@ -15,8 +15,12 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import numpy as np
+
 from coebl.engine import Match, simulate
+from coebl.engine.streams import BatchRandom
 from coebl.learners import LEARNERS, parse_learner
+from peers import best_time
 from plain import play
 
 RUNS = 50
@@ -75,6 +79,43 @@ def every_learner() -> list[str]:
     return lines
 
 
+def normals(actions: int) -> tuple[float, float]:
+    """Nanoseconds a normal number with a deviation and a mean, one for each pair of actions: ours and NumPy's."""
+    shape = RUNS, actions, actions
+    deviation, mean = np.random.default_rng(0).uniform(size=(2, *shape))
+    generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(RUNS)]
+    random, drawn = BatchRandom(range(RUNS), "row learner"), np.empty(shape)
+
+    def ours() -> None:
+        random.normal(actions, actions, deviation=deviation, mean=mean)
+
+    def numpys() -> None:
+        for generator, numbers in zip(generators, drawn, strict=True):
+            generator.standard_normal(out=numbers)
+        np.multiply(drawn, deviation, out=drawn)
+        np.add(drawn, mean, out=drawn)
+
+    ours()  # compile
+    return best_time(ours, 0.5) / drawn.size * 1e9, best_time(numpys, 0.5) / drawn.size * 1e9
+
+
+def normal_numbers() -> list[str]:
+    """The table of normal numbers."""
+    lines = [
+        f"Normal numbers with a deviation and a mean, one for each pair of actions, for {RUNS} runs: nanoseconds a "
+        "number of `seat.random.normal`, and how many times longer NumPy takes for the same numbers, in the same run: "
+        "one call of each run's generator, a product and a sum.",
+        "",
+        "| actions | coebl, ns | NumPy, ns | times faster |",
+        "|---|---|---|---|",
+    ]
+    for actions in (4, 16, 64, 128):
+        mine, numpys = normals(actions)
+        lines.append(f"| {actions} | {mine:.1f} | {numpys:.1f} | {numpys / mine:.1f}x |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", help="only these n, and do not write RESULTS.md")
@@ -98,7 +139,7 @@ def main() -> None:
             lines.append(f"| {n} | {row} v {column} | {mine:,.2f} | {plain:,.0f} | {plain / mine:,.0f}x | {where} |")
             print(lines[-1], flush=True)
     if not chosen:
-        lines += ["", *every_learner()]
+        lines += ["", *every_learner(), "", *normal_numbers()]
         path = Path(__file__).parent / "RESULTS.md"
         before = path.read_text().split(MARK)[0] if path.exists() else "# Speed\n"
         path.write_text(before.rstrip() + "\n\n" + "\n".join(lines) + "\n")

@@ -94,7 +94,7 @@ class TestMutation:
     def test_standard_noise_has_its_law(self, spec, law):
         """By the distance of Kolmogorov and Smirnov, of 24,000 numbers; false alarms: 1 in 100,000."""
         assert law.std() == pytest.approx(1)
-        noise = MUTATIONS.make(spec).standard(seat_of((2, 3), 2_000), 2)
+        noise = MUTATIONS.make(spec).draw(seat_of((2, 3), 2_000), None, np.ones((2_000, 2, 3)), 2, None)
         assert noise.shape == (2_000, 2, 2, 3)
         assert stats.kstest(noise.ravel(), law.cdf).pvalue > 1e-5
 
@@ -115,7 +115,7 @@ class TestMutation:
     def test_sparse_mutates_entries_with_its_probability_by_the_other_mutation(self):
         """24,000 entries; the share that is mutated within 4.5 standard errors."""
         seat, deviation = seat_of((3, 4), 1_000), np.full((1_000, 3, 4), 2.0)
-        drawn = MUTATIONS.make("sparse:of=laplace,probability=0.2").draw(seat, deviation, 2, None)
+        drawn = MUTATIONS.make("sparse:of=laplace,probability=0.2").draw(seat, None, deviation, 2, None)
         mutated = drawn != 0
         assert abs(mutated.mean() - 0.2) < 4.5 * np.sqrt(0.2 * 0.8 / 24_000)
         assert stats.kstest(drawn[mutated], stats.laplace(scale=np.sqrt(2)).cdf).pvalue > 1e-5
@@ -125,7 +125,7 @@ class TestMutation:
         rate = mutation.vary(seat, np.broadcast_to([2.0, 32.0], (4_000, 2)))
         assert stats.kstest(np.log(rate[:, 0]), stats.norm(np.log(2), 0.3).cdf).pvalue > 1e-5
         assert rate[:, 1].max() == 32  # the largest there may be
-        drawn = mutation.draw(seat, np.ones((4_000, 1, 2)), 2, rate)
+        drawn = mutation.draw(seat, None, np.ones((4_000, 1, 2)), 2, rate)
         assert stats.kstest((drawn / rate[:, :, None, None]).ravel(), stats.norm().cdf).pvalue > 1e-5
 
     def test_survivors_keep_their_rates_and_children_have_those_of_their_parents(self):

@@ -124,9 +124,10 @@ def test_only_what_the_games_need_is_compiled(monkeypatch):
     compiled = []
     running = sys.modules["coebl.study.run"]  # the package's `run` is the function
     monkeypatch.setattr(running, "compile_kernels", lambda shape, many_ties: compiled.append((shape, many_ties)))
+    monkeypatch.setattr(running, "compile_normals", lambda: compiled.append(((), False)))
     cells = [Cell(game, "ucb", "ucb", 5, (0,)) for game in ("rps", "diagonal:3", "rps", "no-such-file.csv")]
     running.warm_up(cells)
-    assert sorted(compiled) == [((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
+    assert sorted(compiled) == [((), False), ((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
 
 
 def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, coebl):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from coebl.core.modules import require
+from coebl.engine.normals import check_spread, spread_out
 from coebl.engine.streams import seed_sequence
 
 _THREADS = 256
@@ -28,9 +29,10 @@ class CudaRandom:
         """Uniform on [0, 1)."""
         return self._draw("uniform", shape)
 
-    def normal(self, *shape: int) -> Any:
-        """Standard normal."""
-        return self._draw("normal", shape)
+    def normal(self, *shape: int, deviation: Any = None, mean: Any = None) -> Any:
+        """Normal, as `learners.base.Random` says."""
+        check_spread(len(self._seeds), shape, deviation, mean)
+        return spread_out(self._draw("normal", shape), deviation, mean)
 
     def _draw(self, kind: str, shape: tuple[int, ...]) -> Any:
         cupy = require("cupy")

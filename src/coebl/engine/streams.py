@@ -1,8 +1,9 @@
 """Streams of random numbers: one set per run, by purpose, fetched in blocks.
 
 Every run has its own generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
-batch, and nature's numbers are the same whoever plays. Numbers are fetched ahead, many at a time: the sequence that a
-generator yields does not depend on how it is cut, so neither does any result.
+batch, and nature's numbers are the same whoever plays. Noise and uniform numbers are fetched ahead, many at a time: the
+sequence that a generator yields does not depend on how it is cut, so neither does any result. Normal numbers are drawn
+as they are needed, by a kernel (`normals`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.engine.normals import CompiledNormals, agrees_with_numpy, check_spread, spread_out
 
 _KEYS = {  # one per purpose, for ever: a change here changes every run
     "nature": 0,
@@ -72,6 +74,20 @@ class Stream:
         return taken
 
 
+class NumpyNormals:
+    """Normal numbers drawn by NumPy: what `CompiledNormals` is held to, and what stands in where it cannot be used."""
+
+    def __init__(self, generators: Sequence[np.random.Generator], ahead: int = AHEAD, arrays: Any = np) -> None:
+        self._runs = len(generators)
+        self._stream = Stream(generators, lambda random, out: random.standard_normal(out=out), ahead, arrays)
+
+    def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
+        """As `CompiledNormals.take`."""
+        standard = self._stream.take(prod(shape)).reshape(self._runs, *shape)
+        spread: Floats = spread_out(standard, deviation, mean)
+        return spread
+
+
 class BatchRandom:
     """A learner's private random numbers: every call returns (runs, *shape), each run's from its own stream."""
 
@@ -82,19 +98,25 @@ class BatchRandom:
         """Uniform on [0, 1)."""
         return self._uniform.take(prod(shape)).reshape(len(self._seeds), *shape)
 
-    def normal(self, *shape: int) -> Floats:
-        """Standard normal."""
-        return self._normal.take(prod(shape)).reshape(len(self._seeds), *shape)
+    def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
+        """Normal, as `learners.base.Random` says."""
+        check_spread(len(self._seeds), shape, deviation, mean)
+        return self._normal.take(shape, deviation, mean)
 
     # Made when they are first asked for: most learners use one of them, or none.
 
     @cached_property
     def _uniform(self) -> Stream:
-        return self._stream("uniform", lambda random, out: random.random(out=out))
+        return Stream(
+            self._generators("uniform"), lambda random, out: random.random(out=out), self._ahead, self._arrays
+        )
 
     @cached_property
-    def _normal(self) -> Stream:
-        return self._stream("normal", lambda random, out: random.standard_normal(out=out))
+    def _normal(self) -> CompiledNormals | NumpyNormals:
+        generators = self._generators("normal")
+        if self._arrays is np and agrees_with_numpy():
+            return CompiledNormals(generators)
+        return NumpyNormals(generators, self._ahead, self._arrays)
 
-    def _stream(self, kind: str, fill: Callable[[np.random.Generator, Floats], object]) -> Stream:
-        return Stream([generator(seed, self._purpose, kind) for seed in self._seeds], fill, self._ahead, self._arrays)
+    def _generators(self, kind: str) -> list[np.random.Generator]:
+        return [generator(seed, self._purpose, kind) for seed in self._seeds]

@@ -37,8 +37,9 @@ class Thompson(Learner):
 
     def policy(self, t: int) -> Floats:
         """The maximin strategies of matrices drawn from the posterior."""
-        draw = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions)  # (runs, m, k)
-        return self.solve(self.posterior.mean + self.posterior.deviation * draw).strategy
+        mean, deviation = self.posterior.mean, self.posterior.deviation
+        draw = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions, deviation=deviation, mean=mean)
+        return self.solve(draw).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
         """Update the posterior of the pair that was played."""

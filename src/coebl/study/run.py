@@ -18,6 +18,7 @@ from typing import Any
 from coebl.core.devices import array_module
 from coebl.core.errors import InputError
 from coebl.core.text import one_line
+from coebl.engine.normals import compile_normals
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
@@ -211,6 +212,7 @@ def _submitted(
 
 def warm_up(cells: Iterable[Cell]) -> None:
     """Compile what these cells need into the cache, so that the workers find it there and do not all compile it."""
+    compile_normals()
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself will tell
             shape = parse_game(name).shape

@@ -153,8 +153,8 @@ class _StrictRandom:
     def uniform(self, *shape: int) -> Any:
         return StrictArray(self._random.uniform(*shape).copy())
 
-    def normal(self, *shape: int) -> Any:
-        return StrictArray(self._random.normal(*shape).copy())
+    def normal(self, *shape: int, deviation: Any = None, mean: Any = None) -> Any:
+        return StrictArray(self._random.normal(*shape, deviation=_plain(deviation), mean=_plain(mean)).copy())
 
 
 class _StrictMaximin:

@@ -124,8 +124,7 @@ class Breeder:
             number: how many.
             rate: of mutation, where rates adapt.
         """
-        mutants = self._mutation.draw(self.seat, self._deviation, number, rate)
-        mutants += self._centre[:, None]  # ~ N(centre, deviation²) where mutation is the paper's
+        mutants = self._mutation.draw(self.seat, self._centre, self._deviation, number, rate)
         inherited = self._belief.inherited()
         if inherited is not None:
             mutants += inherited[:, None]

@@ -51,14 +51,14 @@ class Mutation:
         """
         raise NotImplementedError
 
-    def standard(self, seat: Seat, number: int) -> Floats:
-        """Noise of mean 0 and variance 1 for so many mutants: a new array, (runs, number, m, k).
+    def standard(self, seat: Seat, number: int) -> Floats | None:
+        """Noise of mean 0 and variance 1 for so many mutants: a new array, (runs, number, m, k). None: it is normal.
 
         Args:
             seat: where random numbers come from.
             number: of mutants.
         """
-        return seat.random.normal(number, seat.actions, seat.opponent_actions)
+        return None
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
         """The rates of mutants whose parents have these, (runs, number), where rates adapt.
@@ -69,18 +69,28 @@ class Mutation:
         """
         return rate
 
-    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        """What is added to the estimates of so many mutants, (runs, number, m, k), of these rates; None: all 1.
+    def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        """So many mutants, (runs, number, m, k), of these rates; None: all 1.
 
         Args:
             seat: where random numbers come from.
+            centre: what the noise is added to, (runs, m, k); None: nothing.
             deviation: of each pair, (runs, m, k).
             number: of mutants.
             rate: of each mutant, (runs, number).
         """
         drawn = self.standard(seat, number)
+        if drawn is None:  # ~ N(centre, deviation²)
+            return seat.random.normal(number, seat.actions, seat.opponent_actions, deviation=deviation, mean=centre)
         drawn *= deviation[:, None]  # in place: large games are bound by memory
-        return drawn
+        return _around(centre, drawn)
+
+
+def _around(centre: Floats | None, noise: Floats) -> Floats:
+    """Noise, (runs, number, m, k), with the centre, (runs, m, k), added in place."""
+    if centre is not None:
+        noise += centre[:, None]
+    return noise
 
 
 @MUTATIONS.add("gaussian")
@@ -194,10 +204,10 @@ class Sparse(_Changed):
 
     probability: Annotated[float, Range(0, 1)] = 0.1
 
-    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        drawn = self.base.draw(seat, deviation, number, rate)
+    def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.base.draw(seat, None, deviation, number, rate)
         mutated = seat.random.uniform(number, seat.actions, seat.opponent_actions) < self.probability
-        return np.where(mutated, drawn, 0.0)
+        return _around(centre, np.where(mutated, drawn, 0.0))
 
 
 @MUTATIONS.add("adaptive")
@@ -221,6 +231,6 @@ class Adaptive(_Changed):
         varied = self.base.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
         return np.clip(varied, 1 / _MOST, _MOST)
 
-    def draw(self, seat: Seat, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        drawn = self.base.draw(seat, deviation, number, rate)
-        return drawn if rate is None else drawn * rate[:, :, None, None]
+    def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
+        drawn = self.base.draw(seat, None, deviation, number, rate)
+        return _around(centre, drawn if rate is None else drawn * rate[:, :, None, None])

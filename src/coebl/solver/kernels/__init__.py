@@ -1,1 +1,1 @@
-"""The compiled kernels of the solver: `lockstep` for small matrices, `simplex` for large ones."""
+"""The compiled kernels: `lockstep` solves small matrices, `simplex` large ones, and `normals` draws normal numbers."""

@@ -1,0 +1,135 @@
+"""Normal numbers: the compiled ones are NumPy's to the last bit, and if they were not, NumPy's would be used."""
+
+import numpy as np
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.engine import normals, simulate, streams
+from coebl.engine.normals import CompiledNormals
+from coebl.engine.streams import BatchRandom, NumpyNormals
+from coebl.solver.kernels.normals import DENSITY, LAYERS, POINTS, TAIL, fill_normal
+
+NONE = np.empty((1, 0))
+
+
+def generators(runs):
+    """Generators that have drawn something else before."""
+    made = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
+    for used, random in enumerate(made):
+        random.random(used)
+    return made
+
+
+def states_of(made):
+    return np.array([random.bit_generator.state["state"]["state"] for random in made])
+
+
+def test_ten_million_numbers_and_the_states_after_them_are_numpys():
+    made = generators(20)
+    compiled = CompiledNormals(made)
+    tail = 0
+    for count in (1, 7, 262_144, 0, 262_143):
+        found = compiled.take((count,), None, None)
+        assert found.tobytes() == np.stack([random.standard_normal(count) for random in made]).tobytes()
+        np.testing.assert_array_equal(compiled.states, states_of(made))
+        tail += (np.abs(found) > normals.read_tables()[TAIL]).sum()
+    assert tail > 2_000  # 1 in 3,900 comes from there
+
+
+def state_for(first, second):
+    """The state of SFC64 that yields these two numbers of 64 bits next."""
+    return np.array([first, 0, (second - 1) * pow(9, -1, 1 << 64) % (1 << 64), 0], np.uint64)
+
+
+def numpys(state):
+    """The normal number that NumPy draws from a state, and how many numbers of 64 bits it takes."""
+    bits = np.random.SFC64(0)
+    bits.state = bits.state | {"state": {"state": state}}
+    return np.random.Generator(bits).standard_normal(), int(bits.state["state"]["state"][3])
+
+
+def test_every_entry_of_the_tables_is_numpys():
+    """Where NumPy's verdict on a point changes, so does the kernel's: random numbers would not come near enough.
+
+    Such are, in every layer, the last point that is accepted at once, and for a point that is not the largest second
+    number with which it is accepted.
+    """
+    refused = normals.read_tables()[: 2 * LAYERS : 2].astype(int)
+    assert np.diff(normals.read_tables()[DENSITY:TAIL]).max() < 0
+    states = []
+    for layer, first in enumerate(refused.tolist()):
+        at_once = [state_for((first - before) << 9 | layer, 0) for before in (1, 0) if first >= before]
+        assert [numpys(state)[1] for state in at_once] in ([1, 2], [2], [1, 3])  # two for the tail
+        states += at_once
+        if layer == 0:
+            continue
+        point = (2 * first + POINTS) // 3
+        accepted, not_accepted = 0, 1 << 53
+        while not_accepted - accepted > 1:
+            middle = (accepted + not_accepted) // 2
+            taken = numpys(state_for(point << 9 | layer, middle << 11))[1]
+            accepted, not_accepted = (middle, not_accepted) if taken == 2 else (accepted, middle)
+        assert 0 < accepted < (1 << 53) - 1
+        states += [state_for(point << 9 | layer, second << 11) for second in (accepted, not_accepted)]
+    expected = [numpys(state) for state in states]
+    after, out = np.array(states), np.empty((len(states), 1, 1))
+    fill_normal(after, normals.read_tables(), NONE, NONE, out)
+    assert list(zip(out.ravel().tolist(), after[:, 3].tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4), (3, 4)])
+@pytest.mark.parametrize("axes", [0, 1, 2])
+@pytest.mark.parametrize("kind", [CompiledNormals, NumpyNormals])
+def test_deviation_and_mean_are_applied_as_numpy_would(kind, shape, axes):
+    """In any layout of memory, for all leading axes alike; and nothing more is compiled for it."""
+    last = shape[len(shape) - axes :] if axes else ()
+    random = np.random.default_rng(1)
+    deviation = np.asfortranarray(random.uniform(size=(3, *last)))
+    mean = random.normal(size=(3, *last))
+    mean.flags.writeable = False
+    plain = CompiledNormals(generators(3))
+    spread = kind(generators(3))
+    versions = len(fill_normal.signatures)
+    wide = (3, *(1,) * (len(shape) - len(last)), *last)
+    for scale, shift in ((deviation, mean), (deviation, None), (None, mean), (None, None)):
+        expected = plain.take(shape, None, None)
+        if scale is not None:
+            expected = expected * scale.reshape(wide)
+        if shift is not None:
+            expected = expected + shift.reshape(wide)
+        assert spread.take(shape, scale, shift).tobytes() == expected.tobytes()
+    assert len(fill_normal.signatures) == versions == 1
+
+
+@pytest.mark.parametrize(
+    ("spread", "message"),
+    [
+        ({"deviation": np.ones((2, 4))}, r"deviation has shape \(2, 4\), for normal numbers of shape \(3, 2, 4\)"),
+        ({"mean": np.ones((3, 2))}, r"mean has shape \(3, 2\)"),
+        ({"mean": np.ones((3, 1, 2, 4))}, "the last axes of the numbers"),
+        ({"deviation": np.ones(())}, r"deviation has shape \(\)"),
+        ({"deviation": np.ones((3, 4)), "mean": np.ones((3, 2, 4))}, "one shape for both"),
+    ],
+)
+def test_a_deviation_or_a_mean_that_does_not_fit_is_refused(spread, message):
+    with pytest.raises(InputError, match=message):
+        BatchRandom(range(3), "row learner").normal(2, 4, **spread)
+
+
+def test_a_difference_of_one_bit_is_noticed(monkeypatch):
+    assert normals.agrees_with_numpy()
+    tables = normals.read_tables().copy()
+    tables[2 * 100 + 1] = np.nextafter(tables[2 * 100 + 1], 1)  # the width of a point of layer 100
+    monkeypatch.setattr(normals, "read_tables", lambda: tables)
+    assert not normals.agrees_with_numpy.__wrapped__()
+
+
+@pytest.mark.parametrize("learner", ["coebl:c=2", "coebl:mutation=adaptive", "thompson", "ots-rm"])
+def test_without_the_kernel_runs_are_the_same(monkeypatch, learner):
+    def play():
+        return simulate("diagonal:2", learner, "kin", rounds=30, seeds=3).metrics["pseudo_regret"]
+
+    compiled = play()
+    monkeypatch.setattr(streams, "agrees_with_numpy", lambda: False)
+    monkeypatch.setattr(streams, "CompiledNormals", None)
+    np.testing.assert_array_equal(play(), compiled)
