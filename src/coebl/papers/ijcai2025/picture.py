@@ -71,9 +71,9 @@ def _matrix(variant: Variant, checks: Mapping[str, Check]) -> list[list[Check]]:
 
 def _text(check: Check) -> str:
     """The number of a match, marked if it would be decided without Holm's correction."""
-    value = check["measured"]
-    only_before = check["verdict"] == _OPEN and min(check["p_for"], check["p_against"]) <= _LEVEL
-    return with_minus(number_text(value, 1 + max(1, math.floor(math.log10(abs(value)))), ",")) + "°" * only_before
+    value = float(check["measured"])
+    before_only = "°" if check["verdict"] == _OPEN and min(check["p_for"], check["p_against"]) <= _LEVEL else ""
+    return with_minus(number_text(value, 1 + max(1, math.floor(math.log10(abs(value)))), ",")) + before_only
 
 
 def _draw(ax: Axes, rows: list[list[Check]], largest: float) -> None:
