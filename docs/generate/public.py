@@ -66,8 +66,12 @@ def names(package: str) -> list[str]:
     if hasattr(module, "__all__"):
         return [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
     entered = [entry.factory for entry in METRICS]
-    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
-    return [n for n, value in own.items() if n[0] != "_" and callable(value) and value not in entered]
+    shown = {n: value for n, value in vars(module).items() if n[0] != "_" and value not in entered}
+    return [n for n, value in shown.items() if isinstance(value, Registry) or _is_of(package, value)]
+
+
+def _is_of(package: str, value: Any) -> bool:
+    return callable(value) and getattr(value, "__module__", None) == package
 
 
 def public() -> list[Name]:

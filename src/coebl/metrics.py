@@ -8,6 +8,10 @@ the size of the batch), and over rounds with a `RunningSum`.
 
 Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
 the actions, r_t the reward as observed, x* and y* the equilibrium.
+
+>>> from coebl.metrics import METRICS
+>>> METRICS["tv"].factory.meaning
+'Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be.'
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ def _class_refusal(factory: object) -> str | None:
 
 
 METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal)
+"""The metrics by name: `@METRICS.add(name)` above a class adds one."""
 
 
 @dataclass(frozen=True)
