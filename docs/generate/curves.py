@@ -53,9 +53,14 @@ def game_matrix(spec: str) -> bytes:
     return _kept(f"matrix {spec}", lambda: plot_matrix(parse_game(spec)))
 
 
+def metric_games(name: str) -> tuple[str, ...]:
+    """The games on which a metric is drawn: KL is infinite where an equilibrium leaves out an action."""
+    return ("biased-rps", "perturbed-rps", "hide-and-seek") if name == "kl" else GAMES
+
+
 def metric_curves(name: str) -> bytes:
     """A metric of three learners in self-play."""
-    matches = [MatchSpecs(game, learner, learner) for game in GAMES for learner in THREE]
+    matches = [MatchSpecs(game, learner, learner) for game in metric_games(name) for learner in THREE]
     return _kept(f"metric {name}", lambda: plot_panels(_Played(matches), name, matches))
 
 

@@ -16,6 +16,14 @@ def fenced(docstring: str) -> str:
     return _EXAMPLE.sub(r"```pycon\n\g<0>\n```", docstring)
 
 
+def split(doc: str) -> tuple[str, dict[str, str]]:
+    """The text of a docstring without its section Args, and what that section says of each parameter."""
+    text, _, rest = doc.partition("\nArgs:\n")
+    arguments, _, after = (rest + "\n\n").partition("\n\n")
+    found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
+    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in found}
+
+
 class Docstrings(griffe.Extension):
     """Called by griffe for everything that it finds in the sources."""
 

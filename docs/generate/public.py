@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from coebl.core.registry import Registry
+from coebl.games import GAMES, NOISES
+from coebl.learners import LEARNERS
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS
-from docstrings import COMMENT
+from docstrings import COMMENT, split
 
 PACKAGES = (
     "coebl",
@@ -25,6 +29,15 @@ PACKAGES = (
     "coebl.study",
     "coebl.tournament",
     "coebl.testing",
+)
+REGISTRIES: tuple[Registry[Any], ...] = (
+    LEARNERS,
+    GAMES,
+    NOISES,
+    MUTATIONS,
+    RECOMBINATIONS,
+    SELECTIONS,
+    POPULATIONS,
 )
 
 
@@ -72,6 +85,11 @@ def public() -> list[Name]:
 
 def missing() -> Iterator[str]:
     """What is not documented, a line each: names without a docstring or an example, and parameters not explained."""
+    for registry in REGISTRIES:
+        for entry in registry:
+            _, meanings = split(_doc(entry.factory))
+            unexplained = [p.name for p in entry.parameters if p.name not in meanings]
+            yield from (f"{registry.kind} {entry.name} does not explain its parameter {name!r}" for name in unexplained)
     for name in public():
         if not has_example(name):
             yield f"{name.path} has no example"

@@ -36,6 +36,7 @@ def free_port():
 @pytest.fixture
 def shell(tmp_path):
     """Start a script in a folder with a study, where `coebl`, `dask` and `srun` are."""
+    pytest.importorskip("distributed")
     (tmp_path / "study.toml").write_text(STUDY)
     programs = tmp_path / "bin"
     programs.mkdir()

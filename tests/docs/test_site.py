@@ -21,8 +21,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def generators(monkeypatch):
     """The modules that make pages of the site can be imported."""
-    for folder in ("docs/generate", "examples"):
-        monkeypatch.syspath_prepend(str(ROOT / folder))
+    for needed in ("griffe", "nbformat"):
+        pytest.importorskip(needed)
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "generate"))
 
 
 def test_every_public_name_and_parameter_is_documented(generators):
@@ -75,7 +76,8 @@ def test_every_key_of_a_study_file_is_explained():
     assert re.findall(r"^### `(\S+)`", text, re.MULTILINE) == list(MATCH_UPS)
 
 
-def test_the_example_learns_to_inspect(generators):
+def test_the_example_learns_to_inspect(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from inspection import OUTCOME, play
 
     earned, inspector = play(days=600, seed=0)
@@ -107,3 +109,15 @@ def test_the_site_is_built_strictly_and_loads_nothing_from_elsewhere(tmp_path):
         assert not loaded.search(page.read_text("utf-8")), page
     for style in tmp_path.rglob("*.css"):
         assert not re.search(r"@import|url\(\"?(?:https?:)?//", style.read_text("utf-8")), style
+
+
+def test_the_picture_of_a_game_has_its_payoffs_and_its_equilibrium(generators):
+    from matrices import plot_matrix
+
+    game = Game([[3, 0, 7], [1, 2, 6]], row_labels=["up", "down"])
+    payoffs, row, column = plot_matrix(game).axes
+    assert [text.get_text() for text in payoffs.texts] == ["3", "0", "7", "1", "2", "6"]
+    assert [label.get_text() for label in payoffs.get_yticklabels()] == ["up", "down"]
+    assert [bar.get_width() for bar in row.patches] == pytest.approx([0.25, 0.75])
+    assert [bar.get_height() for bar in column.patches] == pytest.approx([0.5, 0.5, 0.0])
+    assert not plot_matrix(Game(np.eye(20))).axes[0].texts

@@ -60,7 +60,11 @@ class Noise:
 @NOISES.add("gaussian", title="Gaussian")
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Normal, with standard deviation sigma. The paper's noise, with sigma = 1."""
+    """Normal, with standard deviation sigma. The paper's noise, with sigma = 1.
+
+    Args:
+        sigma: the standard deviation of the noise.
+    """
 
     sigma: Sigma = 1.0
 
@@ -93,7 +97,11 @@ class Bernoulli(Noise):
 @NOISES.add("laplace", title="Laplace")
 @dataclass(frozen=True)
 class Laplace(Noise):
-    """Laplace (double exponential), scaled to standard deviation sigma."""
+    """Laplace (double exponential), scaled to standard deviation sigma.
+
+    Args:
+        sigma: the standard deviation of the noise.
+    """
 
     sigma: Sigma = 1.0
 
@@ -104,7 +112,12 @@ class Laplace(Noise):
 @NOISES.add("student-t", title="Student's t")
 @dataclass(frozen=True)
 class StudentT(Noise):
-    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma."""
+    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma.
+
+    Args:
+        df: the degrees of freedom; fewer have heavier tails.
+        sigma: the standard deviation of the noise.
+    """
 
     df: Annotated[float, Range(2, open_low=True)] = 3.0
     sigma: Sigma = 1.0
@@ -116,7 +129,11 @@ class StudentT(Noise):
 @NOISES.add("exponential", title="Exponential")
 @dataclass(frozen=True)
 class Exponential(Noise):
-    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards."""
+    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards.
+
+    Args:
+        sigma: the standard deviation of the noise.
+    """
 
     sigma: Sigma = 1.0
 
