@@ -7,7 +7,7 @@ from coebl.core.errors import InputError
 from coebl.engine import normals, simulate, streams
 from coebl.engine.normals import CompiledNormals
 from coebl.engine.streams import BatchRandom, NumpyNormals
-from coebl.solver.kernels.normals import DENSITY, LAYERS, POINTS, TAIL, fill_normal
+from coebl.solver.kernels.normals import LAYERS, POINTS, TAIL, fill_normal
 
 NONE = np.empty((1, 0))
 
@@ -55,7 +55,6 @@ def test_every_entry_of_the_tables_is_numpys():
     number with which it is accepted.
     """
     refused = normals.read_tables()[: 2 * LAYERS : 2].astype(int)
-    assert np.diff(normals.read_tables()[DENSITY:TAIL]).max() < 0
     states = []
     for layer, first in enumerate(refused.tolist()):
         at_once = [state_for((first - before) << 9 | layer, 0) for before in (1, 0) if first >= before]
@@ -107,7 +106,7 @@ def test_deviation_and_mean_are_applied_as_numpy_would(kind, shape, axes):
         ({"deviation": np.ones((2, 4))}, r"deviation has shape \(2, 4\), for normal numbers of shape \(3, 2, 4\)"),
         ({"mean": np.ones((3, 2))}, r"mean has shape \(3, 2\)"),
         ({"mean": np.ones((3, 1, 2, 4))}, "the last axes of the numbers"),
-        ({"deviation": np.ones(())}, r"deviation has shape \(\)"),
+        ({"deviation": 0.5}, r"deviation has shape \(\)"),
         ({"deviation": np.ones((3, 4)), "mean": np.ones((3, 2, 4))}, "one shape for both"),
     ],
 )
