@@ -9,7 +9,7 @@ from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.solver.kernels.tolerances import DOUBLE, SINGLE
+from coebl.kernels.tolerances import DOUBLE, SINGLE
 
 MOST_ACTIONS = 512
 

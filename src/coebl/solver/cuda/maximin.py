@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from coebl.core.errors import InputError
 from coebl.core.modules import require
+from coebl.kernels.tolerances import MOST_GAP
 from coebl.solver.cuda.kernel import kernel
-from coebl.solver.kernels.tolerances import MOST_GAP
 from coebl.solver.maximin import BatchSolution, first_weights, maximin, tableau_precision
 
 _fallbacks = 0
