@@ -119,6 +119,7 @@ def write_page(
         commands=commands(about, command),
         claims=claims_table(verdicts, presets),
         sections=sections,
+        presets=presets,
         count_words=_count_words,
         texts=lambda verdict: interval_texts(*(verdict[key] for key in ("measured", "low", "high"))),
         metrics=content.drawn_metrics,
