@@ -225,6 +225,8 @@ def test_without_scripts_there_are_tables(tmp_path):
     path = write_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain", about={"metrics": NAMES})
     text = path.read_text(encoding="utf-8")
     [table] = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
-    assert table.count("<tr>") == 1 + sum(row != column for _, row, column in MATCHES)
+    games = [text.replace("\u00a0", " ") for text in re.findall(r"<caption>(.*?)</caption>", table)]
+    assert games == ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
+    assert table.count("<tr><td>") == sum(row != column for _, row, column in MATCHES)
     assert "Ranking" in text, "an ordinary study opens on who beats whom"
     assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')
