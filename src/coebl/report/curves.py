@@ -19,7 +19,7 @@ from coebl.statistics import Band, holm, paired_difference
 
 _POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
-_NUMBERS = 800_000  # that the curves of a page have together, at most: about six bytes each
+_NUMBERS = 500_000  # that the curves of a page have together, at most, but for very many: about eight bytes each
 _LEVEL = 0.05
 
 MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs

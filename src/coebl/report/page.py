@@ -29,7 +29,7 @@ from coebl.report.frontier import Frontier
 from coebl.report.legend import Preset, learner_colours
 from coebl.report.numbers import cell_text, embed, interval_texts
 from coebl.report.sections import Section
-from coebl.report.standings import plain_table, ranking
+from coebl.report.standings import plain_tables, ranking
 from coebl.runs import Source
 from coebl.study import Results
 
@@ -119,13 +119,14 @@ def write_page(
         commands=commands(about, command),
         claims=claims_table(verdicts, presets),
         sections=sections,
+        presets=presets,
         count_words=_count_words,
         texts=lambda verdict: interval_texts(*(verdict[key] for key in ("measured", "low", "high"))),
         metrics=content.drawn_metrics,
         has_curves=bool(content.curves.games),
         has_table=content.table_metric is not None,
         has_maps=content.table_metric is not None and any(preset.opponent is not None for preset in presets),
-        plain_table=plain_table(content),
+        plain_tables=plain_tables(content),
         table_metric=content.table_title,
         frontier_sweeps=content.frontier_sweeps,
         frontier_opponent=content.frontier_opponent,

@@ -37,13 +37,14 @@ def duels(content: Content) -> Iterator[Duel]:
                 yield Duel(title, row, column, last, numbers[2][-1], numbers[3][-1], numbers[4])
 
 
-def plain_table(content: Content) -> list[tuple[str, str, str, str, str]]:
-    """Game, row, column, the number with its interval, and who wins."""
+def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]:
+    """By game: row, column, the number with its interval, and who wins."""
     titles = [str(learner["title"]) for learner in content.learners]
-    return [
-        (duel.game, titles[duel.row], titles[duel.column], _number(duel), _winner(duel, titles))
-        for duel in duels(content)
-    ]
+    tables: dict[str, list[tuple[str, str, str, str]]] = {}
+    for duel in duels(content):
+        row = titles[duel.row], titles[duel.column], _number(duel), _winner(duel, titles)
+        tables.setdefault(duel.game, []).append(row)
+    return tables
 
 
 def _number(duel: Duel) -> str:
