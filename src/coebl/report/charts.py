@@ -67,57 +67,31 @@ _X_SCALE = {"type": slot("xType"), "domain": slot("xDomain"), "zero": slot("xZer
 _Y_SCALE = {"type": slot("yType"), "domain": slot("yDomain"), "zero": slot("yZero")}
 _ROOM = {"nice": False, "padding": slot("padding")}
 
+_LEGEND = slot("legend")
+_DASHES = {"domain": slot("names"), "range": slot("dashes")}
+_BAND = {
+    "y": _quantity("low", title=slot("yTitle"), scale={**_Y_SCALE, "nice": slot("nice")}),
+    "y2": {"field": "high"},
+    "fill": _category("colour", scale=None),
+}
+_LINE = {
+    "y": _quantity("mean"),
+    "color": _category("learner", scale=_COLOURS, legend=_LEGEND),
+    "strokeDash": _category("learner", scale=_DASHES, legend=_LEGEND),
+}
+_SYMBOL = {"y": _quantity("mean"), "fill": _category("colour", scale=None), "shape": _category("shape", scale=None)}
+_AT = {"x": {"datum": {"expr": "at"}, "type": "quantitative"}, "color": _SOFT}
 CURVES: Spec = {
     **_SIZE,
     "data": {"name": "curves", "values": slot("rows")},
     "params": [{"name": "at", "value": None}],
     "encoding": {"x": _quantity("round", title="round", scale={**_X_SCALE, "nice": False})},
     "layer": [
-        _layer(
-            "area",
-            {
-                "y": _quantity("low", title=slot("yTitle"), scale={**_Y_SCALE, "nice": slot("nice")}),
-                "y2": {"field": "high"},
-                "fill": _category("colour", scale=None),
-            },
-            opacity=0.16,
-            clip=True,
-            line=False,
-        ),
-        {"params": slot("brush")}
-        | _layer(
-            "line",
-            {
-                "y": _quantity("mean"),
-                "color": _category("learner", scale=_COLOURS, legend=slot("legend")),
-                "strokeDash": _category(
-                    "learner", scale={"domain": slot("names"), "range": slot("dashes")}, legend=slot("legend")
-                ),
-            },
-            clip=True,
-            strokeWidth=2.2,
-        ),
+        _layer("area", _BAND, opacity=0.16, clip=True, line=False),
+        {"params": slot("brush")} | _layer("line", _LINE, clip=True, strokeWidth=2.2),
         {"transform": [{"filter": "datum.shape"}]}
-        | _layer(
-            "point",
-            {
-                "y": _quantity("mean"),
-                "fill": _category("colour", scale=None),
-                "shape": _category("shape", scale=None),
-            },
-            filled=True,
-            opacity=1,
-            size=55,
-            clip=True,
-        ),
-        {"data": {"values": [{}]}}
-        | _layer(
-            "rule",
-            {"x": {"datum": {"expr": "at"}, "type": "quantitative"}},
-            color="var(--soft)",
-            clip=True,
-            opacity={"expr": "at === null ? 0 : 1"},
-        ),
+        | _layer("point", _SYMBOL, filled=True, opacity=1, size=55, clip=True),
+        {"data": {"values": [{}]}} | _layer("rule", _AT, clip=True, opacity={"expr": "at === null ? 0 : 1"}),
     ],
 }
 
@@ -139,6 +113,7 @@ _LABELS: Spec = {
     ],
 }
 
+_PATH = {"order": _quantity("value"), "color": _INK, "detail": _category("sweep")}
 FRONTIER: Spec = {
     **_SIZE,
     "data": {"name": "points", "values": slot("rows")},
@@ -148,13 +123,7 @@ FRONTIER: Spec = {
         "color": _category("learner", scale=_COLOURS, legend=None),
     },
     "layer": [
-        {"params": slot("brush")}
-        | _layer(
-            "line",
-            {"order": _quantity("value"), "color": _INK, "detail": _category("sweep")},
-            opacity=0.35,
-            strokeWidth=1.5,
-        ),
+        {"params": slot("brush")} | _layer("line", _PATH, opacity=0.35, strokeWidth=1.5),
         _layer("rule", {"x": _quantity("left"), "x2": {"field": "right"}}, opacity=0.6),
         {"name": "up"} | _layer("rule", {"y": _quantity("low"), "y2": {"field": "high"}}, opacity=0.6),
         {"name": "point"} | _layer("point", {}, filled=True, opacity=1, size=80),
@@ -162,7 +131,21 @@ FRONTIER: Spec = {
     "usermeta": {"embedOptions": {"patch": [{"op": "add", "path": "/marks/-", "value": _LABELS}]}},
 }
 
-_PLAIN_AXIS = {"ticks": False, "domain": False, "labelFlush": False}
+_NEITHER = {"condition": {"test": "!datum.decided", "value": "var(--neither)"}}
+_PLAIN_AXIS = {"title": None, "ticks": False, "domain": False, "labelFlush": False}
+_SHADES = {"domain": [-1, 0, 1], "interpolate": "rgb", "range": ["#e08214", "#f7f7f4", "#3b8bc2"]}
+_SHADE_LEGEND: Spec = {
+    "orient": "bottom",
+    "direction": "horizontal",
+    "gradientLength": 240,
+    "values": [-1, -0.5, 0, 0.5, 1],
+    "title": slot("legendTitle"),
+    "titleLimit": 400,
+    "labelExpr": slot("legendLabels"),
+}
+_LINES_DOWN = {"labelExpr": "split(datum.label, '\\n')", "labelPadding": slot("labelPadding")}
+_ON_TOP = {**_PLAIN_AXIS, **_LINES_DOWN, "orient": "top", "labelAngle": 0, "labelLimit": 130}
+_NUMBER = {"text": {"field": "text"}, "color": {"condition": {"test": "datum.decided", "value": "#111111"}, **_INK}}
 HEAT_MAPS: Spec = {
     "data": {"name": "cells", "values": slot("rows")},
     "columns": slot("columns"),
@@ -173,48 +156,17 @@ HEAT_MAPS: Spec = {
         "width": slot("width"),
         "height": {"step": 26},
         "encoding": {
-            "x": _category(
-                "learner",
-                sort=None,
-                title=None,
-                axis={**_PLAIN_AXIS, "orient": "top", "labelAngle": 0, "labelLimit": 130}
-                # lines go downwards
-                | {"labelExpr": "split(datum.label, '\\n')", "labelPadding": slot("labelPadding")},
-            ),
-            "y": _category(
-                "game",
-                sort=slot("games"),
-                title=None,
-                axis={**_PLAIN_AXIS, "labelLimit": 190},
-            ),
+            "x": _category("learner", sort=None, axis=_ON_TOP),
+            "y": _category("game", sort=slot("games"), axis={**_PLAIN_AXIS, "labelLimit": 190}),
         },
         "layer": [
             _layer(
                 "rect",
-                {
-                    "color": {
-                        "condition": {"test": "!datum.decided", "value": "var(--neither)"},
-                        **_quantity(
-                            "shade",
-                            scale={"domain": [-1, 0, 1], "interpolate": "rgb"}
-                            | {"range": ["#e08214", "#f7f7f4", "#3b8bc2"]},
-                            legend={"orient": "bottom", "direction": "horizontal", "gradientLength": 240}
-                            | {"title": slot("legendTitle"), "titleLimit": 400, "labelExpr": slot("legendLabels")}
-                            | {"values": [-1, -0.5, 0, 0.5, 1]},
-                        ),
-                    }
-                },
+                {"color": {**_NEITHER, **_quantity("shade", scale=_SHADES, legend=_SHADE_LEGEND)}},
                 stroke="var(--paper)",
                 strokeWidth=2,
             ),
-            _layer(
-                "text",
-                {
-                    "text": {"field": "text"},
-                    "color": {"condition": {"test": "datum.decided", "value": "#111111"}, **_INK},
-                },
-                fontSize=11.5,
-            ),
+            _layer("text", _NUMBER, fontSize=11.5),
         ],
     },
 }
@@ -224,6 +176,7 @@ _OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft
 _OUTCOME = _category("outcome", scale={"domain": _OUTCOMES, "range": _OUTCOME_COLOURS}, title=None)
 _OUTCOME_SHAPES = {"domain": _OUTCOMES, "range": ["circle", "cross", "diamond", "square"]}
 _OUTCOME_LEGEND = {"orient": "bottom", "title": None, "columns": slot("legendColumns")}
+_OUTCOME_SHAPE = _category("outcome", scale=_OUTCOME_SHAPES, legend=_OUTCOME_LEGEND)
 CHECKS: Spec = {
     **_SIZE,
     "data": {"name": "checks", "values": slot("rows")},
@@ -236,16 +189,7 @@ CHECKS: Spec = {
         {"transform": [{"filter": "datum.published"}]}
         | _layer("text", {"x": _quantity("threshold"), "color": _SOFT}, text="published", dy=-13, fontSize=10),
         _layer("rule", {"x": _quantity("low"), "x2": {"field": "high"}, "color": _OUTCOME}, strokeWidth=1.5),
-        _layer(
-            "point",
-            {
-                "color": _OUTCOME,
-                "shape": _category("outcome", scale=_OUTCOME_SHAPES, legend=_OUTCOME_LEGEND),
-            },
-            filled=True,
-            opacity=1,
-            size=75,
-        ),
+        _layer("point", {"color": _OUTCOME, "shape": _OUTCOME_SHAPE}, filled=True, opacity=1, size=75),
     ],
 }
 
@@ -259,11 +203,7 @@ DUELS: Spec = {
         "x": _quantity("mean", title=slot("xTitle"), scale={"domain": slot("xDomain")}, axis={"gridColor": _AT_ZERO}),
     },
     "layer": [
-        _layer(
-            "bar",
-            {"color": {"condition": {"test": "!datum.decided", "value": "var(--neither)"}, **_WINNER}},
-            height=20,
-        ),
+        _layer("bar", {"color": {**_NEITHER, **_WINNER}}, height=20),
         _layer("rule", {"x": _quantity("low"), "x2": {"field": "high"}, "color": _INK}),
         _layer("text", {"x": {"value": 4}, "text": {"field": "text"}}, dy=-17, align="left", fontSize=12),
     ],
