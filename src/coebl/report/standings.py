@@ -77,21 +77,36 @@ def ranking(content: Content) -> Section | None:
             tally.setdefault(learner, [0, 0, 0])[outcome] += 1
     means = {learner: sum(gains) / len(gains) for learner, gains in taken.items()}
     order = sorted(means, key=lambda learner: -means[learner])
-    leader, most = content.learners[order[0]]["title"], with_minus(number_text(means[order[0]], 3))
     metric = list(content.metrics.values())[content.table_metric].in_a_sentence
     return Section(
         id="ranking",
         title="Ranking",
-        sentences=[f"{leader} took most: {most} a round, on average over those whom it met."],
+        sentences=[_leader(content, order, means, tally)],
         header=["", "Learner", "Taken per round", "Wins", "Losses", "Undecided"],
         rows=[
-            [
-                str(rank),
-                str(content.learners[learner]["title"]),
-                with_minus(number_text(means[learner], 3)),
-                *map(str, tally[learner]),
-            ]
+            [str(rank), _marked(content, learner), _per_round(means[learner]), *map(str, tally[learner])]
             for rank, learner in enumerate(order, 1)
         ],
-        caption=f"By {metric} at the last round, over all games. Learners that met different opponents do not compare.",
+        caption=f"By {metric} at the last round, over all games. Learners that met different opponents do not compare."
+        + (" † sees more than a bandit does." if any(content.learners[one]["sees"] for one in order) else ""),
     )
+
+
+def _leader(content: Content, order: list[int], means: dict[int, float], tally: dict[int, list[int]]) -> str:
+    """Who took most, among those that see no more than a bandit does, if there are any."""
+    equals = [learner for learner in order if not content.learners[learner]["sees"]]
+    leader = (equals or order)[0]
+    wins, losses, undecided = tally[leader]
+    most = _per_round(means[leader])
+    return (
+        f"{_marked(content, leader)} took most: {most} a round, on average over those whom it met. "
+        f"After Holm’s correction it wins {wins} of its {wins + losses + undecided} head-to-heads and loses {losses}."
+    )
+
+
+def _marked(content: Content, learner: int) -> str:
+    return str(content.learners[learner]["title"]) + (" †" if content.learners[learner]["sees"] else "")
+
+
+def _per_round(number: float) -> str:
+    return with_minus(number_text(number, 3))
