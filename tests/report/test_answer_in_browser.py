@@ -229,4 +229,8 @@ def test_without_scripts_there_are_tables(tmp_path):
     assert games == ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
     assert table.count("<tr><td>") == sum(row != column for _, row, column in MATCHES)
     assert "Ranking" in text, "an ordinary study opens on who beats whom"
+    assert "<td>best response †</td>" in text
+    [leader] = re.findall(r"([^>]*) took most: [^ ]* a round", text)
+    assert leader != "best response †", "it sees more than the others"
+    assert "After Holm’s correction it wins" in text
     assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')

@@ -284,3 +284,13 @@ def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
     )
     assert [outline.count("M") for outline in outlines if outline] == [3], "three areas, and none between them"
     assert driver.get_log("browser") == []
+
+
+def test_a_single_round_has_no_curves(driver, tmp_path):
+    source = MadeUp([("rps", "ucb", "ucb"), ("rps", "exp3", "exp3")], ["regret"], recorded=1)
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Last", about={"metrics": ["regret"]}))
+    for part in ("chart", "svg", "png"):
+        assert not page.find(f"#growth-{part}").is_displayed()
+    assert page.find("#growth-caption").text.startswith("Regret: only round 10 was recorded, so there are no curves.")
+    assert len(page.driver.find_elements("css selector", "#lines tbody tr")) == 2
+    assert driver.get_log("browser") == []

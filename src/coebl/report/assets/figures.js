@@ -115,7 +115,10 @@ function drawCurves(figure) {
   byId(figure).hidden = metric === null;
   if (metric === null) return;
   showAxes(figure, figure);
-  planChart(figure, () => makeCurves(figure));
+  const { rounds } = longestCurve(metric);
+  for (const part of ["chart", "readout", "reset", "svg", "png"]) byId(`${figure}-${part}`).hidden = rounds.length < 2;
+  if (rounds.length > 1) planChart(figure, () => makeCurves(figure));
+  else say(`${figure}-caption`, `${metricTitle(metric)}: only round ${rounds[0]} was recorded, so there are no curves. The list has the values.`);
 }
 
 // ---- The list of lines

@@ -13,59 +13,28 @@ const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)
 
 // ---- Heat maps: who beats the one whom all meet, by preset, on one scale
 
-const mapPresets = PAGE.presets.filter((preset) => preset.opponent !== null);
-
-/** What the one whom all meet is called: by its family, if its settings differ. */
-function opponentTitle() {
-  const all = unique(mapPresets.flatMap((preset) => preset.learners.map((own) => learnerOf(own[preset.opponent]))));
-  const known = all.filter((learner) => learner >= 0);
-  const sweeps = unique(known.map((learner) => PAGE.learners[learner].sweep));
-  if (known.length > 1 && sweeps.length === 1 && sweeps[0] !== null) return PAGE.sweeps[sweeps[0]].title;
-  return known.length === 1 ? titleOf(known[0]) : "the opponent";
-}
-
-/** Everybody's match against the one whom all meet, in a preset on a game, as far as it was played. */
-function mapRows(preset, game) {
-  const learners = preset.learners[game].map(learnerOf);
-  const matches = learners.map((row) => find(game, row, learners[preset.opponent]));
-  return matches.filter((match) => match && hasEnd(match)).map((match) => {
-    const { mean, standing } = endOfMatch(match);
-    const text = `${show(mean, 3)}${standing === 1 ? "°" : ""}`;
-    return { panel: preset.name, game: gameTitle(game), learner: inLines(titleOf(match.row), 10).join("\n"), mean, decided: standing === SURE, text };
-  });
-}
-
 function makeMaps() {
-  const rows = mapPresets.flatMap((preset) => PAGE.games.flatMap((_, game) => mapRows(preset, game)));
+  const { rows, panels, games, lines, legend } = PAGE.maps;
   const largest = largestOf(rows.map(({ mean }) => mean));
-  for (const row of rows) row.shade = Math.sign(row.mean) * Math.sqrt(Math.abs(row.mean) / largest);
-  const [panels, games] = [unique(rows.map(({ panel }) => panel)), unique(rows.map(({ game }) => game))];
+  const shadeOf = (mean) => Math.sign(mean) * Math.sqrt(Math.abs(mean) / largest);
   const wide = chartOf("maps").clientWidth;
   const columns = wide > 800 ? panels.length : 1;
-  const labels = 7 * Math.max(0, ...games.map((game) => game.length));
-  const [opponent, metric] = [opponentTitle(), metricTitle(PAGE.tableMetric)];
-  const counts = panels.map((panel) => {
-    const own = rows.filter((row) => row.panel === panel);
-    return `${panel}: ahead in ${own.filter(({ decided, mean }) => decided && mean > 0).length} of ${own.length}`;
-  });
+  const labels = 7 * Math.max(...games.map((game) => game.length));
   return {
-    chart: "heatMaps",
+    ...PAGE.maps, chart: "heatMaps",
     values: {
-      rows, games, panels, columns, width: Math.max(120, (wide - labels - 14 * columns) / columns - 4),
-      labelPadding: 13 * Math.max(...rows.map(({ learner }) => learner.split("\n").length)) - 9,
-      legendTitle: `${metric} at the last round`,
-      legendLabels: `format(datum.value * abs(datum.value) * ${largest}, ',.2~r')`,
+      rows: rows.map((row) => ({ ...row, shade: shadeOf(row.mean) })), games, panels, columns,
+      width: Math.max(120, (wide - labels - 14 * columns) / columns - 4), labelPadding: 13 * lines - 9,
+      legendTitle: legend, legendLabels: `format(datum.value * abs(datum.value) * ${largest}, ',.2~r')`,
     },
-    text: `Heat maps of who beats ${opponent}. ${opponent}: ${counts.join("; ")}. The numbers are in the head-to-head table.`,
-    title: `Who beats ${opponent}?`, alone: { columns: panels.length, width: 290 },
-    note: `${metric} at the last round. Blue: ${opponent} is ahead. Orange: the learner above is ahead. Grey: undecided; °: decided only before correction.`,
+    alone: { columns: panels.length, width: 290 },
   };
 }
 
 function connectMaps() {
   if (!byId("maps")) return;
   planChart("maps", makeMaps);
-  byId("maps-title").textContent = charts.get("maps").made.title;
+  byId("maps-title").textContent = PAGE.maps.title;
   connectPictures("maps", () => ["heat maps"]);
 }
 
@@ -138,6 +107,8 @@ function connectTable() {
 }
 
 // ---- Duels: the matches of the heat maps one by one, by the setting of the one whom all meet
+
+const mapPresets = PAGE.presets.filter((preset) => preset.opponent !== null);
 
 /** By part of the presets, who plays it in any of them on the chosen game; the first is how it is without a switch. */
 const partsOf = () => mapPresets[0].learners[state.game].map((_, part) =>

@@ -27,13 +27,11 @@ const isSelfPlay = (match) => match.row === match.column;
 const find = (game, row, column) => matchesOf(game).find((match) => match.row === row && match.column === column);
 const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
 const titleOf = (learner) => PAGE.learners[learner].title;
-/** A title in a table, marked if the learner sees more than a bandit does. */
-const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? " †" : "");
+const markedTitle = (learner) => PAGE.learners[learner].marked; // if it sees more than a bandit does
 const metricTitle = (metric) => PAGE.metrics[metric].title;
 const colourOf = (learner) => `var(--learner-${learner})`;
 
-const gameTitle = (game) =>
-  ["family", "size", "noise"].map((part) => PAGE.games[game][`${part}Title`]).filter(Boolean).join(", ");
+const gameTitle = (game) => PAGE.games[game].title;
 
 function lastOf(match, metric) {
   const { rounds, seeds, means, halves, standing } = match.metrics[metric];
