@@ -23,6 +23,23 @@ def test_it_opens_with_both_figures_drawn(page, source):
     assert "95 % interval of the mean over 5 seeds" in page.find("#growth-caption").text
 
 
+def test_what_is_far_below_is_drawn_when_it_comes_near(page):
+    """Or while there is nothing else to do, which never happens here."""
+    never = {"source": "window.requestIdleCallback = () => 0"}
+    added = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", never)
+    try:
+        page.resize(1280, 300)
+        page.driver.refresh()
+        page.settle()
+        charts = "[...document.querySelectorAll('[id$=-chart]')]"
+        far = f"const far = {charts}.filter((one) => one.checkVisibility()).at(-1);"
+        assert page.script(far + "return far.view === undefined && far.dataset.stale === 'yes'")
+        page.script(far + "far.scrollIntoView()")
+        page.wait(far + "return far.view && !far.dataset.stale")
+    finally:
+        page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def test_the_band_is_the_interval(page, source):
     rows = [row for row in page.rows("growth", "curves") if row["learner"] == "UCB"]
     values = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret").values

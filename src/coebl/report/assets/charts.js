@@ -1,9 +1,10 @@
-// Charts: the declared ones of `coebl.report.charts`, filled in, drawn one after the other, read by pointer and keys, and
+// Charts: the declared ones of `coebl.report.charts`, filled in, drawn when they come near, read by pointer and keys, and
 // saved as pictures that stand alone.
 
 const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
 const ALONE = { width: 720, height: 400 }; // the size of a saved picture
 const SHARP = 3; // pixels of a saved PNG for each of its points
+const NEAR = 600; // pixels below the window where a chart is drawn already
 const NOTE_LENGTH = 110; // letters in a line below the title of a saved picture
 
 /** A declared chart with its slots filled; what a slot has no value for is left out. */
@@ -15,7 +16,7 @@ function filled(part, values) {
   return Object.fromEntries(pairs.filter(([, one]) => one !== undefined));
 }
 
-const charts = new Map(); // by id: how to make it, what was made, its view, and the place that is read
+const charts = new Map(); // by id: how to make it, what was made, whether it is near, its view, and the place that is read
 const chartOf = (id) => byId(`${id}-chart`);
 let queue = Promise.resolve();
 
@@ -26,29 +27,48 @@ function busily(action) {
   queue = turn;
 }
 
+const observer = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    const id = target.id.replace(/-chart$/, "");
+    charts.get(id).near = isIntersecting;
+    if (isIntersecting) busily(() => drawChart(id));
+  }
+}, { rootMargin: `${NEAR}px` });
+
+const whenIdle = window.requestIdleCallback ?? ((action) => setTimeout(action, 500));
+
+/** Draw what is not near while there is nothing else to do, so that it is there on paper. */
+const drawTheRest = () => whenIdle(() => { for (const id of charts.keys()) busily(() => drawChart(id)); });
+
 /**
- * Have a chart drawn. `make` gives the name of the chart, the values of its slots, in `text` what it shows in words, in
- * `note` its caption, and perhaps a `reader` (see `connectReading`).
+ * Have a chart drawn, now or when it comes near. `make` gives the name of the chart, the values of its slots, in `text`
+ * what it shows in words, in `note` its caption, and perhaps a `reader` (see `connectReading`).
  */
 function planChart(id, make) {
-  const made = make();
-  charts.set(id, { ...charts.get(id), make, made });
-  chartOf(id).dataset.stale = "yes";
+  const [made, box] = [make(), chartOf(id)];
+  if (!charts.has(id)) {
+    charts.set(id, { near: box.getBoundingClientRect().top < innerHeight + NEAR });
+    observer.observe(box);
+  }
+  Object.assign(charts.get(id), { make, made });
+  box.dataset.stale = "yes";
   if (byId(`${id}-caption`)) say(`${id}-caption`, made.note);
   if (made.reader) byId(`${id}-readout`).textContent = "Point at the chart, or go to it and use the arrow keys, to read its values.";
-  busily(() => drawChart(id, made));
+  if (charts.get(id).near) busily(() => drawChart(id));
+  else drawTheRest();
 }
 
-async function drawChart(id, made) {
+async function drawChart(id) {
   const [chart, box] = [charts.get(id), chartOf(id)];
-  if (chart.made !== made || !box.checkVisibility()) return; // another choice was made since
+  const { made } = chart;
+  if (!box.dataset.stale || !box.checkVisibility()) return; // it is drawn, or will be when it is shown
   const { view } = await vegaEmbed(box, filled(PAGE.charts[made.chart], made.values), EMBED);
   box.setAttribute("role", "img"); // Vega has words of its own here
   box.setAttribute("aria-label", made.text);
   chart.view?.finalize();
-  Object.assign(charts.get(id), { view, at: null });
+  Object.assign(chart, { view, at: null });
   box.view = view; // for who looks into the page
-  if (charts.get(id).made === made) delete box.dataset.stale;
+  if (chart.made === made) delete box.dataset.stale;
 }
 
 /**
