@@ -33,7 +33,7 @@ coverage: .venv/developing kernels  ## which lines of src the tests run; the ker
 dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, and plays a match, a study and a report
 	rm -rf dist
 	$(BIN)/uv build --quiet --out-dir dist
-	BIN=$(abspath $(BIN)) tools/try-wheel dist/*.whl
+	BIN=$(abspath $(BIN)) .ci/try-wheel dist/*.whl
 
 test-gpu: .venv/developing  ## the tests that need a graphics processor, and CuPy: pip install -e '.[cuda]'
 	$(BIN)/python -m pytest tests/gpu -m gpu -rs

@@ -20,7 +20,6 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from coebl.cli import main
-from coebl.games import NOISES
 
 collect_ignore = ["generate"]
 
@@ -35,7 +34,6 @@ _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def _folder_of(page: Path) -> Iterator[None]:
     """An empty folder to work in, with the files that the page shows."""
     before = Path.cwd()
-    noises = {name: dict(table) for name, table in vars(NOISES).items() if isinstance(table, dict)}
     with TemporaryDirectory() as folder:
         for name, content in _FILE.findall(page.read_text("utf-8")):
             Path(folder, name).write_text(content, "utf-8")
@@ -46,7 +44,6 @@ def _folder_of(page: Path) -> Iterator[None]:
         finally:
             os.chdir(before)
             sys.path.remove(folder)
-            vars(NOISES).update(noises)  # a page that adds one does so for itself
             for name in [name for name, module in sys.modules.items() if _is_in(module, folder)]:
                 del sys.modules[name]
 

@@ -1,4 +1,28 @@
-"""Sources of things of a user's own, for tests that write them to a file."""
+"""What several tests hand to the product: words of a command, and files of a user's own."""
+
+PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row counts
+
+MINE = """
+from dataclasses import dataclass
+import numpy as np
+from coebl import Learner
+
+@dataclass
+class Mine(Learner):
+    rate: float = 0.5
+
+    def start(self, seat):
+        self.seat, self.score = seat, seat.zeros(seat.actions)
+
+    def policy(self, t):
+        weights = np.exp(self.rate * (self.score - self.score.max(axis=1, keepdims=True)) / np.sqrt(t))
+        self.played = weights / weights.sum(axis=1, keepdims=True)
+        return self.played
+
+    def observe(self, t, seen):
+        played = self.seat.at(seen.action)
+        self.score[played] += seen.reward / np.maximum(0.05, self.played[played])
+"""
 
 SURPRISE = """\
 from coebl.metrics import Metric

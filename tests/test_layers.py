@@ -10,6 +10,7 @@ ROOT = Path(coebl.__file__).parent
 
 LAYERS = [
     {"core"},
+    {"kernels"},
     {"games", "solver"},
     {"learners"},
     {"metrics"},

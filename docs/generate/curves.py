@@ -1,18 +1,21 @@
-"""The curves on the pages of learners and metrics, drawn when the site is built, and kept until a source changes."""
+"""The pictures on the pages of learners, games and metrics, drawn when the site is built, kept until sources change."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coebl import simulate
+from coebl.games import parse_game
 from coebl.learners import Responder, parse_learner
 from coebl.plots import plot_panels, save
 from coebl.runs import MatchSpecs, Runs
+from matrices import plot_matrix
 from repository import ROOT
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 GAMES = ("biased-rps", "diagonal:n=2", "random-gaussian:m=5,n=8,seed=1")
 ROUNDS, SEEDS = 300, 20
 COMPANY = ("ucb", "exp3")  # drawn beside a learner, so that its curve can be judged
+THREE = ("coebl:c=2", *COMPANY)  # on the pages of games and metrics
 OPPONENT = "best-response"
 
 _KEPT = ROOT / "build" / "curves"
@@ -38,9 +42,25 @@ def learner_curves(spec: str) -> bytes | None:
     return _kept(f"learner {spec}", lambda: plot_panels(_Played(matches), "pseudo_regret", matches))
 
 
+def game_curves(spec: str) -> bytes:
+    """The exploitability of three learners in self-play on a game."""
+    matches = [MatchSpecs(spec, learner, learner) for learner in THREE]
+    return _kept(f"game {spec}", lambda: plot_panels(_Played(matches), "exploitability", matches))
+
+
+def game_matrix(spec: str) -> bytes:
+    """The payoffs of a game."""
+    return _kept(f"matrix {spec}", lambda: plot_matrix(parse_game(spec)))
+
+
+def metric_games(name: str) -> tuple[str, ...]:
+    """The games on which a metric is drawn: KL is infinite where an equilibrium leaves out an action."""
+    return ("biased-rps", "perturbed-rps", "hide-and-seek") if name == "kl" else GAMES
+
+
 def metric_curves(name: str) -> bytes:
     """A metric of three learners in self-play."""
-    matches = [MatchSpecs(game, spec, spec) for game in GAMES for spec in ("coebl:c=2", *COMPANY)]
+    matches = [MatchSpecs(game, learner, learner) for game in metric_games(name) for learner in THREE]
     return _kept(f"metric {name}", lambda: plot_panels(_Played(matches), name, matches))
 
 
@@ -54,8 +74,13 @@ class _Played:
         return self._matches
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        result = simulate(game, row, column, rounds=ROUNDS, seeds=SEEDS, metrics=[metric], record=3)
-        return Runs(result.rounds, result.seeds, result.metrics[metric])
+        return _played(game, row, column, metric)
+
+
+@cache  # the company is drawn on the page of every learner
+def _played(game: str, row: str, column: str, metric: str) -> Runs:
+    result = simulate(game, row, column, rounds=ROUNDS, seeds=SEEDS, metrics=[metric], record=3)
+    return Runs(result.rounds, result.seeds, result.metrics[metric])
 
 
 def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
@@ -66,12 +91,12 @@ def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
     return path.read_bytes()
 
 
-@lru_cache
+@cache
 def sources() -> str:
     """A digest of the code that a curve depends on; comments and docstrings are no part of it."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "coebl"
-    for path in sorted([Path(__file__), *package.rglob("*.py")]):
+    for path in sorted([Path(__file__), Path(inspect.getfile(plot_matrix)), *package.rglob("*.py")]):
         if not any((package / part) in path.parents for part in ("cli", "study", "report", "papers", "claims")):
             digest.update(ast.unparse(_undocumented(ast.parse(path.read_bytes()))).encode())
     return digest.hexdigest()

@@ -11,13 +11,26 @@ COMMENT = re.compile(r"  # (?!type:)(.+)$")
 _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
 
+def fenced(docstring: str) -> str:
+    """A docstring whose examples are blocks of code: a page would take them for quotations."""
+    return _EXAMPLE.sub(r"```pycon\n\g<0>\n```", docstring)
+
+
+def split(doc: str) -> tuple[str, dict[str, str]]:
+    """The text of a docstring without its section Args, and what that section says of each parameter."""
+    text, _, rest = doc.partition("\nArgs:\n")
+    arguments, _, after = (rest + "\n\n").partition("\n\n")
+    found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
+    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in found}
+
+
 class Docstrings(griffe.Extension):
     """Called by griffe for everything that it finds in the sources."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Fence the examples of a docstring: a page would take them for quotations."""
+        """Show the examples of a docstring as code."""
         if obj.docstring is not None:
-            obj.docstring.value = _EXAMPLE.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
+            obj.docstring.value = fenced(obj.docstring.value)
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         """Give an attribute that has no docstring the comment beside it."""

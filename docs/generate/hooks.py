@@ -41,7 +41,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def _listed(plural: str, registry: Any) -> list[Any]:
-    return [f"reference/{plural}.md", *({entry.title: f"reference/{plural}/{entry.name}.md"} for entry in registry)]
+    folder = f"reference/{plural}"
+    return [f"{folder}/index.md", *({entry.title: f"{folder}/{entry.name}.md"} for entry in registry)]
 
 
 def _filled(nav: Any, generated: dict[str, list[Any]]) -> Any:

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from coebl.core.registry import Registry
+from coebl.games import GAMES, NOISES
+from coebl.learners import LEARNERS
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS
-from docstrings import COMMENT
+from docstrings import COMMENT, split
 
 PACKAGES = (
     "coebl",
@@ -25,6 +29,15 @@ PACKAGES = (
     "coebl.study",
     "coebl.tournament",
     "coebl.testing",
+)
+REGISTRIES: tuple[Registry[Any], ...] = (
+    LEARNERS,
+    GAMES,
+    NOISES,
+    MUTATIONS,
+    RECOMBINATIONS,
+    SELECTIONS,
+    POPULATIONS,
 )
 
 
@@ -50,11 +63,13 @@ class Name(NamedTuple):
 def names(package: str) -> list[str]:
     """What a package exports: its `__all__`, or what it defines, less the metrics, which have pages of their own."""
     module = import_module(package)
-    if hasattr(module, "__all__"):
-        return [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
     entered = [entry.factory for entry in METRICS]
-    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
-    return [n for n, value in own.items() if n[0] != "_" and callable(value) and value not in entered]
+    if hasattr(module, "__all__"):
+        own = {name: getattr(module, name) for name in module.__all__ if not inspect.ismodule(getattr(module, name))}
+    else:
+        home = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
+        own = {name: value for name, value in home.items() if name[0] != "_" and callable(value)}
+    return [name for name, value in own.items() if value not in entered]
 
 
 def public() -> list[Name]:
@@ -69,12 +84,29 @@ def public() -> list[Name]:
 
 
 def missing() -> Iterator[str]:
-    """What is not documented, a line each: names without a docstring, and parameters that it does not explain."""
+    """What is not documented, a line each: names without a docstring or an example, and parameters not explained."""
+    for registry in REGISTRIES:
+        for entry in registry:
+            _, meanings = split(_doc(entry.factory))
+            unexplained = [p.name for p in entry.parameters if p.name not in meanings]
+            yield from (f"{registry.kind} {entry.name} does not explain its parameter {name!r}" for name in unexplained)
     for name in public():
+        if not has_example(name):
+            yield f"{name.path} has no example"
         if inspect.isclass(name.value):
             yield from _missing_in_class(name)
         elif inspect.isfunction(name.value):
             yield from missing_in_function(name.path, name.value, _doc(name.value))
+
+
+def has_example(name: Name) -> bool:
+    """Whether an example shows a name: in its docstring or a method's, or in its package's where it has none itself."""
+    if inspect.isclass(name.value):
+        return any(">>> " in _doc(value) for value in (name.value, *vars(name.value).values()))
+    if inspect.isfunction(name.value):
+        return ">>> " in _doc(name.value)
+    examples = re.findall(r"^(?:>>>|\.\.\.) (.*)", _doc(import_module(name.package)), re.MULTILINE)
+    return bool(re.search(rf"\b{name.name}\b", "\n".join(examples)))
 
 
 def _missing_in_class(name: Name) -> Iterator[str]:

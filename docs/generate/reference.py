@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -16,10 +15,15 @@ from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SEL
 from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
 from curves import GAMES as DRAWN
-from curves import ROUNDS, SEEDS, learner_curves, metric_curves
+from curves import ROUNDS, SEEDS, game_curves, game_matrix, learner_curves, metric_curves, metric_games
+from docstrings import fenced, split
 from public import PACKAGES, names, public
 
 _MOST_SHOWN = 12  # actions of a game whose payoffs are printed
+_HOW_DRAWN = (
+    f"over {ROUNDS} rounds, with Gaussian noise of standard deviation 1: means of {SEEDS} seeds, drawn when the site "
+    "was built."
+)
 
 
 class Page(NamedTuple):
@@ -49,7 +53,7 @@ def learner_pages() -> Iterator[Page]:
     by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in LEARNERS:
         learner: Any = entry.factory
-        link = f"[{entry.title}](learners/{entry.name}.md)"
+        link = f"[{entry.title}]({entry.name}.md)"
         by_kind[learner.kind()].append(f"| {link} | `{entry.name}` | {_cell(entry.summary)} |")
         curves = learner_curves(entry.example)
         if curves:
@@ -60,14 +64,14 @@ def learner_pages() -> Iterator[Page]:
         reference = ", for reference" if kind in REFERENCES else ""
         table = "\n".join(["| learner | spec | |", "|---|---|---|", *by_kind[kind]])
         parts += [f"## {kind.capitalize()}{reference}", f"{meaning.capitalize()}.", table]
-    yield Page("reference/learners.md", "\n\n".join(parts))
+    yield Page("reference/learners/index.md", "\n\n".join(parts))
 
 
 def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) -> str:
     kind = learner.kind()
     sights = [SIGHTS[sight] for sight in SIGHTS if sight in learner.sees]
     horizon = "It needs the number of rounds in advance." if learner.needs_horizon else "It does not need the horizon."
-    body, _ = _split(inspect.getdoc(learner) or "")
+    body, _ = split(inspect.getdoc(learner) or "")
     parts = [
         f"# {entry.title}",
         f"`{entry.example}` · {kind}",
@@ -84,10 +88,9 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
     ]
     if drawn:
         parts += [
-            f"![Pseudo-regret on three games]({entry.name}.svg)",
-            f"Pseudo-regret over {ROUNDS} rounds with unit Gaussian noise, means of {SEEDS} seeds, drawn when the site "
-            f"was built, on `{'`, `'.join(DRAWN)}`. The column player is the best response, so lower is better, and "
-            "nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
+            f"![Pseudo-regret on three games]({entry.name}.svg){{.wide}}",
+            f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "
+            "better, and nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
         ]
     else:
         parts.append("None: it plays what it is given, which has to fit the game.")
@@ -100,7 +103,7 @@ def _snippet(entry: Entry[Learner]) -> str:
 
 
 def _bound(learner: type[Learner]) -> str:
-    if learner.regret_bound.__func__ is Learner.regret_bound.__func__:  # type: ignore[attr-defined]
+    if inspect.getattr_static(learner, "regret_bound") is inspect.getattr_static(Learner, "regret_bound"):
         return "None is declared."
     text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
     number = learner.regret_bound(3, 3, 3000)
@@ -117,23 +120,32 @@ def game_pages() -> Iterator[Page]:
     for entry in GAMES:
         game = parse_game(entry.example)
         m, n = game.shape
-        rows.append(f"| [{entry.title}](games/{entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
+        rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
         shown = "" if max(m, n) <= _MOST_SHOWN else "The first actions, as "
         parts = [
             f"# {entry.title}",
             f"`{entry.example}` · {m} x {n} actions",
-            _split(inspect.getdoc(entry.factory) or "")[0],
+            split(inspect.getdoc(entry.factory) or "")[0],
             "## Parameters",
             _parameters(entry),
             "## Solved",
             f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
-            f"```text\n{game}\n\nvalue {game.value + 0.0:.6g}\n```",
+            f"```console\n{game}\n\nvalue {game.value + 0.0:.6g}\n```",
             f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
             f"{game.unique_equilibrium.reason}.",
+            f"![Payoffs and equilibrium]({entry.name}-payoffs.svg)",
+            "Payoffs to the row player, blue above the value of the game and red below it. The bars are the "
+            "probabilities of an equilibrium.",
+            "## Curves",
+            f"![Exploitability of three learners in self-play]({entry.name}.svg)",
+            f"Exploitability of three learners in self-play, on `{entry.example}` {_HOW_DRAWN} It is 0 in an "
+            "equilibrium.",
         ]
+        yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
+        yield Page(f"reference/games/{entry.name}.svg", game_curves(entry.example))
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
     head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one.\n\n"
-    yield Page("reference/games.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
+    yield Page("reference/games/index.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
 
 
 def metric_pages() -> Iterator[Page]:
@@ -141,15 +153,16 @@ def metric_pages() -> Iterator[Page]:
     rows = []
     for entry in METRICS:
         metric: Any = entry.factory
-        rows.append(f"| [{entry.title}](metrics/{entry.name}.md) | `{entry.name}` | `{metric.definition}` |")
+        rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.name}` | `{metric.definition}` |")
         yield Page(f"reference/metrics/{entry.name}.svg", metric_curves(entry.name))
         yield Page(f"reference/metrics/{entry.name}.md", _metric_page(entry, metric))
     head = (
         "# Metrics\n\nFrom the row player's side: A the payoffs, V the value of the game, x_t and y_t the policies of "
         "round t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. [What regret "
-        "means](../explanation/regret.md) says which to use.\n\n"
+        "means](../../explanation/regret.md) says which to use.\n\n"
     )
-    yield Page("reference/metrics.md", head + "\n".join(["| metric | name | definition |", "|---|---|---|", *rows]))
+    table = ["| metric | name | definition |", "|---|---|---|", *rows]
+    yield Page("reference/metrics/index.md", head + "\n".join(table))
 
 
 def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
@@ -158,6 +171,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         "it adds up over the rounds": metric.cumulative,
         "its sign says who is ahead: above 0, the column player": metric.signed,
     }
+    refused = [f"`{game.name}`" for game in GAMES if metric.refusal(parse_game(game.example))]
     return "\n\n".join(
         [
             f"# {entry.title}",
@@ -165,8 +179,10 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
             inspect.getdoc(metric) or "",
             f"    {metric.definition}",
             f"{metric.meaning} Of this metric: {'; '.join(fact for fact, true in facts.items() if true)}.",
-            f"![{entry.title} of three learners in self-play]({entry.name}.svg)",
-            f"Three learners in self-play, means of {SEEDS} seeds, {ROUNDS} rounds, drawn when this site was built.",
+            f"It is refused for some [games](../games/index.md), such as {', '.join(refused)}." if refused else "",
+            "## Curves",
+            f"![{entry.title} of three learners in self-play]({entry.name}.svg){{.wide}}",
+            f"{entry.title} of three learners in self-play, on `{'`, `'.join(metric_games(entry.name))}` {_HOW_DRAWN}",
         ]
     )
 
@@ -176,7 +192,7 @@ def _list_page(title: str, text: str, *registries: Registry[Any]) -> str:
     for registry in registries:
         parts += [f"## {registry.plural.capitalize()}"] * (len(registries) > 1)
         for entry in registry:
-            body, _ = _split(inspect.getdoc(entry.factory) or "")
+            body, _ = split(inspect.getdoc(entry.factory) or "")
             parts += [f"### {entry.name}", body, _parameters(entry)]
     return "\n\n".join(parts)
 
@@ -190,20 +206,12 @@ def _parameters(entry: Entry[Any]) -> str:
     """A table of what a spec may set."""
     if not entry.parameters:
         return "No parameters."
-    _, meanings = _split(inspect.getdoc(entry.factory) or "")
+    _, meanings = split(inspect.getdoc(entry.factory) or "")
     rows = ["| parameter | default | accepted | meaning |", "|---|---|---|---|"]
     for p in entry.parameters:
         default = "required" if p.required else f"`{p.write(p.default)}`"
         rows.append(f"| `{p.name}` | {default} | {_cell(p.accepts)} | {_cell(meanings.get(p.name, ''))} |")
     return "\n".join(rows)
-
-
-def _split(doc: str) -> tuple[str, dict[str, str]]:
-    """The text of a docstring without its section Args, and what that section says of each parameter."""
-    text, _, rest = doc.partition("\nArgs:\n")
-    arguments, _, after = (rest + "\n\n").partition("\n\n")
-    found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
-    return f"{text.strip()}\n\n{after.strip()}".strip(), {name: " ".join(meaning.split()) for name, meaning in found}
 
 
 def _cell(text: str) -> str:
@@ -267,7 +275,7 @@ def python_pages() -> Iterator[Page]:
     where = {id(name.value): name.home for name in homes}
     for package in PACKAGES:
         module = import_module(package)
-        parts = [f"# {package}", _first(module)]
+        parts = [f"# {package}", fenced(inspect.getdoc(module) or "")]
         if package == PACKAGES[0]:
             exported = [getattr(module, name) for name in names(package)]
             listed = ((f"[`{value.__name__}`][{where[id(value)]}]", _first(value)) for value in exported)

@@ -13,7 +13,13 @@ from coebl.core.arrays import Floats, Ints
 
 
 class MatchSpecs(NamedTuple):
-    """A row learner against a column learner on a game, by their specs. Plain tuples of the three equal it."""
+    """A row learner against a column learner on a game, by their specs. Plain tuples of the three equal it.
+
+    >>> print(MatchSpecs("rps", "ucb", "coebl:c=2"))
+    ucb v coebl:c=2 on rps
+    >>> MatchSpecs("rps", "ucb", "exp3") == ("rps", "ucb", "exp3")
+    True
+    """
 
     game: str
     row: str
@@ -61,7 +67,19 @@ def _evenly_spread(length: int, points: int) -> Ints:
 
 
 class Source(Protocol):
-    """What plots and claims read from: the results of a study, or anything that answers as they do."""
+    """What plots and claims read from: the results of a study, or anything that answers as they do.
+
+    >>> from coebl import simulate
+    >>> class Played:
+    ...     def matches(self):
+    ...         return [("rps", "ucb", "exp3")]
+    ...
+    ...     def runs(self, game, row, column, metric):
+    ...         result = simulate(game, row, column, rounds=50, seeds=4, metrics=[metric])
+    ...         return Runs(result.rounds, result.seeds, result.metrics[metric])
+    >>> from coebl.plots import plot_panels
+    >>> figure = plot_panels(Played(), "pseudo_regret", Played().matches())
+    """
 
     def matches(self) -> Sequence[tuple[str, str, str]]:
         """Game, row and column of every match."""

@@ -27,7 +27,12 @@ _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with a confidence interval."""
+    """A mean with a confidence interval.
+
+    >>> interval = mean_interval([1.0, 2.0, 3.0, 4.0])
+    >>> interval.mean, round(interval.low, 2), 0 in interval
+    (2.5, 0.45, False)
+    """
 
     mean: float  # of the samples
     low: float  # the lower end
@@ -46,7 +51,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean of a - b over seeds, and the two-sided p value of the paired t test that it is zero."""
+    """The mean of a - b over seeds, and the two-sided p value of the paired t test that it is zero.
+
+    >>> result = paired_difference([5.0, 7.0, 9.0], [3.0, 6.0, 6.0], seeds=[0, 1, 2])
+    >>> result.interval.mean, round(result.p, 3)
+    (2.0, 0.074)
+    """
 
     interval: Interval  # of the mean difference
     p: float  # Student's, two-sided
@@ -58,6 +68,10 @@ class Equivalence:
 
     `interval` has the level that goes with the test, 90 % for a test at 95 %: it lies within the margins exactly if the
     test says yes. A no means "not shown", never "different".
+
+    >>> result = equivalent([0.1, -0.2, 0.0, 0.1], margin=0.5)
+    >>> result.equivalent, round(result.p, 4), str(result.interval)
+    (True, 0.0029, '0 [-0.1664, 0.1664]')
     """
 
     equivalent: bool  # the answer

@@ -96,6 +96,11 @@ def interrupt():
     raise KeyboardInterrupt
 
 
+def test_a_title_is_wrapped_between_words_and_not_before_a_unit(capsys):
+    screen.print_table(["95 %", "the worst case"], [["1-3", "7"]])
+    assert capsys.readouterr().out.splitlines() == ["      the", "      worst", "95 %  case", "1-3   7"]
+
+
 @pytest.mark.parametrize(("stop", "code"), [(interrupt, 130), (lambda: signal.raise_signal(signal.SIGTERM), 143)])
 def test_whoever_stops_a_command_is_told_how_to_go_on(stop, code, capsys):
     before = signal.getsignal(signal.SIGTERM)
@@ -115,3 +120,15 @@ def test_a_tournament_that_is_stopped_while_it_ranks_says_how_to_go_on(coebl, tm
     assert done.stderr == (
         "\ncoebl: stopped; to go on: coebl tournament --learners exp3,uniform --games rps --out out\n"
     )
+
+
+@pytest.mark.parametrize("outcome", [130, KeyboardInterrupt])
+def test_control_c_says_stopped_whether_typer_returns_or_raises(coebl, monkeypatch, outcome):
+    def interrupted(**_):
+        if outcome == 130:
+            return outcome
+        raise outcome
+
+    monkeypatch.setattr("coebl.cli.app", interrupted)
+    done = coebl("solve", "rps")
+    assert done[:1] + done[-1:] == (130, "coebl: stopped\n")

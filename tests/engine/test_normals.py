@@ -7,7 +7,7 @@ from coebl.core.errors import InputError
 from coebl.engine import normals, simulate, streams
 from coebl.engine.normals import CompiledNormals
 from coebl.engine.streams import BatchRandom, NumpyNormals
-from coebl.solver.kernels.normals import LAYERS, POINTS, TAIL, fill_normal
+from coebl.kernels.normals import LAYERS, POINTS, TAIL, fill_normal
 
 NONE = np.empty((1, 0))
 

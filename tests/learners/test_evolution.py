@@ -204,7 +204,7 @@ class TestSelection:
     def test_survivors_are_chosen_run_by_run(self):
         matrix = np.array([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]])
         old, new = np.array([[0.5, 0.5]] * 2), np.array([[0.0, 1.0]] * 2)
-        np.testing.assert_array_equal(fitness(new, matrix[:, None]), [[1], [2]])
+        np.testing.assert_array_equal(fitness([old, new], matrix[:, None]), [[1, 1], [1.5, 2]])
         breeder = Breeder(seat_of((2, 2), 2), MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), np.zeros_like)
         both = Generation(breeder, Individuals(old[:, None]), Individuals(new[:, None]), matrix[:, None])
         survivors = both.survivors(SELECTIONS.make("elitist")(both))
@@ -278,8 +278,8 @@ class TestPopulation:
 
     def test_fitness_counts_parasites_alone(self):
         matrix, policy = np.array([[[[1.0, -5.0, 3.0], [2.0, 4.0, 0.0]]]]), np.array([[0.5, 0.5]])
-        np.testing.assert_allclose(fitness(policy, matrix), [[-0.5]])
-        np.testing.assert_allclose(fitness(policy, matrix, np.array([[True, False, True]])), [[1.5]])
+        np.testing.assert_allclose(fitness([policy], matrix), [[-0.5]])
+        np.testing.assert_allclose(fitness([policy], matrix, np.array([[True, False, True]])), [[1.5]])
         judged = generation([0, 0], mutants=[[1.0, -5.0], [0.0, 4.0]], facing=np.array([[True, False]]))
         assert SELECTIONS.make("elitist")(judged)[0, 0] == 0
 

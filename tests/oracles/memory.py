@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from numba import njit
 
-from coebl.solver.kernels import anew, workspace
+from coebl.kernels import anew, workspace
 
 
 def tableau(solver, run=0):

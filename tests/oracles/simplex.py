@@ -1,6 +1,6 @@
 """The solver's slow twin: one matrix, plain Python, exact fractions.
 
-Same linear program, pivot rule and tie rule as `coebl.solver.kernels.tableau`, written out.
+Same linear program, pivot rule and tie rule as `coebl.kernels.tableau`, written out.
 """
 
 from fractions import Fraction

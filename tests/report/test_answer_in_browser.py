@@ -38,7 +38,7 @@ def path(tmp_path_factory, source):
         about={"name": "demo", "metrics": NAMES},
         left_out=LeftOut("2 games", "coebl reproduce"),
         citation="@misc{demo}",
-        switches={"ucb": "D1: other"},
+        switches={"coebl:c=2": "D3: as released"},
     )
 
 
@@ -52,7 +52,7 @@ def test_the_answer_and_what_is_left_out_come_first(answer):
     sentences = [one.text for one in answer.driver.find_elements("css selector", ".answer")]
     assert sentences == [
         "Under “plain”, of 3 claims 2 hold and 1 fails; under “c = 2”, 0 hold and 0 fail (3 undecided).",
-        "C9, “It wins.”: under “plain”, 1 of 3 checks is refuted.",
+        "C9, “It wins”: under “plain”, 1 of 3 checks is refuted.",
     ]
     assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
     assert answer.find("#citation-text").text == "@misc{demo}"
@@ -145,6 +145,15 @@ def test_the_slider_and_the_switches(answer, source):
     end = source.runs("diagonal:n=2", "ucb", "coebl:c=2", "pseudo_regret").values[-1]
     assert found["UCB"] == pytest.approx(end.mean(), rel=1e-4)
     assert any("was not run; it met COEBL" in text for text in answer.texts("duels"))
+    boxes = answer.driver.find_elements("css selector", "#switches input")
+    assert [box.is_selected() for box in boxes] == [True], "the switch follows the slider"
+    boxes[0].click()
+    assert shown()["Exp3"] is not None
+    assert answer.find("#rate-title").text.replace("\u00a0", " ") == "COEBL, c = 8 (run: 2, 8)", "and the slider it"
+    assert answer.script("return document.activeElement.dataset.stands") == str(answer.place("coebl:c=2"))
+    answer.choose("#duel-game", "Rock-paper-scissors")
+    [box] = answer.driver.find_elements("css selector", "#switches input")
+    assert (box.is_selected(), box.is_enabled()) == (True, False), "it plays that part without a switch"
 
 
 def test_a_picture_stands_alone(answer):
@@ -216,6 +225,12 @@ def test_without_scripts_there_are_tables(tmp_path):
     path = write_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain", about={"metrics": NAMES})
     text = path.read_text(encoding="utf-8")
     [table] = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
-    assert table.count("<tr>") == 1 + sum(row != column for _, row, column in MATCHES)
+    games = [text.replace("\u00a0", " ") for text in re.findall(r"<caption>(.*?)</caption>", table)]
+    assert games == ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
+    assert table.count("<tr><td>") == sum(row != column for _, row, column in MATCHES)
     assert "Ranking" in text, "an ordinary study opens on who beats whom"
+    assert "<td>best response †</td>" in text
+    [leader] = re.findall(r"([^>]*) took most: [^ ]* a round", text)
+    assert leader != "best response †", "it sees more than the others"
+    assert "After Holm’s correction it wins" in text
     assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')

@@ -23,6 +23,23 @@ def test_it_opens_with_both_figures_drawn(page, source):
     assert "95 % interval of the mean over 5 seeds" in page.find("#growth-caption").text
 
 
+def test_what_is_far_below_is_drawn_when_it_comes_near(page):
+    """Or while there is nothing else to do, which never happens here."""
+    never = {"source": "window.requestIdleCallback = () => 0"}
+    added = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", never)
+    try:
+        page.resize(1280, 300)
+        page.driver.refresh()
+        page.settle()
+        charts = "[...document.querySelectorAll('[id$=-chart]')]"
+        far = f"const far = {charts}.filter((one) => one.checkVisibility()).at(-1);"
+        assert page.script(far + "return far.view === undefined && far.dataset.stale === 'yes'")
+        page.script(far + "far.scrollIntoView()")
+        page.wait(far + "return far.view && !far.dataset.stale")
+    finally:
+        page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def test_the_band_is_the_interval(page, source):
     rows = [row for row in page.rows("growth", "curves") if row["learner"] == "UCB"]
     values = source.runs("rps", "ucb", "ucb", "absolute_pseudo_regret").values
@@ -283,4 +300,14 @@ def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
         "return [...document.querySelectorAll('#distance-chart .mark-area path')].map(path => path.getAttribute('d'))"
     )
     assert [outline.count("M") for outline in outlines if outline] == [3], "three areas, and none between them"
+    assert driver.get_log("browser") == []
+
+
+def test_a_single_round_has_no_curves(driver, tmp_path):
+    source = MadeUp([("rps", "ucb", "ucb"), ("rps", "exp3", "exp3")], ["regret"], recorded=1)
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Last", about={"metrics": ["regret"]}))
+    for part in ("chart", "svg", "png"):
+        assert not page.find(f"#growth-{part}").is_displayed()
+    assert page.find("#growth-caption").text.startswith("Regret: only round 10 was recorded, so there are no curves.")
+    assert len(page.driver.find_elements("css selector", "#lines tbody tr")) == 2
     assert driver.get_log("browser") == []

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numba import config, njit
 
+from coebl.kernels import cache, lockstep, simplex
 from coebl.solver import Maximin, compile_kernels, maximin
-from coebl.solver.kernels import cache, lockstep, simplex
 
 
 def add(x, y):

@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
+from coebl.kernels import lockstep, simplex
 from coebl.solver import Maximin, compile_kernels, highs, interruptible, maximin, solve
-from coebl.solver.kernels import lockstep, simplex
 
 LONG_SOLVES = {
     "kernel": """

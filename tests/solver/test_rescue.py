@@ -5,8 +5,8 @@ import pytest
 
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
+from coebl.kernels import anew, lockstep, simplex
 from coebl.solver import Maximin, certify, fallback_count, highs, integers, maximin, solve
-from coebl.solver.kernels import anew, lockstep, simplex
 from oracles import certificate
 from oracles.memory import compute_anew, tableau
 from oracles.simplex import solve_exactly

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from coebl.solver.kernels.vectors import (
+from coebl.kernels.vectors import (
     LANES,
     anywhere,
     doubles,
@@ -22,7 +22,7 @@ from coebl.solver.kernels.vectors import (
     store,
     total,
 )
-from coebl.solver.kernels.workspace import aligned
+from coebl.kernels.workspace import aligned
 
 
 def memory(numbers, kind=np.float64):

@@ -88,3 +88,17 @@ def test_a_worker_adds_up_what_it_has_done():
     finally:
         work.count_into(None)
     assert counter.value == pytest.approx(8.0)
+
+
+def test_on_a_terminal_there_is_a_bar_that_follows_the_work(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    counter = Counter()
+    with Progress(cells=3, found=1, work=10.0, counter=counter) as progress:
+        counter.value = 5.0
+        progress.done(rounds=100, work=2.0, failed=True)
+        assert progress.work_done == 5.0
+    told = capsys.readouterr().err
+    assert told.startswith("1 of 3 cells are there already\n")
+    assert "2 of 3 cells, 1 failed" in told
+    assert "\u2501" in told  # of the bar

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coebl.cli.rankings import print_ranking
-from coebl.study import Results, parse_study, run
+from coebl.study import Results, parse_study, run, store
 from coebl.study.ranking import Pairing, Ranking, _ranked, rank
 
 STUDY = """
@@ -44,6 +44,17 @@ def test_who_wins_by_what_is_played(played):
     assert ranking.left_out == ["hedge"]
     assert ranking.metric == "pseudo_regret"
     assert str(ranking) == "fixed:strategy=1/0/0 comes first of 2 learners: of its 1 pairings it wins 1 and loses 0."
+
+
+def test_every_file_is_read_once(played, monkeypatch):
+    """Means and ranking together: a study may have very many files."""
+    read = []
+    read_data = store.read_data
+    monkeypatch.setattr(store, "read_data", lambda path: read.append(path.stem) or read_data(path))
+    results = Results(played.store.folder)
+    assert results.summary()
+    assert rank(results)
+    assert sorted(read) == results.store.digests()
 
 
 def test_both_seats_count_by_seed(tmp_path):

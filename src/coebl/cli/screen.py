@@ -5,6 +5,7 @@ Rich leaves colours out where the output is not a terminal, or where NO_COLOR is
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
@@ -46,6 +47,11 @@ def say(text: str, style: str = "") -> None:
     console().print(wrapped, style=style, soft_wrap=True)
 
 
+def _unbroken(title: str) -> list[str]:
+    """The words of a title; a number and its unit are one."""
+    return re.findall(r"\S+(?: %)?", title)
+
+
 def print_table(
     header: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Collection[str] = (), cut: str = ""
 ) -> None:
@@ -61,7 +67,7 @@ def print_table(
 
     cells = [[Text(printable(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
     widths = [
-        max([*(cell.cell_len for cell in column), *map(len, title.split())], default=0)
+        max([*(cell.cell_len for cell in column), *map(len, _unbroken(title))], default=0)
         for title, *column in zip(header, *cells, strict=True)
     ]
     if cut:

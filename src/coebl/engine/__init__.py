@@ -1,4 +1,12 @@
-"""The engine: streams of random numbers, the loop over rounds, what a run leaves behind."""
+"""The engine: streams of random numbers, the loop over rounds, what a run leaves behind.
+
+>>> from coebl.engine import Keep, Record, simulate
+>>> record: Record = 50
+>>> keep: list[Keep] = ["actions", "policies"]
+>>> result = simulate("rps", "ucb", "exp3", rounds=100, seeds=4, record=record, keep=keep)
+>>> result.rounds, result.kept["actions"][0].shape
+(array([ 50, 100]), (100, 4))
+"""
 
 from coebl.engine.match import Match
 from coebl.engine.player import Player

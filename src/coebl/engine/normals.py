@@ -1,6 +1,6 @@
 """Normal numbers for every run of a batch: NumPy's to the last bit, in a quarter of its time.
 
-They are drawn by a kernel, `solver.kernels.normals`. Which numbers a generator draws is for NumPy to say, and another
+They are drawn by a kernel, `kernels.normals`. Which numbers a generator draws is for NumPy to say, and another
 version of NumPy may draw others (NEP 19). So the kernel's tables are read off NumPy's own numbers, and once in every
 process the kernel has to draw the numbers that NumPy draws. If it does not, it is not used.
 """
@@ -16,8 +16,8 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
+from coebl.kernels.normals import LAYERS, POINTS, fill_normal
 from coebl.solver.interruptible import in_second_thread
-from coebl.solver.kernels.normals import LAYERS, POINTS, fill_normal
 
 _NONE = np.empty((1, 0))  # no deviation, no mean
 _ROUNDED_UP = 38  # the layer at whose edge NumPy's density is one bit above exp's
@@ -92,7 +92,7 @@ def compile_normals() -> None:
 
 @cache
 def read_tables() -> Floats:
-    """The tables of NumPy's ziggurat, as `solver.kernels.normals` describes them.
+    """The tables of NumPy's ziggurat, as `kernels.normals` describes them.
 
     The next 64 bits of SFC64 are the sum of three of the numbers in its state, so one can have them be what one likes.
     Here they are point 1 of a layer, with sign +. NumPy then returns the width of a point, from which all else follows.

@@ -21,7 +21,17 @@ _DRAWS_AHEAD = 256  # of the numbers that actions are drawn with
 
 
 class PolicyError(CoeblError, ValueError):
-    """A learner returned something that is not a policy."""
+    """A learner returned something that is not a policy.
+
+    >>> from coebl import simulate
+    >>> class Careless(Learner):
+    ...     def policy(self, t):
+    ...         return np.array([[0.5, 0.5, 0.5]])
+    >>> simulate("rps", Careless(), "uniform", rounds=5, seeds=1)
+    Traceback (most recent call last):
+        ...
+    coebl.engine.seated.PolicyError: Careless in the row seat, round 1, seed 0: its policy sums to 1.5; accepted: ...
+    """
 
 
 def build_seat(

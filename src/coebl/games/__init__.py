@@ -1,4 +1,13 @@
-"""Games: the payoff matrix with its noise, a catalogue of them, files, and interchange with other libraries."""
+"""Games: the payoff matrix with its noise, a catalogue of them, files, and interchange with other libraries.
+
+>>> from coebl.games import GAMES, NOISES, SUFFIXES
+>>> GAMES.make("diagonal:n=2").payoff.shape, GAMES["rps"].title
+((4, 4), 'Rock-paper-scissors')
+>>> NOISES.names
+['gaussian', 'none', 'bernoulli', 'laplace', 'student-t', 'exponential']
+>>> sorted(SUFFIXES)
+['.csv', '.json', '.nfg', '.npy']
+"""
 
 from coebl.games import catalogue, random_games  # each registers its games; the classics come first
 from coebl.games.game import Game

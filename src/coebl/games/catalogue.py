@@ -75,6 +75,9 @@ def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
 
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
     Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
+
+    Args:
+        n: how many bits an action has.
     """
     ones = np.array([label.count("1") for label in _bitstrings(n)])
     return _larger_wins(ones, n)
@@ -87,6 +90,10 @@ def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Ga
     The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
     source; with original=true, 2 and -2 where x and y differ by exactly 1, as the paper reports that source.
     Value 0; the unique equilibrium is pure, both play the largest number, the last action.
+
+    Args:
+        n: how many bits a number has.
+        original: whether a difference of exactly 1 counts twice, as in the source.
     """
     game = _larger_wins(np.arange(2**n), n)
     if not original:
@@ -113,6 +120,10 @@ def blotto(coins: Annotated[int, Range(1, 1000)] = 6, fields: Annotated[int, Ran
     The larger stake wins a field, equal stakes win it for nobody; the payoff is the sign of the fields won minus the
     fields lost. Actions are all ordered ways to spread all the coins, 3/2/1 for instance. Borel (1921).
     Value 0, by symmetry; the equilibrium is in general not unique.
+
+    Args:
+        coins: how many each player spreads.
+        fields: over how many battlefields.
     """
     count = math.comb(coins + fields - 1, fields - 1)
     if count > _MOST_ACTIONS:
@@ -169,6 +180,9 @@ def hide_and_seek(weights: Annotated[tuple[float, ...], Range(0, open_low=True)]
 
     diag(weights), the weights written 1/2/4. After von Neumann's game of the same name (1953).
     Value 1 / sum(1/w); x = y, in proportion to 1/w, unique.
+
+    Args:
+        weights: the prize of each place.
     """
     return Game(np.diag(weights))
 
@@ -180,6 +194,9 @@ def trap(r: Annotated[float, Range(-1, 1)] = 1.0) -> Game:
     [[r, 0], [0, -1]]: O'Donoghue, Lattimore and Osband (2021), equation (9).
     For r > 0: value 0, x = (1, 0), y = (0, 1), unique. For r = 0: value 0, x = (1, 0), any y.
     For r < 0: value r / (1 - r), x = y = (1, -r) / (1 - r), unique; so at r = -1, -1/2 and uniform.
+
+    Args:
+        r: the payoff of the trap.
     """
     return Game([[r, 0.0], [0.0, -1.0]], payoff_range=(-1, 1))
 
@@ -200,6 +217,10 @@ def ito(
     4. [[1, 0], [0, e]]: mixed, lopsided. Value e / (1 + e), x = y = (e, 1) / (1 + e).
 
     The payoff range is given as -1 .. 1 for all, so that it does not give epsilon away.
+
+    Args:
+        family: which of the four.
+        epsilon: the small gap, e.
     """
     payoff = {
         1: [[0.0, epsilon], [-epsilon, 0.0]],
@@ -231,6 +252,11 @@ def scaled(
     payoff range moves with the payoffs. Commas of the inner spec are written +, as in
     scaled:game=random-skew:n=4+seed=2,shift=3.
     The equilibria are those of the game, the value is scale times its value plus the shift.
+
+    Args:
+        game: the spec of the other game.
+        scale: what its payoffs are multiplied by.
+        shift: what is then added to them.
     """
     whole = parse_game(game)
     low, high = whole.payoff_range

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 
 Sigma = Annotated[float, Range(0)]
 
-NOISES: Registry[Noise] = Registry("noise", "noises")
+NOISES: Registry[Noise] = Registry("noise", "noises", refusal=lambda factory: refuse_unless(factory, Noise))
 """The noises by name: `@NOISES.add(name)` above a class adds one."""
 
 
@@ -24,9 +24,14 @@ class Noise:
 
     Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the
     game, `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
+
+    >>> noise = parse_noise("laplace:sigma=0.5")
+    >>> draw = noise.draw(np.random.default_rng(0), 4)
+    >>> noise.reward(np.ones(4), draw, payoff_range=(0.0, 1.0)).round(2)
+    array([ 1.11,  0.78,  0.12, -0.21])
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = ""  # set by `NOISES.add`; one in a file of its own needs none
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         """Random numbers, independent and alike, for so many rewards.
@@ -48,13 +53,18 @@ class Noise:
         return payoff + draw
 
     def __str__(self) -> str:
-        return NOISES[self.name].write({f.name: getattr(self, f.name) for f in fields(self)})
+        entry = NOISES.entry_of(type(self), self.name or type(self).__name__)
+        return entry.write({field.name: getattr(self, field.name) for field in fields(self)})
 
 
 @NOISES.add("gaussian", title="Gaussian")
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """Normal, with standard deviation sigma. The paper's noise, with sigma = 1."""
+    """Normal, with standard deviation sigma. The paper's noise, with sigma = 1.
+
+    Args:
+        sigma: the standard deviation of the noise.
+    """
 
     sigma: Sigma = 1.0
 
@@ -87,7 +97,11 @@ class Bernoulli(Noise):
 @NOISES.add("laplace", title="Laplace")
 @dataclass(frozen=True)
 class Laplace(Noise):
-    """Laplace (double exponential), scaled to standard deviation sigma."""
+    """Laplace (double exponential), scaled to standard deviation sigma.
+
+    Args:
+        sigma: the standard deviation of the noise.
+    """
 
     sigma: Sigma = 1.0
 
@@ -98,7 +112,12 @@ class Laplace(Noise):
 @NOISES.add("student-t", title="Student's t")
 @dataclass(frozen=True)
 class StudentT(Noise):
-    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma."""
+    """Student's t with df degrees of freedom, heavy-tailed, scaled to standard deviation sigma.
+
+    Args:
+        df: the degrees of freedom; fewer have heavier tails.
+        sigma: the standard deviation of the noise.
+    """
 
     df: Annotated[float, Range(2, open_low=True)] = 3.0
     sigma: Sigma = 1.0
@@ -110,7 +129,11 @@ class StudentT(Noise):
 @NOISES.add("exponential", title="Exponential")
 @dataclass(frozen=True)
 class Exponential(Noise):
-    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards."""
+    """Exponential, shifted to mean zero, scaled to standard deviation sigma: skewed, with a long tail upwards.
+
+    Args:
+        sigma: the standard deviation of the noise.
+    """
 
     sigma: Sigma = 1.0
 

@@ -36,6 +36,11 @@ def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Independent standard normal payoffs.
 
     m x n, A_ij ~ N(0, 1). The equilibrium is almost surely unique.
+
+    Args:
+        m: how many actions the row player has.
+        n: how many the column player has.
+        seed: the same one gives the same game.
     """
     return Game(_generator(seed, _GAUSSIAN).standard_normal((m, n)))
 
@@ -45,6 +50,11 @@ def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, uniform between -1 and 1.
 
     m x n, A_ij ~ U(-1, 1). The equilibrium is almost surely unique.
+
+    Args:
+        m: how many actions the row player has.
+        n: how many the column player has.
+        seed: the same one gives the same game.
     """
     return Game(_generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
 
@@ -54,6 +64,11 @@ def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     """Independent payoffs, -1 or 1 with equal chances.
 
     m x n. Ties are common: the equilibrium may well not be unique.
+
+    Args:
+        m: how many actions the row player has.
+        n: how many the column player has.
+        seed: the same one gives the same game.
     """
     return Game(_generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
 
@@ -64,6 +79,10 @@ def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
 
     n x n, A_ij = -A_ji ~ N(0, 1) above the diagonal, 0 on it.
     Value 0, and every optimal strategy of one player is optimal for the other.
+
+    Args:
+        n: how many actions each player has.
+        seed: the same one gives the same game.
     """
     upper = np.triu(_generator(seed, _SKEW).standard_normal((n, n)), k=1)
     return Game(upper - upper.T)
@@ -75,6 +94,11 @@ def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
 
     m x n, a Gaussian process of mean 0 and variance 1. Actions i and j of the row player correlate by
     exp(-(i - j)² / (2 (m/5)²)), those of the column player likewise with n. Equal across machines up to rounding.
+
+    Args:
+        m: how many actions the row player has.
+        n: how many the column player has.
+        seed: the same one gives the same game.
     """
     normal = _generator(seed, _SMOOTH).standard_normal((m, n))
     return Game(_kernel_root(m) @ normal @ _kernel_root(n).T)  # covariance: the Kronecker product of both kernels
@@ -94,6 +118,12 @@ def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Ga
     m x n. The used actions are a random set, their probabilities within a factor of 3 of each other; every used action
     earns exactly the value at equilibrium, every other one 0.5 less than that to its player.
     Value 0; the equilibrium is almost surely unique.
+
+    Args:
+        m: how many actions the row player has.
+        n: how many the column player has.
+        k: how many actions each player uses at equilibrium.
+        seed: the same one gives the same game.
     """
     if k > min(m, n):
         raise InputError(f"random-sparse: k is {k}; accepted: at most {min(m, n)}, the smaller of m={m} and n={n}.")
@@ -121,6 +151,12 @@ def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) 
 
     m x n, A = U V' / sqrt(rank), with independent standard normal U, (m, rank), and V, (n, rank). The payoffs have mean
     0 and variance 1.
+
+    Args:
+        m: how many actions the row player has.
+        n: how many the column player has.
+        rank: how many hidden numbers an action has.
+        seed: the same one gives the same game.
     """
     if rank > min(m, n):
         raise InputError(f"random-low-rank: rank is {rank}; accepted: at most {min(m, n)}, as m={m} and n={n}.")
@@ -135,6 +171,9 @@ def robust_bandit(seed: Seed = 0) -> Game:
 
     A_ij ~ N(0.5, 2), the 2 read as a variance: whether the source means that could not be checked against it.
     The equilibrium is almost surely unique.
+
+    Args:
+        seed: the same one gives the same game.
     """
     return Game(_generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
 
@@ -146,6 +185,10 @@ def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
     Labels travel with their actions. For learners that break ties by position, and games that put the best action last.
     Commas of the inner spec are written +: permuted:game=blotto:coins=4+fields=2,seed=3.
     The value is that of the game, and so are the equilibria, relabelled.
+
+    Args:
+        game: the spec of the other game.
+        seed: the same one gives the same order.
     """
     return permute(parse_game(game), seed)
 

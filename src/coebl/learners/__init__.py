@@ -1,6 +1,14 @@
 """Learners: the contract, one file per algorithm, the parts that they are made of, a template to copy.
 
 Every registered class can be imported from here: ``from coebl.learners import Ucb``.
+
+>>> from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Kind, Sight
+>>> kind: Kind = LEARNERS["ucb"].factory.kind()
+>>> KINDS[kind], kind in REFERENCES
+("sees its own reward and the opponent's action", False)
+>>> sight: Sight = "payoffs"
+>>> SIGHTS[sight]
+'what every own action would have earned'
 """
 
 from typing import Any

@@ -77,7 +77,15 @@ class Random(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Seat:
-    """What a learner is told before the first round, and where its arrays come from."""
+    """What a learner is told before the first round, and where its arrays come from.
+
+    >>> seat = Seat(runs=2, actions=3, opponent_actions=3, horizon=None, payoff_range=(-1, 1), random=None)
+    >>> score = seat.zeros(seat.actions)
+    >>> score[seat.at(np.array([0, 2]))] += seat.unit(np.array([0.5, -1.0]))
+    >>> score
+    array([[0.75, 0.  , 0.  ],
+           [0.  , 0.  , 0.  ]])
+    """
 
     runs: int  # how many runs are played at once: the length of axis 0
     actions: int  # how many own actions there are, m
@@ -189,7 +197,16 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What happened in a round, as far as a learner sees it; every array has the runs on axis 0."""
+    """What happened in a round, as far as a learner sees it; every array has the runs on axis 0.
+
+    >>> seen = Seen(np.array([0, 2]), np.array([0.5, -1.0]), shown_opponent=np.array([1, 1]))
+    >>> seen.opponent
+    array([1, 1])
+    >>> seen.payoffs
+    Traceback (most recent call last):
+        ...
+    coebl.core.errors.InputError: seen.payoffs is asked for and not declared; write sees = {"payoffs"} in the class.
+    """
 
     action: Ints  # (runs,), its own
     reward: Floats  # (runs,), its own, as observed
@@ -330,7 +347,16 @@ class Learner:
 
 
 class Responder(Learner):
-    """A learner that is shown the opponent's policy of the very round, and answers it."""
+    """A learner that is shown the opponent's policy of the very round, and answers it.
+
+    >>> class Mirror(Responder):
+    ...     def respond(self, t, opponent_policy):
+    ...         return opponent_policy
+    >>> from coebl import simulate
+    >>> regret = simulate("rps", "ucb", Mirror(), rounds=10, seeds=2).final("pseudo_regret")
+    >>> np.allclose(regret, 0)  # nobody wins against itself
+    True
+    """
 
     sees: ClassVar[Collection[Sight]] = frozenset({"policy"})
 

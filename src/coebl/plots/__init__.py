@@ -3,9 +3,12 @@
 Each function reads a `coebl.runs.Source`, draws on the matplotlib axes that it is given, or on those of a figure of its
 own, and returns them.
 
-    results = Results("results")
-    ax = plot_curves(results, "pseudo_regret", {"UCB": ("rps", "ucb", "coebl:c=2")})
-    save(ax.figure, "figures", "ucb-v-coebl")
+>>> from coebl.plots import FORMATS, plot_curves, save
+>>> from coebl.study import Results
+>>> results = Results("results")
+>>> ax = plot_curves(results, "pseudo_regret", {"UCB": ("rps", "ucb", "exp3")})
+>>> [path.name for path in save(ax.figure, "figures", "ucb-v-exp3", FORMATS)]
+['ucb-v-exp3.pdf', 'ucb-v-exp3.svg', 'ucb-v-exp3.png']
 """
 
 from coebl.plots.curves import Reference, plot_curves, plot_reference, plot_runs

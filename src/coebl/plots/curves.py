@@ -46,6 +46,12 @@ def plot_curves(
             its column learner if these tell the lines apart; where neither does, lines take the palette in turn.
         legend: whether to draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
         points: at most so many rounds are drawn, evenly chosen. Where a value is infinite the line has a gap.
+
+    >>> from coebl.study import Results
+    >>> lines = {"against itself": ("rps", "ucb", "ucb"), "against Exp3": ("rps", "ucb", "exp3")}
+    >>> ax = plot_curves(Results("results"), "exploitability", lines)
+    >>> ax.get_legend_handles_labels()[1]
+    ['against itself', 'against Exp3', 'band: 95 % interval of the mean, 5 seeds']
     """
     check_some("lines", lines)
     if styles is None:
@@ -73,6 +79,12 @@ def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, a
         row: the row player's learner.
         column: that of the column player.
         ax: where to draw; by default in a figure of its own.
+
+    >>> from coebl.learners import Exp3, Ucb
+    >>> from coebl.metrics import PseudoRegret
+    >>> from coebl.study import Results
+    >>> runs = Results("results").runs("rps", "ucb", "exp3", "pseudo_regret")
+    >>> ax = plot_runs(runs, PseudoRegret, Ucb(), Exp3())
     """
     match = ("", str(row), str(column))
     source = _One(match, runs, describe([row, column], [metric]))
@@ -82,7 +94,12 @@ def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, a
 
 @dataclass(frozen=True)
 class Reference:
-    """A line to hold regrets against, on games in which both players have as many actions."""
+    """A line to hold regrets against, on games in which both players have as many actions.
+
+    >>> root = Reference("sqrt(m t)", lambda actions, rounds: np.sqrt(actions * rounds))
+    >>> root.height(4, np.array([1.0, 25.0, 100.0]))
+    array([ 2., 10., 20.])
+    """
 
     label: str  # what the legend calls it
     height: Callable[[int, Floats], Floats]  # by the number of actions and the rounds: one height per round
@@ -97,6 +114,11 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
         actions: how many each player has.
         rounds: where to draw it.
         label: another label than its own.
+
+    >>> from coebl.study import Results
+    >>> ax = plot_curves(Results("results"), "pseudo_regret", {"UCB": ("rps", "ucb", "exp3")})
+    >>> root = Reference("sqrt(m t)", lambda actions, rounds: np.sqrt(actions * rounds))
+    >>> ax = plot_reference(ax, root, actions=3, rounds=range(1, 101))
     """
     t = np.asarray(rounds, dtype=float)
     ax.plot(t, reference.height(actions, t), label=label or reference.label, **REFERENCE)

@@ -64,7 +64,13 @@ class MetricWords(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of learners and metrics beside what is registered here."""
+    """What is known of learners and metrics beside what is registered here.
+
+    >>> own = Known({"mine.py:Mine": LearnerWords("My learner", colour=3)})
+    >>> from coebl.plots import learner_title
+    >>> learner_title("mine.py:Mine", known=own)
+    'My learner'
+    """
 
     learners: Mapping[str, LearnerWords] = field(default_factory=dict)  # by spec
     metrics: Mapping[str, MetricWords] = field(default_factory=dict)  # by name
@@ -82,7 +88,12 @@ class Described(Protocol):
 
 
 def describe(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> dict[str, Table]:
-    """The table "things" of these learners and metrics: plain values, as they are stored."""
+    """The table "things" of these learners and metrics: plain values, as they are stored.
+
+    >>> from coebl.learners import Ucb
+    >>> describe([Ucb()], [])["learners"]
+    {'ucb': {'title': 'UCB', 'colour': 1, 'kind': 'informed bandit'}}
+    """
     return {
         "learners": {str(learner): LearnerWords.of(type(learner))._asdict() for learner in learners},
         "metrics": {metric.name: MetricWords.of(metric)._asdict() for metric in metrics},
@@ -90,7 +101,12 @@ def describe(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> di
 
 
 def known_to(source: Source) -> Known:
-    """What a source says of its learners and metrics."""
+    """What a source says of its learners and metrics.
+
+    >>> from coebl.study import Results
+    >>> known_to(Results("results")).metrics["pseudo_regret"].title
+    'Pseudo-regret'
+    """
     if not isinstance(source, Described):
         return NOTHING
     learners: dict[str, LearnerWords] = {}

@@ -42,6 +42,10 @@ def plot_frontier(
         regret: a metric of the other match, after the last round.
         opponent: what to call the opponent.
         ax: where to draw; by default in a figure of its own.
+
+    >>> from coebl.study import Results
+    >>> points = {"UCB": (("rps", "ucb", "ucb"), ("rps", "ucb", "exp3"))}
+    >>> ax = plot_frontier(Results("results"), points, "exploitability", "pseudo_regret", "Exp3")
     """
     check_some("points", points)
     selves = [Band.of(_end(source.runs(*match, convergence))) for match, _ in points.values()]

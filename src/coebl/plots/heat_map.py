@@ -38,6 +38,10 @@ def plot_heat_map(
         cells: (label of the row, label of the column) to (game, row, column). Those that are left out stay blank.
         ax: where to draw; by default in a figure of its own.
         alike: matches of other heat maps that are to have the same scale of colours.
+
+    >>> from coebl.study import Results
+    >>> cells = {("UCB", "UCB"): ("rps", "ucb", "ucb"), ("UCB", "Exp3"): ("rps", "ucb", "exp3")}
+    >>> ax = plot_heat_map(Results("results"), "pseudo_regret", cells)
     """
     check_some("cells", cells)
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))

@@ -82,6 +82,10 @@ def learner_style(spec: str, known: Known = NOTHING) -> Style:
     Args:
         spec: of the learner.
         known: what the results say of their learners, see `known_to`.
+
+    >>> style = learner_style("exp3")
+    >>> style["color"], style["linestyle"]
+    ('#009E73', (0, (6, 1.2, 1.2, 1.2)))
     """
     return looks([spec], known=known)[spec].style
 
@@ -93,6 +97,10 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
         specs: all learners of the study, so that each looks the same wherever it is drawn.
         plainest: those that matter most: they have the plainest lines of their slots.
         known: what the results say of their learners.
+
+    >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
+    >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]
+    [('coebl:c=2', '#0072B2', ''), ('coebl:c=8', '#0072B2', 'circle'), ('ucb', '#D55E00', '')]
     """
     specs = list(dict.fromkeys(specs))
     slots = _slots(specs, known)

@@ -41,6 +41,10 @@ def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, s
         metric: which.
         matches: game, row and column of each.
         log: whether rounds are on a logarithmic axis.
+
+    >>> from coebl.study import Results
+    >>> results = Results("results")
+    >>> figure = plot_panels(results, "exploitability", results.matches())
     """
     present = set(matches)
     check_some("matches", dict.fromkeys(present))

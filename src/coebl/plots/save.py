@@ -32,6 +32,11 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Seq
         folder: where to.
         name: of the files, without an ending.
         formats: out of `FORMATS`.
+
+    >>> from coebl import simulate
+    >>> ax = simulate("rps", "ucb", "exp3", rounds=20, seeds=4).plot("pseudo_regret")
+    >>> [str(path) for path in save(ax.figure, "figures", "a-match", ["svg"])]
+    ['figures/a-match.svg']
     """
     for format in formats:
         if format not in FORMATS:

@@ -16,7 +16,12 @@ from coebl.plots.labels import learner_title, registered
 
 
 class Sweep(NamedTuple):
-    """Learners that differ in one number alone."""
+    """Learners that differ in one number alone.
+
+    >>> [sweep] = find_sweeps(["coebl:c=8", "coebl:c=0.5", "ucb"])
+    >>> sweep.parameter, list(sweep.values.values())
+    ('c', [0.5, 8.0])
+    """
 
     learner: str  # the name of the learner, without parameters
     parameter: str

@@ -19,7 +19,7 @@ def answer(verdicts: Sequence[Mapping[str, Any]], titles: Mapping[str, str], hea
     >>> verdict = {"id": "C1", "variant": "text", "verdict": "fails", "text": "It wins.", "checks": [check]}
     >>> print(*answer([verdict], {"text": "the text"}, "C1"), sep="\\n")
     Under “the text”, of 1 claim 0 hold and 1 fails.
-    C1, “It wins.”: under “the text”, 1 of 1 check is refuted.
+    C1, “It wins”: under “the text”, 1 of 1 check is refuted.
     """
     variants = list(dict.fromkeys(str(verdict["variant"]) for verdict in verdicts))
     sentences = [_counts(verdicts, variants, titles)] if variants else []
@@ -55,5 +55,5 @@ def _headline(main: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) 
         refuted = sum(check["verdict"] == "fails" for check in checks)
         total = f" of {len(checks)} check{'s' * (len(checks) != 1)} {'is' if refuted == 1 else 'are'} refuted"
         parts.append(f"under “{titles.get(variant, variant)}”, {refuted}{total if not parts else f' of {len(checks)}'}")
-    sentence = str(first.get("text") or "")
+    sentence = str(first.get("text") or "").removesuffix(".")
     return f"{first['id']}, “{sentence}”: {'; '.join(parts)}."

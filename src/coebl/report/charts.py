@@ -40,133 +40,113 @@ def _category(field: str, **options: Any) -> Spec:
     return {"field": field, "type": "nominal", **options}
 
 
-_TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--soft)", "titleFontWeight": "normal"}
+def _layer(mark: str, encoding: Spec, **options: Any) -> Spec:
+    return {"mark": {"type": mark, **options}, "encoding": encoding}
+
+
+_INK, _SOFT = {"value": "var(--ink)"}, {"value": "var(--soft)"}
+_TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--soft)", "titleFontWeight": "normal", "labelFontSize": 12}
+_AXIS = {"gridColor": "var(--line)", "domainColor": "var(--edge)", "tickColor": "var(--edge)", "labelFlush": True}
+_FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Liberation Sans, Arial, sans-serif"
 CONFIG: Spec = {
     "background": "transparent",
     "aria": False,  # the page says in words what a chart shows
-    "font": "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Liberation Sans, Arial, sans-serif",
+    "font": _FONT,
     "view": {"stroke": None},
-    "axis": _TEXT
-    | {
-        "gridColor": "var(--line)",
-        "domainColor": "var(--edge)",
-        "tickColor": "var(--edge)",
-        "labelFontSize": 12,
-        "titleFontSize": 12.5,
-        "titlePadding": 8,
-        "labelFlush": True,
-    },
-    "legend": _TEXT | {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 400},
-    "header": _TEXT | {"labelFontSize": 13, "labelFontWeight": 600, "labelLimit": 400},
-    "title": {
-        "color": "var(--ink)",
-        "subtitleColor": "var(--soft)",
-        "anchor": "start",
-        "fontSize": 15,
-        "subtitleFontSize": 11.5,
-        "subtitlePadding": 5,
-        "offset": 12,
-    },
+    "axis": {**_TEXT, **_AXIS, "titleFontSize": 12.5, "titlePadding": 8, "labelSeparation": 8},
+    "legend": {**_TEXT, "titleFontSize": 12, "labelLimit": 400},
+    "header": {**_TEXT, "labelFontSize": 13, "labelFontWeight": 600, "labelLimit": 400},
+    "title": {"color": "var(--ink)", "subtitleColor": "var(--soft)", "anchor": "start", "offset": 12}
+    | {"fontSize": 15, "subtitleFontSize": 11.5, "subtitlePadding": 5},
     "text": {"color": "var(--ink)"},
 }
 
 _SIZE: Spec = {"width": slot("width"), "height": slot("height"), "autosize": {"type": "fit", "contains": "padding"}}
 _COLOURS = {"domain": slot("names"), "range": slot("colours")}
-_COLOUR = _category("learner", scale=_COLOURS, legend=slot("legend"))
-_Y_SCALE = {"type": slot("yType"), "zero": slot("zero"), "domain": slot("yDomain"), "nice": slot("nice")}
+_X_SCALE = {"type": slot("xType"), "domain": slot("xDomain"), "zero": slot("xZero")}
+_Y_SCALE = {"type": slot("yType"), "domain": slot("yDomain"), "zero": slot("yZero")}
+_ROOM = {"nice": False, "padding": slot("padding")}
 
+_LEGEND = slot("legend")
+_DASHES = {"domain": slot("names"), "range": slot("dashes")}
+_BAND = {
+    "y": _quantity("low", title=slot("yTitle"), scale={**_Y_SCALE, "nice": slot("nice")}),
+    "y2": {"field": "high"},
+    "fill": _category("colour", scale=None),
+}
+_LINE = {
+    "y": _quantity("mean"),
+    "color": _category("learner", scale=_COLOURS, legend=_LEGEND),
+    "strokeDash": _category("learner", scale=_DASHES, legend=_LEGEND),
+}
+_SYMBOL = {"y": _quantity("mean"), "fill": _category("colour", scale=None), "shape": _category("shape", scale=None)}
+_AT = {"x": {"datum": {"expr": "at"}, "type": "quantitative"}, "color": _SOFT}
 CURVES: Spec = {
     **_SIZE,
-    "title": slot("title"),
     "data": {"name": "curves", "values": slot("rows")},
     "params": [{"name": "at", "value": None}],
-    "encoding": {
-        "x": _quantity("round", title="round", scale={"type": slot("xType"), "domain": slot("xDomain"), "nice": False}),
-    },
+    "encoding": {"x": _quantity("round", title="round", scale={**_X_SCALE, "nice": False})},
     "layer": [
-        {
-            "mark": {"type": "area", "opacity": 0.16, "clip": True, "line": False},
-            "encoding": {
-                "y": _quantity("low", title=slot("yTitle"), scale=_Y_SCALE),
-                "y2": {"field": "high"},
-                "fill": _category("colour", scale=None),
-            },
-        },
-        {
-            "mark": {"type": "line", "clip": True, "strokeWidth": 2.2},
-            "params": slot("brush"),
-            "encoding": {
-                "y": _quantity("mean"),
-                "color": _COLOUR,
-                "strokeDash": _category(
-                    "learner", scale={"domain": slot("names"), "range": slot("dashes")}, legend=slot("legend")
-                ),
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 55, "clip": True},
-            "transform": [{"filter": "datum.shape"}],
-            "encoding": {
-                "y": _quantity("mean"),
-                "fill": _category("colour", scale=None),
-                "shape": _category("shape", scale=None),
-            },
-        },
-        {
-            "data": {"values": [{}]},
-            "mark": {"type": "rule", "color": "var(--soft)", "clip": True, "opacity": {"expr": "at === null ? 0 : 1"}},
-            "encoding": {"x": {"datum": {"expr": "at"}, "type": "quantitative"}},
-        },
+        _layer("area", _BAND, opacity=0.16, clip=True, line=False),
+        {"params": slot("brush")} | _layer("line", _LINE, clip=True, strokeWidth=2.2),
+        {"transform": [{"filter": "datum.shape"}]}
+        | _layer("point", _SYMBOL, filled=True, opacity=1, size=55, clip=True),
+        {"data": {"values": [{}]}} | _layer("rule", _AT, clip=True, opacity={"expr": "at === null ? 0 : 1"}),
     ],
 }
 
-_ACROSS = {"type": slot("xType"), "domain": slot("xDomain")}
-_UP = {"type": slot("yType"), "domain": slot("yDomain")}
+# Vega has what Vega-Lite has not: labels that stand where they cover nothing.
+_LABELS: Spec = {
+    "type": "text",
+    "from": {"data": "point_marks"},
+    "encode": {
+        "enter": {"text": {"field": "datum.label"}, "fill": _INK, "fontSize": {"value": 12}, "font": {"value": _FONT}}
+    },
+    "transform": [
+        {
+            "type": "label",
+            "size": {"signal": "[max(1, width), max(1, height)]"},  # it may be hidden
+            "anchor": ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left", "top", "bottom"],
+            "offset": [2, 9],
+            "avoidMarks": ["up_marks"],
+        }
+    ],
+}
 
+_PATH = {"order": _quantity("value"), "color": _INK, "detail": _category("sweep")}
 FRONTIER: Spec = {
     **_SIZE,
-    "title": slot("title"),
     "data": {"name": "points", "values": slot("rows")},
     "encoding": {
-        "x": _quantity("across", title=slot("xTitle"), scale=_ACROSS),
-        "y": _quantity("up", title=slot("yTitle"), scale=_UP),
-        "color": _category("learner", scale={"domain": slot("names"), "range": slot("colours")}, legend=None),
+        "x": _quantity("across", title=slot("xTitle"), scale=_X_SCALE | _ROOM),
+        "y": _quantity("up", title=slot("yTitle"), scale=_Y_SCALE | _ROOM),
+        "color": _category("learner", scale=_COLOURS, legend=None),
     },
     "layer": [
-        {
-            "mark": {"type": "line", "opacity": 0.35, "strokeWidth": 1.5},
-            "params": slot("brush"),
-            "encoding": {"order": _quantity("value"), "color": {"value": "var(--ink)"}, "detail": _category("sweep")},
-        },
-        {"mark": {"type": "rule"}, "encoding": {"x": _quantity("left"), "x2": {"field": "right"}}},
-        {"mark": {"type": "rule"}, "encoding": {"y": _quantity("low"), "y2": {"field": "high"}}},
-        {"mark": {"type": "point", "filled": True, "opacity": 1, "size": 80}},
-        {
-            "mark": {
-                "type": "rule",
-                "color": "var(--soft)",
-                "strokeDash": [1, 2],
-                "x2Offset": {"expr": "0.8 * datum.dx"},
-                "y2Offset": {"expr": "0.8 * datum.dy"},
-            },
-            "encoding": {"x2": {"field": "across"}, "y2": {"field": "up"}, "color": {"value": "var(--soft)"}},
-        },
-        {
-            "mark": {
-                "type": "text",
-                "fontSize": 12,
-                "align": {"expr": "datum.align"},
-                "baseline": "middle",
-                "dx": {"expr": "datum.dx"},
-                "dy": {"expr": "datum.dy"},
-            },
-            "encoding": {"text": {"field": "label"}, "color": {"value": "var(--ink)"}},
-        },
+        {"params": slot("brush")} | _layer("line", _PATH, opacity=0.35, strokeWidth=1.5),
+        _layer("rule", {"x": _quantity("left"), "x2": {"field": "right"}}, opacity=0.6),
+        {"name": "up"} | _layer("rule", {"y": _quantity("low"), "y2": {"field": "high"}}, opacity=0.6),
+        {"name": "point"} | _layer("point", {}, filled=True, opacity=1, size=80),
     ],
+    "usermeta": {"embedOptions": {"patch": [{"op": "add", "path": "/marks/-", "value": _LABELS}]}},
 }
 
+_NEITHER = {"condition": {"test": "!datum.decided", "value": "var(--neither)"}}
+_PLAIN_AXIS = {"title": None, "ticks": False, "domain": False, "labelFlush": False}
+_SHADES = {"domain": [-1, 0, 1], "interpolate": "rgb", "range": ["#e08214", "#f7f7f4", "#3b8bc2"]}
+_SHADE_LEGEND: Spec = {
+    "orient": "bottom",
+    "direction": "horizontal",
+    "gradientLength": 240,
+    "values": [-1, -0.5, 0, 0.5, 1],
+    "title": slot("legendTitle"),
+    "titleLimit": 400,
+    "labelExpr": slot("legendLabels"),
+}
+_LINES_DOWN = {"labelExpr": "split(datum.label, '\\n')", "labelPadding": slot("labelPadding")}
+_ON_TOP = {**_PLAIN_AXIS, **_LINES_DOWN, "orient": "top", "labelAngle": 0, "labelLimit": 130}
+_NUMBER = {"text": {"field": "text"}, "color": {"condition": {"test": "datum.decided", "value": "#111111"}, **_INK}}
 HEAT_MAPS: Spec = {
-    "title": slot("title"),
     "data": {"name": "cells", "values": slot("rows")},
     "columns": slot("columns"),
     "spacing": {"row": 18, "column": 14},
@@ -176,133 +156,56 @@ HEAT_MAPS: Spec = {
         "width": slot("width"),
         "height": {"step": 26},
         "encoding": {
-            "x": _category(
-                "learner",
-                sort=None,
-                title=None,
-                axis={
-                    "orient": "top",
-                    "labelAngle": 0,
-                    "ticks": False,
-                    "domain": False,
-                    "labelLimit": 130,
-                    "labelExpr": "split(datum.label, '\\n')",
-                    "labelPadding": slot("labelPadding"),  # lines go downwards
-                },
-            ),
-            "y": _category(
-                "game",
-                sort=slot("games"),
-                title=None,
-                axis={"labelLimit": 190, "labelFlush": False, "ticks": False, "domain": False},
-            ),
+            "x": _category("learner", sort=None, axis=_ON_TOP),
+            "y": _category("game", sort=slot("games"), axis={**_PLAIN_AXIS, "labelLimit": 190}),
         },
         "layer": [
-            {
-                "mark": {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 2},
-                "encoding": {
-                    "color": {
-                        "condition": {"test": "!datum.decided", "value": "var(--neither)"},
-                        **_quantity(
-                            "shade",
-                            scale={
-                                "domain": [-1, 0, 1],
-                                "interpolate": "rgb",
-                                "range": ["#e08214", "#f7f7f4", "#3b8bc2"],
-                            },
-                            legend={
-                                "orient": "bottom",
-                                "direction": "horizontal",
-                                "gradientLength": 240,
-                                "title": slot("legendTitle"),
-                                "titleLimit": 400,
-                                "values": [-1, -0.5, 0, 0.5, 1],
-                                "labelExpr": slot("legendLabels"),
-                            },
-                        ),
-                    }
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11.5},
-                "encoding": {
-                    "text": {"field": "text"},
-                    "color": {"condition": {"test": "datum.decided", "value": "#111111"}, "value": "var(--ink)"},
-                },
-            },
+            _layer(
+                "rect",
+                {"color": {**_NEITHER, **_quantity("shade", scale=_SHADES, legend=_SHADE_LEGEND)}},
+                stroke="var(--paper)",
+                strokeWidth=2,
+            ),
+            _layer("text", _NUMBER, fontSize=11.5),
         ],
     },
 }
 
 _OUTCOMES = ["shown", "refuted", "open", "without data"]
+_OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"]
+_OUTCOME = _category("outcome", scale={"domain": _OUTCOMES, "range": _OUTCOME_COLOURS}, title=None)
+_OUTCOME_SHAPES = {"domain": _OUTCOMES, "range": ["circle", "cross", "diamond", "square"]}
+_OUTCOME_LEGEND = {"orient": "bottom", "title": None, "columns": slot("legendColumns")}
+_OUTCOME_SHAPE = _category("outcome", scale=_OUTCOME_SHAPES, legend=_OUTCOME_LEGEND)
 CHECKS: Spec = {
     **_SIZE,
-    "title": slot("title"),
     "data": {"name": "checks", "values": slot("rows")},
     "encoding": {
         "y": _category("subject", sort=None, title=None, axis={"labelLimit": slot("labelLimit"), "grid": True}),
-        "x": _quantity(
-            "measured", title=slot("xTitle"), scale={"type": slot("xType"), "nice": True, "zero": slot("zero")}
-        ),
+        "x": _quantity("measured", title=slot("xTitle"), scale={**_X_SCALE, "nice": True}),
     },
     "layer": [
-        {
-            "mark": {"type": "tick", "color": "var(--ink)", "thickness": 2, "height": 15},
-            "encoding": {"x": _quantity("threshold")},
-        },
-        {
-            "transform": [{"filter": "datum.published"}],
-            "mark": {"type": "text", "text": "published", "dy": -13, "fontSize": 10, "color": "var(--soft)"},
-            "encoding": {"x": _quantity("threshold")},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5},
-            "encoding": {
-                "x": _quantity("low"),
-                "x2": {"field": "high"},
-                "color": _category("outcome", scale={"domain": _OUTCOMES, "range": slot("outcomeColours")}, title=None),
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 75},
-            "encoding": {
-                "color": _category("outcome", scale={"domain": _OUTCOMES, "range": slot("outcomeColours")}, title=None),
-                "shape": _category(
-                    "outcome",
-                    scale={"domain": _OUTCOMES, "range": ["circle", "cross", "diamond", "square"]},
-                    legend={"orient": "bottom", "title": None},
-                ),
-            },
-        },
+        _layer("tick", {"x": _quantity("threshold")}, color="var(--ink)", thickness=2, height=15),
+        {"transform": [{"filter": "datum.published"}]}
+        | _layer("text", {"x": _quantity("threshold"), "color": _SOFT}, text="published", dy=-13, fontSize=10),
+        _layer("rule", {"x": _quantity("low"), "x2": {"field": "high"}, "color": _OUTCOME}, strokeWidth=1.5),
+        _layer("point", {"color": _OUTCOME, "shape": _OUTCOME_SHAPE}, filled=True, opacity=1, size=75),
     ],
 }
 
+_WINNER = _category("winner", scale={"domain": [True, False], "range": ["#3b8bc2", "#e08214"]}, legend=None)
+_AT_ZERO = {"condition": {"test": "datum.value === 0", **_INK}, "value": "var(--line)"}
 DUELS: Spec = {
     **_SIZE,
-    "title": slot("title"),
     "data": {"name": "duels", "values": slot("rows")},
     "encoding": {
         "y": _category("learner", sort=slot("learners"), title=None, axis={"labelLimit": 170}),
-        "x": _quantity("mean", title=slot("xTitle"), scale={"domain": slot("xDomain")}),
+        "x": _quantity("mean", title=slot("xTitle"), scale={"domain": slot("xDomain")}, axis={"gridColor": _AT_ZERO}),
     },
     "layer": [
-        {
-            "mark": {"type": "bar", "height": 20},
-            "encoding": {
-                "color": {
-                    "condition": {"test": "!datum.decided", "value": "var(--neither)"},
-                    **_category(
-                        "winner", scale={"domain": [True, False], "range": ["#3b8bc2", "#e08214"]}, legend=None
-                    ),
-                }
-            },
-        },
-        {"mark": {"type": "rule", "color": "var(--ink)"}, "encoding": {"x": _quantity("low"), "x2": {"field": "high"}}},
-        {"data": {"values": [{}]}, "mark": "rule", "encoding": {"x": {"datum": 0}, "color": {"value": "var(--ink)"}}},
-        {
-            "mark": {"type": "text", "dy": -17, "align": "left", "fontSize": 12},
-            "encoding": {"x": {"value": 4}, "text": {"field": "text"}},
-        },
+        _layer("bar", {"color": {**_NEITHER, **_WINNER}}, height=20),
+        _layer("rule", {"x": _quantity("low"), "x2": {"field": "high"}, "color": _INK}),
+        _layer("text", {"x": {"value": 4}, "text": {"field": "text"}}, dy=-17, align="left", fontSize=12),
     ],
 }
 
@@ -311,5 +214,5 @@ CHARTS = {"curves": CURVES, "frontier": FRONTIER, "heatMaps": HEAT_MAPS, "checks
 
 
 def charts_for_script() -> dict[str, Any]:
-    """Every chart with the look that all share."""
-    return {name: {**spec, "config": CONFIG} for name, spec in CHARTS.items()}
+    """Every chart with its title, and with the look that all share."""
+    return {name: {"title": slot("title"), **spec, "config": CONFIG} for name, spec in CHARTS.items()}

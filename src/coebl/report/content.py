@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Content:
         """The metrics that any curve shows."""
         return [metric_entry(metric, self.metrics[metric]) for metric in self.curves.drawn(list(self.metrics))]
 
-    @property
+    @cached_property
     def table_metric(self) -> int | None:
         """The place of the metric that the head-to-head table shows; None if there is no such table."""
         names = list(self.metrics)

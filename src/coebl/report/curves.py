@@ -19,7 +19,7 @@ from coebl.statistics import Band, holm, paired_difference
 
 _POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
-_NUMBERS = 800_000  # that the curves of a page have together, at most: about six bytes each
+_NUMBERS = 500_000  # that the curves of a page have together, at most, but for very many: about eight bytes each
 _LEVEL = 0.05
 
 MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs
@@ -91,7 +91,8 @@ def read_curves(
             curves.blocks.append(_with_bands(curves, block))
             for (first, second, numbers), (_, _, of_match) in zip(curves.blocks[-1], block, strict=True):
                 for place in signed.intersection(numbers if first != second else ()):
-                    last_rounds.setdefault(place, []).append((numbers[place], of_match[place].values[-1]))
+                    last = of_match[place].values[-1].copy()  # a view would keep all rounds in memory
+                    last_rounds.setdefault(place, []).append((numbers[place], last))
             curves.frontiers.append(ends.entry())
     _add_standings(curves, last_rounds)
     return curves

@@ -63,15 +63,19 @@ def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
     """A game by the name that it has in the source; its noise only if there are several."""
     family, parameters, _ = split_spec(spec)
     entry = registered(GAMES, spec)
+    titles = {
+        "familyTitle": entry.title if entry else family,
+        "sizeTitle": parameters_text(parameters),
+        "noiseTitle": parameters_text(noise.replace(":", ",")),
+    }
     return {
         "name": name,
+        "title": ", ".join(filter(None, titles.values())),
+        **titles,
         "spec": spec,
         "family": family,
-        "familyTitle": entry.title if entry else family,
         "size": parameters,
-        "sizeTitle": parameters_text(parameters),
         "noise": noise,
-        "noiseTitle": parameters_text(noise.replace(":", ",")),
         "actions": _actions(spec),
     }
 
@@ -108,6 +112,7 @@ def learner_entries(
         {
             "spec": spec,
             "title": titles[spec],
+            "marked": titles[spec] + (" †" if _sees(spec, known) else ""),  # in tables
             "colour": _shaded(look.colour, look.shade, 0),
             "darkColour": _shaded(look.colour, _LIGHTER + (1 - _LIGHTER) * look.shade, 255),
             "dash": [_PIXELS * length for length in look.dashes],

@@ -27,9 +27,10 @@ from coebl.report.claims_table import VERDICT_KINDS, VerdictValues, claims_table
 from coebl.report.content import read_content
 from coebl.report.frontier import Frontier
 from coebl.report.legend import Preset, learner_colours
+from coebl.report.maps import heat_maps
 from coebl.report.numbers import cell_text, embed, interval_texts
 from coebl.report.sections import Section
-from coebl.report.standings import plain_table, ranking
+from coebl.report.standings import plain_tables, ranking
 from coebl.runs import Source
 from coebl.study import Results
 
@@ -97,11 +98,13 @@ def write_page(
     content = read_content(results, _ordered(about, first), presets, frontier, reference)
     if not sections and not verdicts:
         sections = [found] if (found := ranking(content)) else []
+    maps = heat_maps(content)
     data = content.for_script() | {
         "name": about.get("name") or title,
         "verdictKinds": VERDICT_KINDS,
         "verdicts": [short_verdict(verdict) for verdict in verdicts],
         "charts": charts_for_script(),
+        "maps": maps,
         "switches": dict(switches or {}),
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
@@ -119,13 +122,14 @@ def write_page(
         commands=commands(about, command),
         claims=claims_table(verdicts, presets),
         sections=sections,
+        presets=presets,
         count_words=_count_words,
         texts=lambda verdict: interval_texts(*(verdict[key] for key in ("measured", "low", "high"))),
         metrics=content.drawn_metrics,
         has_curves=bool(content.curves.games),
         has_table=content.table_metric is not None,
-        has_maps=content.table_metric is not None and any(preset.opponent is not None for preset in presets),
-        plain_table=plain_table(content),
+        has_maps=maps is not None,
+        plain_tables=plain_tables(content),
         table_metric=content.table_title,
         frontier_sweeps=content.frontier_sweeps,
         frontier_opponent=content.frontier_opponent,

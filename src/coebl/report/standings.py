@@ -10,13 +10,14 @@ from coebl.report.content import Content
 from coebl.report.numbers import interval_texts
 from coebl.report.sections import Section
 
-_SURE = 2  # the standing of a head-to-head that is decided after correction
+SURE = 2  # the standing of a head-to-head that is decided after correction
 _WORDS = ("undecided", "before correction only", "")
 
 
 class Duel(NamedTuple):
     """The end of a head-to-head."""
 
+    place: int  # of its game
     game: str
     row: int
     column: int
@@ -28,22 +29,22 @@ class Duel(NamedTuple):
 
 def duels(content: Content) -> Iterator[Duel]:
     """The head-to-heads of a page, game by game."""
-    for game, block in zip(content.curves.games, content.curves.blocks, strict=True):
-        title = ", ".join(filter(None, (game["familyTitle"], game["sizeTitle"], game["noiseTitle"])))
+    for place, (game, block) in enumerate(zip(content.curves.games, content.curves.blocks, strict=True)):
         for row, column, metrics in block:
             numbers: list[Any] | None = metrics.get(str(content.table_metric))
             if row != column and numbers:
                 last = content.curves.rounds[numbers[0]][-1]
-                yield Duel(title, row, column, last, numbers[2][-1], numbers[3][-1], numbers[4])
+                yield Duel(place, game["title"], row, column, last, numbers[2][-1], numbers[3][-1], numbers[4])
 
 
-def plain_table(content: Content) -> list[tuple[str, str, str, str, str]]:
-    """Game, row, column, the number with its interval, and who wins."""
+def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]:
+    """By game: row, column, the number with its interval, and who wins."""
     titles = [str(learner["title"]) for learner in content.learners]
-    return [
-        (duel.game, titles[duel.row], titles[duel.column], _number(duel), _winner(duel, titles))
-        for duel in duels(content)
-    ]
+    tables: dict[str, list[tuple[str, str, str, str]]] = {}
+    for duel in duels(content):
+        row = titles[duel.row], titles[duel.column], _number(duel), _winner(duel, titles)
+        tables.setdefault(duel.game, []).append(row)
+    return tables
 
 
 def _number(duel: Duel) -> str:
@@ -58,7 +59,7 @@ def _winner(duel: Duel, titles: list[str]) -> str:
     if not duel.standing or duel.mean is None:
         return "undecided"
     name = titles[duel.column if duel.mean > 0 else duel.row]
-    return f"{name} wins" if duel.standing == _SURE else f"{name}, before correction only"
+    return f"{name} wins" if duel.standing == SURE else f"{name}, before correction only"
 
 
 def ranking(content: Content) -> Section | None:
@@ -72,25 +73,36 @@ def ranking(content: Content) -> Section | None:
         for learner, sign in ((duel.row, -1), (duel.column, 1)):
             gain = sign * float(duel.mean or 0) / duel.round
             taken.setdefault(learner, []).append(gain)
-            outcome = 2 if duel.standing < _SURE else 0 if gain > 0 else 1
+            outcome = 2 if duel.standing < SURE else 0 if gain > 0 else 1
             tally.setdefault(learner, [0, 0, 0])[outcome] += 1
     means = {learner: sum(gains) / len(gains) for learner, gains in taken.items()}
     order = sorted(means, key=lambda learner: -means[learner])
-    leader, most = content.learners[order[0]]["title"], with_minus(number_text(means[order[0]], 3))
     metric = list(content.metrics.values())[content.table_metric].in_a_sentence
     return Section(
         id="ranking",
         title="Ranking",
-        sentences=[f"{leader} took most: {most} a round, on average over those whom it met."],
+        sentences=[_leader(content, order, means, tally)],
         header=["", "Learner", "Taken per round", "Wins", "Losses", "Undecided"],
         rows=[
-            [
-                str(rank),
-                str(content.learners[learner]["title"]),
-                with_minus(number_text(means[learner], 3)),
-                *map(str, tally[learner]),
-            ]
+            [str(rank), str(content.learners[learner]["marked"]), _per_round(means[learner]), *map(str, tally[learner])]
             for rank, learner in enumerate(order, 1)
         ],
-        caption=f"By {metric} at the last round, over all games. Learners that met different opponents do not compare.",
+        caption=f"By {metric} at the last round, over all games. Learners that met different opponents do not compare."
+        + (" † sees more than a bandit does." if any(content.learners[one]["sees"] for one in order) else ""),
     )
+
+
+def _leader(content: Content, order: list[int], means: dict[int, float], tally: dict[int, list[int]]) -> str:
+    """Who took most, among those that see no more than a bandit does, if there are any."""
+    equals = [learner for learner in order if not content.learners[learner]["sees"]]
+    leader = (equals or order)[0]
+    wins, losses, undecided = tally[leader]
+    most = _per_round(means[leader])
+    return (
+        f"{content.learners[leader]['marked']} took most: {most} a round, on average over those whom it met. "
+        f"After Holm’s correction it wins {wins} of its {wins + losses + undecided} head-to-heads and loses {losses}."
+    )
+
+
+def _per_round(number: float) -> str:
+    return with_minus(number_text(number, 3))

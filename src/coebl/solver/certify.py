@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, SolveError, shorten
+from coebl.kernels.tolerances import MOST_GAP
 from coebl.solver.highs import solve_with_highs
 from coebl.solver.integers import solve_with_integers
 from coebl.solver.interruptible import new_answers, new_workspace, solve_large
-from coebl.solver.kernels.tolerances import MOST_GAP
 
 Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or None where a method fails
 
@@ -24,7 +24,14 @@ _fallbacks = 0
 
 
 def fallback_count() -> int:
-    """The number of matrices that this process has handed to HiGHS because no kernel could certify an answer."""
+    """The number of matrices that this process has handed to HiGHS because no kernel could certify an answer.
+
+    >>> from coebl.solver import solve
+    >>> before = fallback_count()
+    >>> value = solve([[3, 0], [1, 2]]).value
+    >>> fallback_count() - before
+    0
+    """
     return _fallbacks
 
 

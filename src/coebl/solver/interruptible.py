@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
-from coebl.solver.kernels import lockstep, simplex, workspace
+from coebl.kernels import lockstep, simplex, workspace
 
 Answers = tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]  # row, column, value, gap, pivots
 Precision = Literal["float32", "float64"]  # of the tableau

@@ -30,7 +30,15 @@ _SINGLE = 48  # actions of either player from which a single-precision tableau p
 
 @dataclass(eq=False)
 class BatchSolution:
-    """The answers to a batch of games, with the runs on axis 0. The answer to a single matrix lacks that axis."""
+    """The answers to a batch of games, with the runs on axis 0. The answer to a single matrix lacks that axis.
+
+    >>> found = maximin([[[3.0, 0.0], [1.0, 2.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    >>> found.value
+    array([1.5, 0.5])
+    >>> found.opponent
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
 
     strategy: Floats  # (runs, m), attains max over x of min over y of x'By
     opponent: Floats  # (runs, n), the opponent's optimal strategy
@@ -150,6 +158,8 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
     Args:
         shape: (runs, m, n) or (m, n); the number of runs does not matter.
         many_ties: as for `Maximin`.
+
+    >>> compile_kernels((3, 3))  # what learners of a 3 x 3 game will call
     """
     precision = tableau_precision(shape[-2], shape[-1], many_ties)
     if precision is None:

@@ -1,4 +1,11 @@
-"""Studies: many matches over many seeds, described by one file, stored cell by cell, run here or on a cluster."""
+"""Studies: many matches over many seeds, described by one file, stored cell by cell, run here or on a cluster.
+
+>>> from coebl.study import EXAMPLE, parse_study
+>>> print(EXAMPLE.splitlines()[2])
+name = "example"           # letters, digits, - _ .
+>>> parse_study(EXAMPLE).name
+'example'
+"""
 
 from coebl.study.cell import Cell
 from coebl.study.results import Results, Runs, Source

@@ -20,7 +20,14 @@ FORMAT = 3  # of the stored files; a change of what they hold, or of what a run 
 
 @dataclass(frozen=True)
 class Cell:
-    """What to run, in plain values: it travels to workers and into files as it is."""
+    """What to run, in plain values: it travels to workers and into files as it is.
+
+    >>> cell = Cell("rps", "ucb", "exp3", rounds=100, seeds=(0, 1, 2))
+    >>> print(cell)
+    rps, ucb v exp3, 100 rounds, seeds 0..2
+    >>> cell.run().final("pseudo_regret").shape
+    (3,)
+    """
 
     game: str  # a spec, or the path of a game's file
     row: str  # specs of learners, canonical
@@ -52,14 +59,15 @@ class Cell:
         game = self._game_file()
         named = {"game": game or split_spec(self.game).file}
         named |= {"row": split_spec(self.row).file, "column": split_spec(self.column).file}
-        named |= {Path(file).name: file for file in (split_spec(metric).file for metric in self.metrics)}
+        others = (*self.metrics, self.noise or "")
+        named |= {Path(file).name: file for file in (split_spec(spec).file for spec in others)}
         return {
             "game": Path(game).name if game else split_spec(self.game).without_folder,
             "row": split_spec(self.row).without_folder,
             "column": split_spec(self.column).without_folder,
             "rounds": self.rounds,
             "seeds": list(self.seeds),
-            "noise": self.noise,
+            "noise": self.noise and split_spec(self.noise).without_folder,
             "record": self.record,
             "metrics": [split_spec(metric).without_folder for metric in self.metrics],
             "files": {key: _sum_of(file) for key, file in named.items() if file and is_file(file)},

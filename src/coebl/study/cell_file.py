@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -87,7 +88,7 @@ def columns_of(table: pyarrow.Table, about: dict[str, Any], metrics: Collection[
     """The table of a cell by columns, as `Store.columns` describes them."""
     seeds = np.array(about["description"]["seeds"], np.int64)
     shape = len(seeds), about["rows"] // len(seeds)  # run after run
-    columns = {name: table.column(name).to_numpy().reshape(shape).T for name in chosen(about, metrics)}
+    columns = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in chosen(about, metrics)}
     return {"seed": seeds, "round": table.column("round").to_numpy()[: shape[1]].astype(np.int64), **columns}
 
 
@@ -160,16 +161,17 @@ def _reading(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _stream(path: Path) -> Iterator[io.BufferedReader]:
     try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):  # to open a pipe would wait for somebody to write into it
-            raise UnsoundError(f"{path}: it is {'a folder' if stat.S_ISDIR(mode) else 'not a file'}.")
-        stream = path.open("rb")
+        # without O_NONBLOCK, to open a pipe would wait for somebody to write into it
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise MissingError(f"{path}: there is no such cell; run the study to make it.") from None
     except OSError as error:
         raise system_error(path, error) from None
-    with stream:
-        if stream.seek(0, io.SEEK_END) == 0:
+    state = os.fstat(handle)
+    if not stat.S_ISREG(state.st_mode):
+        os.close(handle)
+        raise UnsoundError(f"{path}: it is {'a folder' if stat.S_ISDIR(state.st_mode) else 'not a file'}.")
+    with open(handle, "rb") as stream:
+        if state.st_size == 0:
             raise UnsoundError(f"{path}: it is empty.")
-        stream.seek(0)
         yield stream

@@ -12,7 +12,6 @@ from typing import Any
 
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.statistics import holm, paired_difference
-from coebl.study.cell import digest_of
 from coebl.study.results import Results
 
 METRICS = ("pseudo_regret", "regret")  # what may decide: the first that was recorded
@@ -107,11 +106,11 @@ def rank(results: Results) -> Ranking | None:
 def _met(results: Results, metric: str) -> dict[Setting, dict[tuple[str, str], BySeed]]:
     """By game, and row and column learner, what the row player lost by the last round of each seed."""
     met: dict[Setting, dict[tuple[str, str], BySeed]] = {}
-    for about in results.metadata():
-        labels, description = about["labels"], about["description"]
+    for digest, about in results.index().cells:
         if metric in about["metrics"]:
-            columns, _ = results.store.columns(digest_of(description), [metric], last=True)
-            setting = labels["game"], labels["noise"], description["rounds"]
+            labels = about["labels"]
+            columns, _ = results.store.columns(digest, [metric], last=True)
+            setting = labels["game"], labels["noise"], about["description"]["rounds"]
             by_seed = met.setdefault(setting, {}).setdefault((labels["row"], labels["column"]), {})
             by_seed |= _finite(columns, metric)
     results.store.remember()

@@ -240,14 +240,14 @@ class Keys:
             self.mistakes.add(place, str(error))
             return []
 
-    def noises(self) -> list[str | None]:
+    def noises(self, files: Files) -> list[str | None]:
         """Canonical specs of noise; None stands for the game's own."""
         if "noise" not in self:
             return [None]
         noises: dict[str | None, None] = {}
         for at, spec in self.one_or_more(self.get("noise"), self.place("noise"), ACCEPTED["noise"]):
             try:
-                noises[str(parse_noise(spec))] = None
+                noises[str(parse_noise(files.placed(spec)))] = None
             except InputError as error:
                 self.mistakes.add(at, str(error))
         return list(noises)

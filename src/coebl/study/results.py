@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,9 @@ from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
 from coebl.study.cell import device_of
-from coebl.study.errors import StoreError, UnsoundError
-from coebl.study.finding import NOTHING_YET, find, listed
+from coebl.study.finding import NOTHING_YET, listed
+from coebl.study.index import Index, Listing, sound
+from coebl.study.index import Specs as Specs
 from coebl.study.store import Store
 from coebl.study.summaries import SummaryRow, once, summarise
 from coebl.study.tables import LABELS, NUMBERS, table_schema
@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 
     from coebl.study.compare import Comparison
 
-Specs = str | Sequence[str] | None  # one spec, several, or all there are
-
 _MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
 _GROUPED = ("game", "noise", "row", "column")  # the labels by which a summary is grouped
-_RECENT = 2 * 10**9  # nanoseconds within which a file system may give two changes one time
 
 
 class Results:
@@ -47,26 +44,34 @@ class Results:
 
     Tables have one row per match, seed and recorded round: game, row, column, noise, horizon (how many rounds the match
     has), seed, round, then the metrics. Where a cell has not recorded a metric, the table has nulls.
+
+    >>> results = Results("results")
+    >>> results.matches()
+    [('rps', 'ucb', 'exp3'), ('rps', 'ucb', 'ucb')]
+    >>> results.table(column="exp3", rounds=100, metrics=["pseudo_regret"]).num_rows
+    5
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.store = Store.open(folder)
-        self._known: dict[str, dict[str, Any]] = {}  # digest to metadata: a file never changes under its name
-        self._index = _Index([])
-        self._listed_at: int | None = None
+        self._listing = Listing(self.store)
         self._read: OrderedDict[str, dict[str, NDArray[Any]]] = OrderedDict()  # cells, the last used last
         self._read_bytes = 0
 
     def __repr__(self) -> str:
         return f"<Results in {self.store.folder}>"
 
+    def index(self) -> Index:
+        """The cells that are finished now, by what they are."""
+        return self._listing.current()
+
     def cells(self) -> list[dict[str, Any]]:
         """The descriptions of the finished cells."""
-        return [about["description"] for _, about in self._current().cells]
+        return [about["description"] for _, about in self.index().cells]
 
     def metadata(self) -> list[dict[str, Any]]:
         """What is stored of every finished cell beside its numbers: description, labels, metrics, versions, times."""
-        return [about for _, about in self._current().cells]
+        return [about for _, about in self.index().cells]
 
     def seconds(self) -> float:
         """What the cells took, all workers together."""
@@ -117,7 +122,7 @@ class Results:
     @property
     def metrics(self) -> list[str]:
         """The metrics that any cell has recorded."""
-        return list(self._current().metrics)
+        return list(self.index().metrics)
 
     def table(
         self,
@@ -142,14 +147,14 @@ class Results:
         """
         pa, compute = require("pyarrow"), require("pyarrow.compute")
         wanted = self._chosen_metrics(metrics)
-        cells = self._matching({"game": game, "row": row, "column": column, "noise": noise})
+        cells = self.index().matching({"game": game, "row": row, "column": column, "noise": noise})
         kept = None if rounds is None else _check_rounds(rounds)
         tables = []
         recorded: set[int] = set()
         for digest, about in cells:
             if metrics is not None and not set(wanted) & set(about["metrics"]):
                 continue
-            table = self._sound(self.store.load, digest)
+            table = sound(self.store.load, digest)
             columns = [*LABELS, *NUMBERS, *(metric for metric in wanted if metric in about["metrics"])]
             table = table.replace_schema_metadata(None).select(columns)
             if kept is not None:
@@ -186,7 +191,7 @@ class Results:
 
     def matches(self) -> list[tuple[str, str, str]]:
         """Game, row and column of every match with a finished cell."""
-        return list(self._current().by_match)
+        return list(self.index().by_match)
 
     def why_empty(self) -> str:
         """Why there is nothing to show, where every filter names something that is there."""
@@ -204,7 +209,7 @@ class Results:
             metric: its name.
             noise: its spec, where the match was played with several.
         """
-        index = self._current()
+        index = self.index()
         match = index.find("game", game), index.find("row", row), index.find("column", column)
         wanted = None if noise is None else index.find("noise", noise)
         cells = [
@@ -237,7 +242,7 @@ class Results:
     def _columns(self, digest: str) -> dict[str, NDArray[Any]]:
         """A cell by columns: seeds and rounds once each, metrics as (recorded, runs). The last ones read are kept."""
         if digest not in self._read:
-            self._read[digest], _ = self._sound(self.store.columns, digest)
+            self._read[digest], _ = sound(self.store.columns, digest)
             self._read_bytes += _size(self._read[digest])
             while len(self._read) > 1 and self._read_bytes > _MOST_BYTES:
                 self._read_bytes -= _size(self._read.popitem(last=False)[1])
@@ -248,7 +253,7 @@ class Results:
         """All tables as one lazy Polars frame, which reads from the files only what a query needs, unchecked."""
         library = require("polars")
         alike: dict[tuple[str, ...], list[str]] = {}  # the files by their metrics: one scan needs equal columns
-        for digest, about in self._current().cells:
+        for digest, about in self.index().cells:
             alike.setdefault(tuple(about["metrics"]), []).append(str(self.store.path(digest)))
         if not alike:
             empty: polars.LazyFrame = library.from_arrow(table_schema([]).empty_table()).lazy()
@@ -279,12 +284,14 @@ class Results:
             column: only these column learners, likewise.
         """
         filters = {"game": game, "row": row, "column": column}
-        chosen = [digest for digest, _ in self._matching(filters)] if any(filters.values()) else self.store.digests()
+        chosen = (
+            [digest for digest, _ in self.index().matching(filters)] if any(filters.values()) else self.store.digests()
+        )
         groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         recorded: set[int] = set()
         for digest in chosen:
-            columns, about = self._sound(self.store.columns, digest, metrics, rounds is None)
-            self._known[digest] = about
+            columns, about = sound(self.store.columns, digest, metrics, rounds is None)
+            self._listing.note(digest, about)
             recorded.update(columns["round"].tolist())
             [at] = columns["round"] if rounds is None else [rounds]
             [places] = np.nonzero(columns["round"] == at)
@@ -339,47 +346,8 @@ class Results:
 
         if metric is not None:
             self._chosen_metrics([metric])
-        chosen = self._matching({"game": game, "row": row, "column": column, "noise": noise})
+        chosen = self.index().matching({"game": game, "row": row, "column": column, "noise": noise})
         return plot_results(self, [about for _, about in chosen], metric, noise)
-
-    def _current(self) -> _Index:
-        """The index of the cells that are there now."""
-        stamp = self._stamp()
-        if stamp is None or stamp != self._listed_at:
-            present = self.store.digests()
-            if present != self._index.digests:
-                for digest in present:
-                    if digest not in self._known:
-                        self._known[digest] = self._sound(self.store.metadata, digest)
-                cells = [(digest, self._known[digest]) for digest in present]
-                _check_devices(self.store, cells)
-                self._index = _Index(cells)
-            self._listed_at = stamp
-        return self._index
-
-    def _stamp(self) -> int | None:
-        """When the folder of cells last changed; None if so recently that another change may have the same time."""
-        try:
-            changed = os.stat(self.store.folder / "cells").st_mtime_ns
-        except OSError:
-            return None
-        return changed if time.time_ns() - changed > _RECENT else None
-
-    def _sound(self, read: Callable[..., Any], digest: str, *options: Any) -> Any:
-        """What `read` makes of a cell; only a run of the study moves files, so a damaged one is an error here."""
-        try:
-            return read(digest, *options)
-        except UnsoundError as error:
-            raise StoreError(f"{error} Run the study again: it sets the file aside and makes the cell anew.") from None
-
-    def _matching(self, filters: dict[str, Specs]) -> list[tuple[str, dict[str, Any]]]:
-        index = self._current()
-        cells = index.cells
-        for label, specs in filters.items():
-            if specs is not None:
-                accepted = {index.find(label, spec) for spec in ([specs] if isinstance(specs, str) else specs)}
-                cells = [cell for cell in cells if cell[1]["labels"][label] in accepted]
-        return cells
 
     def _chosen_metrics(self, metrics: Sequence[str] | None) -> list[str]:
         present = self.metrics
@@ -393,44 +361,6 @@ class Results:
                     f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}."
                 )
         return list(dict.fromkeys(metrics))
-
-
-def _check_devices(store: Store, cells: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """Refuse a folder into which somebody has put cells of two devices: a seed leads to different runs on them."""
-    devices = sorted({device_of(about["description"]) for _, about in cells})
-    if len(devices) > 1:
-        raise StoreError(
-            f"{store.folder}: there are cells that were run on {' and on '.join(devices)}; accepted: those of one "
-            "device, as a seed leads to different runs on another. Keep them in two folders."
-        )
-
-
-class _Index:
-    """The metadata of finished cells: by match and seeds, and by what is asked for."""
-
-    def __init__(self, cells: list[tuple[str, dict[str, Any]]]) -> None:
-        self.digests = [digest for digest, _ in cells]
-        self.cells = sorted(cells, key=_order)
-        self.metrics = dict.fromkeys(metric for _, about in self.cells for metric in about["metrics"])
-        self.by_match: dict[tuple[str, str, str], list[tuple[str, dict[str, Any]]]] = {}
-        self._present: dict[str, dict[str, None]] = {label: {} for label in LABELS}
-        for digest, about in self.cells:
-            labels = about["labels"]
-            self.by_match.setdefault((labels["game"], labels["row"], labels["column"]), []).append((digest, about))
-            for label in LABELS:
-                self._present[label][labels[label]] = None
-
-    def find(self, label: str, spec: str) -> str:
-        """The spec among the labels of cells that means the same as this one."""
-        name = f"{label} learner" if label in ("row", "column") else label
-        return find(label, spec, self._present[label], name)
-
-
-def _order(cell: tuple[str, dict[str, Any]]) -> tuple[Any, ...]:
-    digest, about = cell
-    labels, description = about["labels"], about["description"]
-    match = (labels["game"], labels["noise"], labels["row"], labels["column"], description["rounds"])
-    return (*match, description["seeds"][0], digest)
 
 
 def _kind_of(spec: str) -> Kind:

@@ -37,7 +37,13 @@ _POOLS = 3  # how many pools of processes may break before cells are run one by 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """How a run of a study ended."""
+    """How a run of a study ended.
+
+    >>> from coebl.study import read_study
+    >>> summary = run(read_study("study.toml"), "results", quiet=True)  # which were run before
+    >>> summary.finished, summary.found, summary.failed
+    (0, 2, ())
+    """
 
     finished: int  # cells run now
     found: int  # cells that were there already
@@ -72,6 +78,13 @@ def run(
         command: what to note as the command in the folder's log of runs.
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from coebl.study import read_study
+    >>> with ThreadPoolExecutor() as executor:
+    ...     summary = run(read_study("study.toml"), "new", executor=executor, quiet=True)
+    >>> summary.finished, summary.failed
+    (2, ())
     """
     if workers is None and any(cell.device == "cuda" for cell in study.cells):
         workers = 1  # they would share one graphics processor

@@ -107,6 +107,12 @@ class StudyError(InputError):
 
     Args:
         mistakes: one line each, with file and line.
+
+    >>> try:
+    ...     parse_study(EXAMPLE.replace("rps", "rpz").replace("ucb", "ubc"))
+    ... except StudyError as error:
+    ...     print(error.mistakes[0])
+    study.toml, line 10, games[0]: unknown game 'rpz': did you mean 'rps'? See: coebl list games
     """
 
     def __init__(self, mistakes: Sequence[str]) -> None:
@@ -123,6 +129,10 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
     Args:
         path: of the file. What it names is looked for next to it.
         device: takes the place of the one that the file names.
+
+    >>> study = read_study("study.toml")
+    >>> study.name, study.matches()
+    ('small', [('rps', 'ucb', 'ucb'), ('rps', 'ucb', 'exp3')])
     """
     path = Path(path)
     try:
@@ -239,7 +249,7 @@ class _Reading:
     def _cells(self, keys: Keys) -> Iterator[Cell]:
         """The cells of a part."""
         rounds, device = keys.whole("rounds", MOST_ROUNDS), keys.device()
-        blocks, noises, record, metrics = keys.blocks(), keys.noises(), keys.record(), keys.metrics()
+        blocks, noises, record, metrics = keys.blocks(), keys.noises(self.files), keys.record(), keys.metrics()
         match_ups = MatchUps(keys, self.files)
         if "games" not in keys:
             return

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.files import PARTIAL, write_whole
 from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.about import now, read_about, versions
-from coebl.study.cell import Cell, digest_of
+from coebl.study.about import read_about
+from coebl.study.cell import Cell
 from coebl.study.cell_file import (
     CellFile,
     brief_of,
@@ -42,6 +42,7 @@ from coebl.study.cell_file import (
 )
 from coebl.study.checked import Brief, Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
+from coebl.study.failures import Failures
 from coebl.study.run_log import RunLog
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ class Store:
     Args:
         folder: where it is.
         name: what the study is called; by default what its file says.
+
+    >>> store = Store.open("results")
+    >>> store.name, len(store.digests()), store.failures()
+    ('small', 2, [])
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:
@@ -69,7 +74,8 @@ class Store:
         self.log = RunLog(self.folder)
         self._name = name
         self._checked = Checked(self.folder / "checked.cache")
-        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest
+        self._failed = Failures(self.folder / "failed")
+        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest, of files that were checked
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
@@ -223,7 +229,7 @@ class Store:
 
         The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
         these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
-        full.
+        full; the last round of one that this store has checked is known, and its file is not read again.
 
         Args:
             digest: the name of the cell.
@@ -231,10 +237,11 @@ class Store:
             last: only the last recorded round.
         """
         path = self.path(digest)
+        if last:
+            brief, about = self._abouts.get(digest) or self._read_brief(path)
+            return columns_of_brief(brief, about, metrics), about
         data, brief = self._check(path)
         about = self._about(path, brief)
-        if last:
-            return columns_of_brief(brief, about, metrics), about
         table = read_columns(path, data, ["round", *chosen(about, metrics)])
         return columns_of(table, about, metrics), about
 
@@ -246,6 +253,10 @@ class Store:
             brief = brief_of(*parse_cell(path, data))
             self._checked.add(path.stem, data, brief)
         return data, brief
+
+    def _read_brief(self, path: Path) -> tuple[Brief, dict[str, Any]]:
+        _, brief = self._check(path)
+        return brief, self._about(path, brief)
 
     def _about(self, path: Path, brief: Brief) -> dict[str, Any]:
         """What the file of a cell says of itself, parsed once."""
@@ -291,6 +302,7 @@ class Store:
             path: of the file.
         """
         folder = self.folder / "set-aside"
+        self._abouts.pop(path.stem, None)
         try:
             folder.mkdir(exist_ok=True)
             target = _reserve(folder, path)
@@ -325,34 +337,12 @@ class Store:
             traceback_text: for people.
             cause: in a line.
         """
-        description = cell.description()
-        digest = digest_of(description)
-        record = {
-            "digest": digest,
-            "cell": str(cell),
-            "description": description,
-            "cause": cause,
-            "traceback": traceback_text,
-            "versions": versions(),
-            "time": now(),
-        }
-        path, text = self._failure_paths(digest)
         self._make_folders()
-        write_whole(path, json.dumps(record, indent=1) + "\n", durable=True)
-        write_whole(text, f"{cell}\n\n{traceback_text}")
-        return path
+        return self._failed.record(cell, traceback_text, cause)
 
     def failures(self) -> list[dict[str, Any]]:
         """The records of the cells that failed and have not been finished since, in the order of their digests."""
-        records = []
-        for path in sorted((self.folder / "failed").glob("*.json")):
-            if self.path(path.stem).exists():
-                continue
-            record = _read_json(path)
-            if not all(isinstance(record.get(key), str) for key in ("digest", "cell", "traceback")):
-                record = {"digest": path.stem, "cell": path.stem, "traceback": f"{path}: the record is damaged."}
-            records.append(record)
-        return records
+        return [record for record in self._failed.records() if not self.path(record["digest"]).exists()]
 
     def forget_failure(self, digest: str) -> None:
         """Remove the record of a cell that is finished, or that is run in other pieces now.
@@ -360,13 +350,7 @@ class Store:
         Args:
             digest: the name of the cell.
         """
-        for record in self._failure_paths(digest):
-            with contextlib.suppress(OSError):  # a record that stays is ignored once the cell is finished
-                record.unlink(missing_ok=True)
-
-    def _failure_paths(self, digest: str) -> tuple[Path, Path]:
-        folder = self.folder / "failed"
-        return folder / f"{digest}.json", folder / f"{digest}.txt"
+        self._failed.forget(digest)
 
     # The folder
 
@@ -420,15 +404,6 @@ def _size(path: Path) -> int:
 
 def _occupied(entry: Path) -> bool:
     return not entry.is_dir() or any(entry.iterdir())
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; empty if there is none, or no file."""
-    try:
-        content = json.loads(path.read_bytes()) if path.is_file() else None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _parse_toml(text: str, owner: str) -> dict[str, Any]:

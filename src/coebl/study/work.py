@@ -131,7 +131,7 @@ def _cause(cell: Cell, error: BaseException) -> str:
     if isinstance(error, UserCodeError) and error.__cause__ is not None:
         error = error.__cause__  # the same for all rounds and seats, so that alike causes are counted as one
     cause = f"{type(error).__name__}: {one_line(error)}"
-    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, *cell.metrics))
+    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, cell.noise or "", *cell.metrics))
     own = {Path(name).resolve(): name for name in names if name}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if name := own.get(Path(frame.filename).resolve()):

@@ -1,9 +1,4 @@
-"""Conformance kits: does a learner, a game or a metric keep its contract? For your own, and for ours.
-
->>> from coebl.testing import check_learner
->>> check_learner("exp3").passed
-True
-"""
+"""Conformance kits: does a learner, a game or a metric keep its contract? For your own, and for ours."""
 
 from coebl.testing.games import check_game
 from coebl.testing.learners import check_learner

@@ -10,7 +10,17 @@ from coebl.testing.points import Points, Report, report_on
 
 
 def check_game(game: str | Game) -> Report:
-    """Hold a game to its contract."""
+    """Hold a game to its contract.
+
+    >>> print(check_game("matching-pennies"))
+    <Game 'matching-pennies', 2 x 2, gaussian>
+      ok    its spec reads back
+      ok    its payoffs are read-only
+      ok    its equilibrium is certified
+      ok    what one player wins the other loses
+      ok    its noise has mean zero
+    5 points, no failures
+    """
     subject = parse_game(game)
     return report_on(repr(subject), _points(subject))
 

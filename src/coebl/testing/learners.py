@@ -27,7 +27,11 @@ _MARGIN = 0.1  # above chance, of a dominant action; the slowest of the built-in
 
 
 def check_learner(learner: str | Learner | type[Learner]) -> Report:
-    """Hold a learner to the contract of `coebl.learners.base`: a spec, an instance, or a class with defaults."""
+    """Hold a learner to the contract of `coebl.learners.base`: a spec, an instance, or a class with defaults.
+
+    >>> check_learner("exp3").passed
+    True
+    """
     if isinstance(learner, type):
         reason = class_refusal(learner)
         if reason:

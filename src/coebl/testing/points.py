@@ -12,7 +12,12 @@ Points = Iterator[tuple[str, Callable[[], str | None]]]  # what holds, and what 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a contract, and how it went."""
+    """One point of a contract, and how it went.
+
+    >>> from coebl.testing import check_game
+    >>> check_game("rps").points[0]
+    Point(name='its spec reads back', passed=True, detail='')
+    """
 
     name: str  # what should hold
     passed: bool  # whether it does
@@ -21,7 +26,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Report:
-    """All points of a contract."""
+    """All points of a contract.
+
+    >>> report = Report("mine", (Point("pickles", True), Point("its spec reads back", False, "'mine' is unknown")))
+    >>> print(report)
+    mine
+      ok    pickles
+      FAIL  its spec reads back
+            'mine' is unknown
+    2 points, 1 failure
+    """
 
     subject: str  # who was checked
     points: tuple[Point, ...]  # in the order in which they were tried

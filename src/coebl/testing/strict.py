@@ -60,6 +60,14 @@ class StrictArray(NDArrayOperatorsMixin):
 
     Args:
         data: the numbers, as an array of NumPy's.
+
+    >>> score = StrictArray(np.array([[1.0, 2.0]]))
+    >>> np.exp(score - score.max()).sum(axis=1)
+    StrictArray(array([1.36787944]))
+    >>> score + np.ones(2)
+    Traceback (most recent call last):
+        ...
+    TypeError: an array from the seat is mixed with one of NumPy's, of shape (2,); make it with seat.zeros, ...
     """
 
     __slots__ = ("_data",)

@@ -15,7 +15,7 @@ from coebl.core.specs import split_spec
 from coebl.games import parse_game
 from coebl.learners.base import Kind
 from coebl.study import Results, Study
-from coebl.study.cell import digest_of, is_file
+from coebl.study.cell import is_file
 from coebl.study.plan import key_of
 from coebl.study.summaries import once
 from coebl.tournament.plan import METRICS, YARDSTICK
@@ -97,12 +97,12 @@ class _Ends:
         self._parts: dict[tuple[str, str, str], list[Mapping[str, Floats]]] = {}
         wanted = {key_of(cell.description()) for cell in study.cells}  # with rounds, noise and files
         asked = np.array(sorted({seed for cell in study.cells for seed in cell.seeds}))
-        for about in results.metadata():
+        for digest, about in results.index().cells:
             description, labels = about["description"], about["labels"]
             match = labels["game"], labels["row"], labels["column"]
             if key_of(description) not in wanted or not set(METRICS) <= set(about["metrics"]):
                 continue
-            columns, _ = results.store.columns(digest_of(description), METRICS, last=True)
+            columns, _ = results.store.columns(digest, METRICS, last=True)
             kept = np.isin(columns["seed"], asked)
             part = {"seed": columns["seed"][kept], **{metric: columns[metric][-1, kept] for metric in METRICS}}
             self._parts.setdefault(match, []).append(part)

@@ -96,7 +96,12 @@ def _canonical(game: str) -> str:
 
 
 def read_suite(name: str = DEFAULT) -> Suite:
-    """The suite of a name, or that of a TOML file."""
+    """The suite of a name, or that of a TOML file.
+
+    >>> suite = read_suite("standard")
+    >>> len(suite.games), suite.seeds, suite.learners[:3]
+    (13, 50, ('exp3', 'exp3-ix', 'exp3-ix-neu'))
+    """
     if name.endswith(".toml"):
         path = Path(name)
         try:

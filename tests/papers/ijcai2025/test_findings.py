@@ -1,15 +1,17 @@
 """docs/findings.md: every number in it comes from the results that are committed beside it."""
 
 import json
+import operator
 import re
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import t as student
 
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.experiments import SETTING
 from coebl.papers.ijcai2025.findings import TEMPLATE, render
-from coebl.papers.ijcai2025.picture import draw_picture, read_means
+from coebl.papers.ijcai2025.picture import draw_picture, read_checks
 
 SEEDS = 50
 
@@ -56,8 +58,7 @@ def test_the_markdown_table_tells_what_the_json_does():
 
 
 def test_the_picture_has_every_mean_on_one_scale():
-    means = read_means(RESULTS)
-    axes = draw_picture(means).axes
+    axes = draw_picture(read_checks(RESULTS)).axes
     assert [ax.get_title() for ax in axes] == ["the paper's text", "c = 2 everywhere", "c = 2, baselines as released"]
     scales = {(ax.collections[0].norm.vmin, ax.collections[0].norm.vmax) for ax in axes}
     assert len(scales) == 1
@@ -68,6 +69,26 @@ def test_the_picture_has_every_mean_on_one_scale():
     assert list(map(len, texts)) == [39] * 3
     assert texts[0][:6] == ["53", "−1.3", "−0.84", "−146", "1,132", "−211"]
     assert (RESULTS / "figures" / "who-wins.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_picture_and_the_sentence_have_one_rule():
+    """What is not hatched is what the first sentence counts: decided after Holm's correction."""
+    checks = read_checks(RESULTS)
+    figure = draw_picture(checks)
+    ratio = student.ppf(0.95, SEEDS - 1) / student.ppf(0.975, SEEDS - 1)
+    for variant, ax in zip(PAPER.variants, figure.axes, strict=True):
+        outcomes = [check["verdict"] for check in checks[variant].values()]
+        hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
+        assert len(hatched) == outcomes.count("not significant")
+        marked = {tuple(np.array(text.get_position()) - 0.5) for text in ax.texts if text.get_text().endswith("°")}
+        assert marked < hatched
+        apart = [  # each side by itself at 5 %: the 90 % interval does not contain 0
+            abs(check["measured"]) > ratio * (check["high"] - check["low"]) / 2 for check in checks[variant].values()
+        ]
+        assert len(marked) == sum(map(operator.and_, apart, (word == "not significant" for word in outcomes)))
+    assert "after Holm's correction" in figure.get_supxlabel()
+    wins, losses = (sum(one["verdict"] == word for one in checks["text"].values()) for word in ("holds", "fails"))
+    assert f"COEBL wins {wins} and loses {losses} as the paper's text" in render(RESULTS)
 
 
 def test_reasons_are_told_once_for_variants_with_the_same():

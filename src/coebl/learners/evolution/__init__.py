@@ -1,4 +1,13 @@
-"""Evolutionary operators that compose: mutation, recombination, selection, populations (docs/evolution.md)."""
+"""Evolutionary operators that compose: mutation, recombination, selection, populations (docs/evolution.md).
+
+>>> from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
+>>> MUTATIONS.make("gaussian"), POPULATIONS.make("pool:size=5,mutants=10")
+(Gaussian(), Pool(size=5, mutants=10, play='mean', turnover=1.0))
+>>> RECOMBINATIONS.names
+['none', 'row', 'column', 'both', 'crossover']
+>>> SELECTIONS.names
+['elitist', 'none', 'comma', 'tournament', 'dominance']
+"""
 
 from coebl.learners.evolution.breeding import Breeder, Generation, Individuals, fitness
 from coebl.learners.evolution.mutation import MUTATIONS, Mutation

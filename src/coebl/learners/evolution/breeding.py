@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +17,11 @@ Judge = Literal["mutants", "fresh", "means"]
 
 
 class Individuals(NamedTuple):
-    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None."""
+    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None.
+
+    >>> Individuals(np.full((50, 4, 3), 1 / 3)).number  # in each of 50 runs, with 3 actions
+    4
+    """
 
     policy: Floats  # (runs, number, m)
     rate: Floats | None = None  # (runs, number), of mutation
@@ -67,6 +71,15 @@ class Breeder:
         recombination: has the belief, and crosses mutants.
         bonus: the optimism that visits leave, of the shape of the visits that it is given.
         number: how many mutants are bred in a round.
+
+    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.learners import Coebl
+    >>> learner = Coebl(population="pool:mutants=5")
+    >>> seat = build_seat(learner, seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
+    >>> breeder = learner.seated(seat).breeder
+    >>> new, mutants = breeder.breed(breeder.first(size=1))
+    >>> new.policy.shape, mutants.shape
+    ((2, 5, 3), (2, 5, 3, 4))
     """
 
     def __init__(
@@ -156,7 +169,17 @@ class Breeder:
 
 
 class Generation(NamedTuple):
-    """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth."""
+    """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth.
+
+    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.learners import Coebl
+    >>> seat = build_seat(Coebl(), seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
+    >>> learner = Coebl().seated(seat)
+    >>> generation = Generation(learner.breeder, learner.parents, *learner.breeder.breed(learner.parents))
+    >>> learner.select(generation)  # in either run, the parent, 0, or its child, 1
+    array([[1],
+           [1]])
+    """
 
     breeder: Breeder
     parents: Individuals
@@ -191,15 +214,9 @@ class Generation(NamedTuple):
         Args:
             judge: as in `matrices`.
         """
-        matrices = self.matrices(judge)
-        each = [
-            fitness(some.policy[:, at], matrices, self.facing)
-            for some in (self.parents, self.new)
-            for at in range(some.number)
-        ]  # (runs, matrices) each
-        if matrices.shape[1] > 1:
-            each = [one.mean(axis=-1, keepdims=True) for one in each]
-        return np.concatenate(each, axis=1)
+        individuals = (self.parents, self.new)
+        policies = [some.policy[:, at] for some in individuals for at in range(some.number)]
+        return fitness(policies, self.matrices(judge), self.facing)
 
     def survivors(self, index: Ints) -> Individuals:
         """Those of these numbers, (runs, size), or (1, size) for the same in every run.
@@ -210,19 +227,26 @@ class Generation(NamedTuple):
         return self.parents.merged(self.new, self.breeder.seat, index)
 
 
-def fitness(policy: Floats, matrices: Floats, facing: Booleans | None = None) -> Floats:
-    """Fitness(x, B) = min over y of x'By, attained by a pure y, in every matrix.
+def fitness(policies: Sequence[Floats], matrices: Floats, facing: Booleans | None = None) -> Floats:
+    """Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
 
     Args:
-        policy: (runs, m).
+        policies: (runs, m) each.
         matrices: (runs, matrices, m, k).
         facing: (runs, k), which of the opponent's actions count; all if None.
 
     Returns:
-        (runs, matrices).
+        (runs, policies).
+
+    >>> half, matrix = np.array([[0.5, 0.5]]), np.array([[[[3.0, 0.0], [1.0, 2.0]]]])  # in one run
+    >>> fitness([half], matrix)
+    array([[1.]])
+    >>> fitness([half], matrix, facing=np.array([[True, False]]))
+    array([[2.]])
     """
-    earned: Floats = np.einsum("ri,rdij->rdj", policy, matrices)
+    earned = np.concatenate([np.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
     if facing is not None:
         earned = np.where(facing[:, None, :], earned, np.inf)
-    least: Floats = earned.min(axis=-1)
-    return least
+    least: Floats = earned.min(axis=-1)  # (runs, policies * matrices)
+    number = matrices.shape[1]
+    return least if number == 1 else least.reshape((-1, len(policies), number)).mean(axis=-1)

@@ -31,6 +31,10 @@ class Mutation:
     """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
 
     The deviation depends on the visits alone, so a learner keeps it and computes anew only what a visit changes.
+
+    >>> paper = MUTATIONS.make("gaussian")
+    >>> paper.deviation(seat=None, count=np.array([0.0, 1.0, 2.0, 10.0]))  # this one does not ask the seat
+    array([1. , 1. , 0.5, 0.1])
     """
 
     @property
@@ -125,6 +129,9 @@ class Student(Gaussian):
     """Heavy tails: Student's t noise, scaled to the deviation of the paper's formula.
 
     It is drawn by Bailey's method (1994), from two uniform numbers.
+
+    Args:
+        freedom: the degrees of freedom; there is no variance at 2 and below.
     """
 
     freedom: Annotated[float, Range(2, open_low=True)] = 3.0  # degrees; there is no variance at 2 and below
@@ -141,6 +148,10 @@ class Posterior(Mutation):
     """The deviation of a posterior, as in Thompson sampling: sqrt(v / (1 + n v / noise²)).
 
     The prior variance v is a share of h², the largest that payoffs in the known range can have; h is half its width.
+
+    Args:
+        share: the prior variance, as a share of the largest that payoffs in the known range can have.
+        noise: the standard deviation of the rewards' noise.
     """
 
     share: Annotated[float, Range(0, 1, open_low=True)] = 1.0
@@ -157,6 +168,11 @@ class Inherited(Mutation):
     """Kin's, in proportion to what a pair inherits: deviation rate sqrt(own) h g.
 
     g = 1 / (1 + n own h² / noise²) is the share that it inherits; h is half the width of the known range.
+
+    Args:
+        rate: what the deviation is multiplied by.
+        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        noise: the standard deviation of the rewards' noise.
     """
 
     rate: Annotated[float, Range(0)] = 0.5
@@ -196,6 +212,10 @@ class Sparse(_Changed):
     """Another mutation, of each entry with a probability.
 
     The other entries keep their estimate and its bonus.
+
+    Args:
+        of: the spec of the other mutation.
+        probability: with which an entry mutates.
     """
 
     probability: Annotated[float, Range(0, 1)] = 0.1
@@ -215,6 +235,10 @@ class Adaptive(_Changed):
     with its policy. So the rates that breed policies which survive become more frequent (Schwefel's self-adaptation).
     Selection has to have an effect for that: with `none`, rates drift. One that is judged by the mutants themselves
     favours large rates.
+
+    Args:
+        of: the spec of the other mutation.
+        step: how far a mutant's rate may be from its parent's, on a logarithmic scale.
     """
 
     step: Annotated[float, Range(0)] = 0.2

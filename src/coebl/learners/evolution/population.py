@@ -23,7 +23,12 @@ POPULATIONS: Registry[Population] = Registry(
 
 @dataclass(frozen=True)
 class Population:
-    """So many policies that survive, and so many mutants a round."""
+    """So many policies that survive, and so many mutants a round.
+
+    >>> pool = POPULATIONS.make("pool:size=2")
+    >>> pool.played(seat=None, before=None, policies=np.array([[[1.0, 0.0], [0.5, 0.5]]]))  # the mean
+    array([[0.75, 0.25]])
+    """
 
     size: Annotated[int, Range(1)] = 1  # how many policies survive
     mutants: Annotated[int, Range(1)] = 1  # how many are bred in a round

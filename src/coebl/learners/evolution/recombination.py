@@ -49,7 +49,12 @@ class _Alone(Tally):
 
 @dataclass(frozen=True)
 class Recombination:
-    """Nothing is recombined, unless a method says otherwise."""
+    """Nothing is recombined, unless a method says otherwise.
+
+    >>> crossover = RECOMBINATIONS.make("crossover:by=row")
+    >>> crossover, crossover.crosses, Recombination.crosses
+    (Crossover(by='row', probability=0.5), True, False)
+    """
 
     crosses: ClassVar[bool] = False  # whether survivors keep the matrix from which they were bred, for `cross`
 
@@ -100,7 +105,13 @@ class _Inheritance(Recombination):
 @RECOMBINATIONS.add("row")
 @dataclass(frozen=True)
 class FromRow(_Inheritance):
-    """A pair inherits from its row: what the own action earned against other actions of the opponent."""
+    """A pair inherits from its row: what the own action earned against other actions of the opponent.
+
+    Args:
+        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        noise: the standard deviation of the rewards' noise.
+        clip: whether what is inherited stays within the known range of payoffs.
+    """
 
     relatives = (1, 0)
 
@@ -108,7 +119,13 @@ class FromRow(_Inheritance):
 @RECOMBINATIONS.add("column")
 @dataclass(frozen=True)
 class FromColumn(_Inheritance):
-    """A pair inherits from its column: what the opponent's action cost other own actions."""
+    """A pair inherits from its column: what the opponent's action cost other own actions.
+
+    Args:
+        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        noise: the standard deviation of the rewards' noise.
+        clip: whether what is inherited stays within the known range of payoffs.
+    """
 
     relatives = (0, 1)
 
@@ -116,7 +133,13 @@ class FromColumn(_Inheritance):
 @RECOMBINATIONS.add("both")
 @dataclass(frozen=True)
 class FromBoth(_Inheritance):
-    """Kin's: a pair is the offspring of its row and its column, and inherits from both."""
+    """Kin's: a pair is the offspring of its row and its column, and inherits from both.
+
+    Args:
+        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        noise: the standard deviation of the rewards' noise.
+        clip: whether what is inherited stays within the known range of payoffs.
+    """
 
     relatives = (1, 1)
 
@@ -129,6 +152,10 @@ class Crossover(Recombination):
     It has the others from a fresh mutant. The parent's matrix is the one that its policy is optimal for, as it was
     bred. Two fresh mutants are not crossed: where entries are independent, such a child has the law of its parents, and
     nothing is changed.
+
+    Args:
+        by: whether entries or whole rows are exchanged.
+        probability: with which one comes from the parent's matrix.
     """
 
     crosses = True

@@ -31,7 +31,14 @@ SELECTIONS: Registry[Selection] = Registry(
 
 @dataclass(frozen=True)
 class Selection:
-    """A choice of survivors."""
+    """A choice of survivors.
+
+    >>> SELECTIONS.make("tournament:k=3")
+    Tournament(k=3, judge='means')
+    >>> from coebl.learners import parse_learner
+    >>> parse_learner("coebl:selection=tournament:k=3").selection
+    'tournament:k=3'
+    """
 
     pairs: ClassVar[bool] = False  # whether it asks for the opponent's strategies that belong to the policies
 
@@ -48,6 +55,9 @@ class Elitist(Selection):
     With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy where it is strictly
     fitter, else the previous one. Judged by the mutants, the new policy maximises the very fitness by which it is
     compared, and almost surely alone: so apart from rounding this plays as "none" does.
+
+    Args:
+        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
     judge: Judge = "mutants"
@@ -74,6 +84,9 @@ class Comma(Selection):
     only if they have more children than mutation spoils. For bit strings there are theorems of a threshold that
     lambda/mu, or the k of a tournament, has to exceed, and that grows with the rate of mutation (Lehre, "Negative drift
     in populations", 2010, and "Fitness-levels for non-elitist populations", 2011). For policies there is none.
+
+    Args:
+        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
     judge: Judge = "means"
@@ -89,6 +102,10 @@ class Tournament(Selection):
     """For each place, the fittest of k that are drawn among the new ones.
 
     So the less fit have a chance as well.
+
+    Args:
+        k: how many are drawn for a place.
+        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
     k: Annotated[int, Range(1)] = 2
@@ -113,6 +130,9 @@ class Dominance(Selection):
     than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis of competitive co-evolutionary
     algorithms for maximin optimisation of a bilinear function", 2022), which draws x and y each from a population of
     its own, where here they stay together.
+
+    Args:
+        judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
     pairs = True

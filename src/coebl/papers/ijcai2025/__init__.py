@@ -15,6 +15,7 @@ from coebl.papers.ijcai2025.experiments import (
     TITLE,
     VARIANTS,
     Variant,
+    coebl,
     games,
 )
 from coebl.papers.ijcai2025.figures import CONVERGENCE, DISTANCE, FIGURES, FURTHER, HEAD_TO_HEAD, MAIN_TEXT, SELF_PLAY
@@ -56,6 +57,7 @@ PAPER = Paper(
     switches={
         "exp3-as-released": "D1: Exp3 updated as released",
         "exp3-ix-as-released": "D2: Exp3-IX updated as released",
+        coebl(2): "D3: c = 2, as released",
     },
     citation=CITATION,
 )

@@ -24,7 +24,7 @@ from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.claims import answer
 from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
-from coebl.papers.ijcai2025.picture import NAME, draw_picture, read_means
+from coebl.papers.ijcai2025.picture import NAME, draw_picture, read_checks
 from coebl.plots import save
 
 TEMPLATE = resources.files(__package__).joinpath("findings.md.jinja")
@@ -121,4 +121,4 @@ def number(value: float | None) -> str:
 if __name__ == "__main__":
     RESULTS = Path("results", "ijcai2025")
     write_whole(Path("docs", "findings.md"), render(RESULTS))
-    save(draw_picture(read_means(RESULTS)), RESULTS / "figures", NAME, ["png"])
+    save(draw_picture(read_checks(RESULTS)), RESULTS / "figures", NAME, ["png"])

@@ -13,49 +13,51 @@ function checkList(checks) {
     return element("li", {}, element("span", { class: "subject" }, subject ?? ""), found);
   });
   const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
-  return [element("h5", {}, title), element("div", scroll, element("ul", {}, ...items))];
+  return [element("h5", {}, title), element("div", scroll, element("ol", {}, ...items))];
 }
 
 /** The measured numbers of a claim beside their thresholds. */
 function makeChecks(verdict) {
-  const rows = verdict.checks.map((check) => ({ ...check, subject: `${check.subject}: ${check.wanted}` }));
-  const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(isKnown).map(Math.abs).sort((a, b) => a - b);
-  const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);
   const wide = chartOf(`checks-${verdict.place}`).clientWidth;
+  const isNarrow = wide < 500;
+  const rows = verdict.checks.map((check, at) => // on a phone, by their numbers in the list
+    ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.subject}: ${check.wanted}` }));
+  const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
+  const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
+  const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);
   const metric = PAGE.metrics.find(({ name }) => name === verdict.metric);
   const shown = unique(verdict.checks.map(({ quantity }) => quantity)).filter(Boolean).join(", or ");
   return {
     chart: "checks",
     values: {
-      rows, width: "container", height: 110 + 19 * unique(rows.map(({ subject }) => subject)).length, title: null, xType: isWide ? "symlog" : "linear", zero: isWide ? undefined : false, labelLimit: Math.max(120, 0.45 * wide),
-      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Upright line: the threshold, or the published value`, wide / 12).split("\n"),
-      outcomeColours: ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"],
+      rows, width: "container", height, labelLimit: 0.45 * wide, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false,
+      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Upright line: the threshold, or the published value`, wide / 12),
     },
     text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below says the same.`,
     title: `${verdict.id}, ${verdict.variant}: ${verdict.verdict}`, note: verdict.text ?? "",
-    alone: { height: 110 + 19 * rows.length, labelLimit: 320 },
+    alone: { height, labelLimit: 320, legendColumns: 4 },
   };
 }
 
-/** Draw and list the checks of a claim when it is first opened. */
-function listChecks(detail) {
-  for (const place of detail.querySelectorAll(".checks:empty")) {
-    const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
-    const id = `checks-${verdict.place}`;
+/** Draw the checks of a claim when it is opened, and list them when it is first. */
+function showChecks(place) {
+  const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
+  const id = `checks-${verdict.place}`;
+  if (!place.childElementCount) {
     const chart = { class: "chart", id: `${id}-chart`, role: "img", tabindex: "0", "aria-label": verdict.id };
     const buttons = ["svg", "png"].map((kind) =>
       element("button", { type: "button", class: "quiet", id: `${id}-${kind}` }, kind.toUpperCase()));
     place.append(element("div", chart), element("p", { class: "tools" }, ...buttons), ...checkList(verdict.checks));
-    planChart(id, () => makeChecks(verdict));
     connectPictures(id, () => [verdict.id, verdict.variant]);
   }
+  planChart(id, () => makeChecks(verdict));
 }
 
 function setOpen(button, open) {
   const detail = byId(button.getAttribute("aria-controls"));
   button.setAttribute("aria-expanded", String(open));
   detail.hidden = !open;
-  if (open) listChecks(detail);
+  if (open) detail.querySelectorAll(".checks").forEach(showChecks);
 }
 
 function connectClaims() {

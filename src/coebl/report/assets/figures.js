@@ -1,83 +1,72 @@
 // The two figures of curves, their list of lines and their controls.
 
 const MARKS = 9; // symbols along a line
-const HEIGHT = () => (innerWidth < 768 ? 280 : 340);
+const BRUSH = [{ name: "brush", select: { type: "interval" } }];
+const brushOf = () => (matchMedia("(pointer: coarse)").matches ? undefined : BRUSH); // a finger scrolls the page
+const axisOf = (name, log, zoom, zero = false) =>
+  ({ [`${name}Type`]: log ? "log" : "linear", [`${name}Domain`]: zoom, [`${name}Zero`]: log ? undefined : zero });
 
-// ---- Curves
+// ---- Curves: a line has a look and numbers
 
-/** The rows of a match: on a log axis what is not positive has no place, and a band ends at its foot. */
-function rowsOf(match, metric, log) {
-  const { rounds, means, halves } = match.metrics[metric];
-  const learner = titleOf(match.row);
-  const lowest = Math.min(...means.filter((mean) => mean > 0)) / 3;
-  const foot = log ? lowest : PAGE.metrics[metric].floored ? 0 : -Infinity;
-  const shapeAt = (at) => (at % Math.ceil(rounds.length / MARKS) ? "" : PAGE.learners[match.row].shape);
-  return rounds.map((round, at) => {
-    const mean = log && means[at] <= 0 ? null : means[at];
-    const band = mean === null || halves[at] === null ? [null, null] : [mean - halves[at], mean + halves[at]];
-    const low = band[0] === null ? null : Math.max(foot, band[0]);
-    return { round, mean, low, high: band[1], learner, colour: colourOf(match.row), shape: shapeAt(at) };
-  });
-}
-
-/** The reference line, if asked for, belongs to what adds up over the rounds, in self-play. */
-function referenceOf(metric) {
-  const { reference } = PAGE.games[state.game];
-  if (!reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
-  const { place, rounds } = longestCurve(metric);
-  return { label: reference.label, rounds, heights: reference.heights[place] };
-}
+const lineOf = (match, metric) => ({ ...PAGE.learners[match.row], colour: colourOf(match.row), ...match.metrics[metric] });
+const linesOf = (metric) => shownMatches(metric).map((match) => lineOf(match, metric));
 
 /** The curve of a metric with the latest round, among those that could be shown. */
 const longestCurve = (metric) => viewMatches().filter((match) => metric in match.metrics)
   .map((match) => match.metrics[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
-/** Lines with their looks: names, colours and dashes, each by place. */
-function looksOf(matches, reference) {
-  const learners = matches.map((match) => match.row);
-  const more = reference ? [{ title: reference.label, colour: "var(--ink)", dash: [2, 4] }] : [];
-  const lines = [...learners.map((one) => ({ ...PAGE.learners[one], colour: colourOf(one) })), ...more];
-  return {
-    names: lines.map(({ title }) => title), colours: lines.map(({ colour }) => colour),
-    dashes: lines.map(({ dash }) => (dash.length ? dash : [1, 0])),
-  };
+/** The reference line belongs to what adds up over the rounds, in self-play. */
+function referenceOf(metric) {
+  const { reference } = PAGE.games[state.game];
+  if (!reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
+  const { place, rounds } = longestCurve(metric);
+  const look = { title: reference.label, colour: "var(--ink)", dash: [2, 4], shape: "" };
+  return { ...look, rounds, means: reference.heights[place], halves: rounds.map(() => null) };
 }
 
-const yTitle = (metric) => (state.opponent !== null && PAGE.metrics[metric].signed
-  ? [metricTitle(metric), `above 0: ${titleOf(state.opponent)} is ahead`] : metricTitle(metric));
+const shownReference = (metric) => (state.reference ? [referenceOf(metric)].filter(Boolean) : []);
 
-const BRUSH = [{ name: "brush", select: { type: "interval" } }];
-const brushOf = () => (matchMedia("(pointer: coarse)").matches ? undefined : BRUSH); // a finger scrolls the page
+/** The rows of a line: on a log axis what is not positive has no place, and a band ends at its foot. */
+function rowsOf({ title, colour, shape, rounds, means, halves }, log, floored) {
+  const foot = log ? Math.min(...means.filter((mean) => mean > 0)) / 3 : floored ? 0 : -Infinity;
+  const step = Math.ceil(rounds.length / MARKS);
+  return rounds.map((round, at) => {
+    const [mean, half] = [log && means[at] <= 0 ? null : means[at], halves[at]];
+    const hasBand = mean !== null && half !== null;
+    const [low, high] = hasBand ? [Math.max(foot, mean - half), mean + half] : [null, null];
+    return { round, mean, low, high, learner: title, colour, shape: at % step ? "" : shape };
+  });
+}
 
 /** All that the chart of a figure needs. */
 function makeCurves(figure) {
-  const metric = metricOf(figure);
-  const log = state.log[figure];
-  const matches = shownMatches(metric);
-  const reference = state.reference ? referenceOf(metric) : null;
-  const longest = longestCurve(metric);
-  const byLogarithm = PAGE.logarithmic[longest.place];
-  const line = (reference?.rounds ?? []).map((round, at) =>
-    ({ round, mean: reference.heights[at], low: null, high: null, learner: reference.label, colour: "var(--ink)", shape: "" }));
-  const zoom = state.zoom[figure];
-  const start = byLogarithm ? longest.rounds[0] : 0;
-  const values = {
-    width: "container", height: HEIGHT(), title: null, brush: brushOf(), legend: null, ...looksOf(matches, reference),
-    rows: [...matches.flatMap((match) => rowsOf(match, metric, log)), ...line],
-    xType: byLogarithm ? "log" : "linear", xDomain: zoom?.x ?? [start, longest.rounds.at(-1)],
-    yType: log ? "log" : "linear", yDomain: zoom?.y, zero: log ? undefined : !zoom, nice: !zoom, yTitle: yTitle(metric),
-  };
+  const [metric, log, zoom] = [metricOf(figure), state.log[figure], state.zoom[figure]];
+  const { signed, floored } = PAGE.metrics[metric];
+  const [lines, reference] = [linesOf(metric), shownReference(metric)];
+  const { place, rounds } = longestCurve(metric);
+  const byLogarithm = PAGE.logarithmic[place];
+  const all = [...lines, ...reference];
+  const ahead = state.opponent !== null && signed ? [`above 0: ${titleOf(state.opponent)} is ahead`] : [];
   return {
-    chart: "curves", values, reader: curveReader(matches, metric, longest.rounds), text: curvesText(matches, metric),
-    title: viewTitle(), note: captionOf(metric, matches, reference, log),
+    chart: "curves",
+    values: {
+      width: "container", height: innerWidth < 768 ? 280 : 340, brush: brushOf(), legend: null,
+      names: all.map(({ title }) => title), colours: all.map(({ colour }) => colour),
+      dashes: all.map(({ dash }) => (dash.length ? dash : [1, 0])),
+      rows: all.flatMap((line) => rowsOf(line, log, floored)),
+      ...axisOf("x", byLogarithm, zoom?.x ?? [byLogarithm ? rounds[0] : 0, rounds.at(-1)]),
+      ...axisOf("y", log, zoom?.y, !zoom), nice: !zoom, yTitle: [metricTitle(metric), ...ahead],
+    },
+    reader: curveReader(lines, rounds), text: curvesText(lines, metric),
+    title: viewTitle(), note: captionOf(metric, lines, reference, log),
     alone: { legend: { orient: "bottom", columns: 3, title: null, symbolType: "stroke", symbolSize: 900, symbolStrokeWidth: 2.2 } },
   };
 }
 
 /** What the curves show, in words: who is lowest and who is highest in the end. */
-function curvesText(matches, metric) {
+function curvesText(lines, metric) {
   const where = `${metricTitle(metric)} over rounds, ${viewTitle()}`;
-  const ends = matches.map((match) => ({ title: titleOf(match.row), ...lastOf(match, metric) }))
+  const ends = lines.map(({ title, means, rounds }) => ({ title, mean: means.at(-1), round: rounds.at(-1) }))
     .filter(({ mean }) => mean !== null).sort((a, b) => a.mean - b.mean);
   if (!ends.length) return `${where}: no line is shown.`;
   const [low, high] = [ends[0], ends.at(-1)];
@@ -87,124 +76,84 @@ function curvesText(matches, metric) {
 }
 
 /** The values of all lines at a recorded round. */
-function curveReader(matches, metric, rounds) {
-  const valueAt = (match, round) => {
-    const { rounds: own, means, halves } = match.metrics[metric];
-    const at = own.indexOf(round);
-    return at < 0 ? [] : [{ title: titleOf(match.row), mean: means[at], half: halves[at] }];
+function curveReader(lines, places) {
+  const valueAt = ({ title, rounds, means, halves }, round) => {
+    const at = rounds.indexOf(round);
+    return at < 0 ? [] : [{ mean: means[at], text: `${title} ${withInterval(means[at], halves[at])}` }];
   };
   return {
-    places: rounds.length,
+    places: places.length,
     nearest: (view, x) => {
-      const round = view.scale("x").invert(x);
-      return rounds.reduce((best, one, at) => (Math.abs(one - round) < Math.abs(rounds[best] - round) ? at : best), 0);
+      const far = places.map((round) => Math.abs(view.scale("x").invert(x) - round));
+      return far.indexOf(Math.min(...far));
     },
     text: (at) => {
-      const found = matches.flatMap((match) => valueAt(match, rounds[at])).sort((a, b) => b.mean - a.mean);
-      return `Round ${rounds[at]}: ${found.map(({ title, mean, half }) => `${title} ${withInterval(mean, half)}`).join(" · ")}`;
+      const found = lines.flatMap((line) => valueAt(line, places[at])).sort((a, b) => b.mean - a.mean);
+      return `Round ${places[at]}: ${found.map(({ text }) => text).join(" · ")}`;
     },
-    mark: (view, at) => view.signal("at", rounds[at]).run(),
+    mark: (view, at) => view.signal("at", places[at]).run(),
   };
 }
 
-function captionOf(metric, matches, reference, log) {
-  if (!matches.length) return "No line is shown.";
-  const curves = matches.map((match) => match.metrics[metric]);
-  const seeds = curves.map((one) => one.seeds);
-  const numbers = curves.flatMap((one) => one.means);
-  const isCut = curves.some(({ means, halves }) => means.some((mean, at) => mean !== null && mean < halves[at]));
+function captionOf(metric, lines, reference, log) {
+  if (!lines.length) return "No line is shown.";
+  const seeds = lines.map((one) => one.seeds);
+  const numbers = lines.flatMap((one) => one.means);
+  const isCut = lines.some(({ means, halves }) => means.some((mean, at) => mean !== null && mean < halves[at]));
   const band = `; band: 95 % interval of the mean over ${range(seeds)} seeds`;
   return [
     `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
     PAGE.metrics[metric].floored && isCut && !log ? "No run is below 0, so bands end there." : "",
-    reference ? `Dotted: ${reference.label}.` : "",
+    ...reference.map(({ title }) => `Dotted: ${title}.`),
     numbers.includes(null) ? "Where a value is not finite, the line has a gap." : "",
     log && numbers.some((number) => number !== null && number <= 0) ? "A log axis has no zero, and nothing below." : "",
   ].filter(Boolean).join(" ");
 }
 
-const HINT = "Point at the chart, or go to it and use the arrow keys, to read its values.";
-
 function drawCurves(figure) {
   const metric = metricOf(figure);
   byId(figure).hidden = metric === null;
   if (metric === null) return;
-  const reference = state.reference ? referenceOf(metric) : null;
-  byId(`${figure}-caption`).textContent = captionOf(metric, shownMatches(metric), reference, state.log[figure]);
-  byId(`${figure}-readout`).textContent = HINT;
-  byId(`${figure}-reset`).disabled = !state.zoom[figure];
-  byId(`${figure}-log`).checked = state.log[figure];
-  planChart(figure, () => makeCurves(figure));
-}
-
-// ---- Zoom: a rectangle is drawn with the pointer, and becomes the whole
-
-function connectZoom(figure, redraw, fields) {
-  const zoomTo = (zoom) => { state.zoom[figure] = zoom; redraw(); };
-  chartOf(figure).addEventListener("pointerup", () => {
-    const brush = charts.get(figure)?.view?.signal("brush") ?? {};
-    const [x, y] = fields.map((field) => brush[field]?.slice().sort((a, b) => a - b));
-    if (x && y && x[0] < x[1] && y[0] < y[1]) zoomTo({ x, y });
-  });
-  chartOf(figure).addEventListener("dblclick", () => zoomTo(undefined));
-  on(`${figure}-reset`, "click", () => zoomTo(undefined));
+  showAxes(figure, figure);
+  const { rounds } = longestCurve(metric);
+  for (const part of ["chart", "readout", "reset", "svg", "png"]) byId(`${figure}-${part}`).hidden = rounds.length < 2;
+  if (rounds.length > 1) planChart(figure, () => makeCurves(figure));
+  else say(`${figure}-caption`, `${metricTitle(metric)}: only round ${rounds[0]} was recorded, so there are no curves. The list has the values.`);
 }
 
 // ---- The list of lines
 
-function lineRow(name, label, spec, picture, checked, values) {
+function lineRow(name, { title, spec, colour, dash, shape }, checked, values) {
   const box = element("input", { type: "checkbox", "data-line": name });
   box.checked = checked;
   box.addEventListener("change", () => toggleLine(name, box.checked));
-  const title = element("span", {}, label);
-  if (spec && !label.startsWith(spec)) title.append(" ", element("span", { class: "spec" }, spec));
-  const head = element("th", { scope: "row" }, element("label", { class: "check" }, box, picture, title));
+  const label = element("span", {}, title);
+  if (spec && !title.startsWith(spec)) label.append(" ", element("span", { class: "spec" }, spec));
+  const head = element("th", { scope: "row" }, element("label", { class: "check" }, box, sample(colour, dash, shape), label));
   return element("tr", checked ? {} : { class: "off" }, head, ...values.map((value) => element("td", {}, value)));
 }
 
-function matchRow(match, metrics, shown) {
-  const { dash, shape, spec } = PAGE.learners[match.row];
-  const values = metrics.map((metric) => {
-    if (metric === null || !(metric in match.metrics)) return "";
-    const { mean, half } = lastOf(match, metric);
-    return withHalf(mean, half);
-  });
-  const picture = sample(colourOf(match.row), dash, shape);
-  return lineRow(String(match.row), markedTitle(match.row), spec, picture, shown.has(match.row), values);
-}
-
 function drawLines() {
-  const focused = document.activeElement?.dataset?.line; // the list is made anew; keep the keyboard's place in it
   const matches = viewMatches();
   const metrics = FIGURES.map(metricOf);
-  const lastRounds = (metric) =>
-    matches.filter((match) => metric in match.metrics).map((match) => lastOf(match, metric).round);
+  const has = (match, metric) => metric !== null && metric in match.metrics;
   FIGURES.forEach((figure, place) => {
-    const metric = metrics[place];
-    const head = () => `${metricTitle(metric)} at round ${range(lastRounds(metric))}`;
-    byId(`${figure}-head`).textContent = metric === null ? "" : head();
+    const rounds = matches.filter((match) => has(match, metrics[place])).map((match) => lastOf(match, metrics[place]).round);
+    byId(`${figure}-head`).textContent = rounds.length ? `${metricTitle(metrics[place])} at round ${range(rounds)}` : "";
   });
-  const shown = shownLearners();
-  const own = new Set([...givenLearners(), ...state.added]);
+  const [shown, own] = [shownLearners(), new Set([...givenLearners(), ...state.added])];
   const listed = matches.filter((match) => state.listAll || own.has(match.row));
-  const rows = listed.map((match) => matchRow(match, metrics, shown));
+  const valueOf = (match, metric) => (has(match, metric) ? withHalf(lastOf(match, metric).mean, lastOf(match, metric).half) : "");
+  const rows = listed.map((match) => lineRow(String(match.row), { ...lineOf(match), title: markedTitle(match.row) },
+    shown.has(match.row), metrics.map((metric) => valueOf(match, metric))));
   const reference = referenceOf(metrics[0]);
-  if (reference) {
-    const values = [show(reference.heights.at(-1)), ""];
-    const picture = sample("var(--ink)", [2, 4], "");
-    rows.push(lineRow(REFERENCE, reference.label, "", picture, state.reference, values));
-  }
-  byId("lines").tBodies[0].replaceChildren(...rows);
+  if (reference) rows.push(lineRow(REFERENCE, reference, state.reference, [show(reference.means.at(-1)), ""]));
+  keepingFocus("line", () => byId("lines").tBodies[0].replaceChildren(...rows));
   explainMarks("lines", listed.map((match) => match.row));
-  drawMore(matches.filter((match) => !own.has(match.row)).length);
-  if (focused) document.querySelector(`[data-line="${CSS.escape(focused)}"]`)?.focus();
-}
-
-function drawMore(further) {
-  const button = byId("more-lines");
-  button.hidden = !further;
-  button.textContent = state.listAll ? "List fewer" : `List ${further} more`;
-  button.setAttribute("aria-expanded", String(state.listAll));
+  const further = matches.filter((match) => !own.has(match.row)).length;
+  byId("more-lines").hidden = !further;
+  byId("more-lines").textContent = state.listAll ? "List fewer" : `List ${further} more`;
+  byId("more-lines").setAttribute("aria-expanded", String(state.listAll));
 }
 
 function toggleLine(name, checked) {
@@ -228,8 +177,7 @@ function showLines(rows) {
 /** Below a table, what its marked learners see. */
 function explainMarks(table, learners) {
   const marked = ascending(learners).filter((learner) => PAGE.learners[learner].sees);
-  const notes = marked.map((learner) => `† ${titleOf(learner)}: ${PAGE.learners[learner].sees}`);
-  say(`${table}-marks`, notes.join("; "));
+  say(`${table}-marks`, marked.map((learner) => `† ${titleOf(learner)}: ${PAGE.learners[learner].sees}`).join("; "));
 }
 
 // ---- The controls
@@ -241,16 +189,13 @@ function drawControls() {
     const titles = new Map(games.map((game) => [game[part], game[`${part}Title`] || "–"]));
     fill(byId(part), [...titles], chosen[part]);
     byId(part).disabled = part !== "family" && titles.size < 2;
+    byId(part).labels[0].hidden = PAGE.games.every((game) => !game[part]);
     games = games.filter((game) => game[part] === chosen[part]);
   }
-  byId("size-label").hidden = PAGE.games.every((game) => !game.size);
-  byId("noise-label").hidden = PAGE.games.every((game) => !game.noise);
   const opponents = opponentsOf(state.game).map((learner) => [learner, `against ${titleOf(learner)}`]);
-  const selfPlay = hasSelfPlay(state.game) ? [["", "self-play"]] : [];
-  fill(byId("opponent"), [...selfPlay, ...opponents], state.opponent ?? "");
+  fill(byId("opponent"), [...(hasSelfPlay(state.game) ? [["", "self-play"]] : []), ...opponents], state.opponent ?? "");
   for (const figure of FIGURES) {
-    const options = metricsOf(figure).map((metric) => [metric, metricTitle(metric)]);
-    fill(byId(`${figure}-metric`), options, metricOf(figure) ?? "");
+    fill(byId(`${figure}-metric`), metricsOf(figure).map((metric) => [metric, metricTitle(metric)]), metricOf(figure) ?? "");
   }
   drawPresets();
   say("view-title", viewTitle());
@@ -258,13 +203,11 @@ function drawControls() {
 
 /** Which preset is on, what it is, and what the reader sees that is not of it. */
 function drawPresets() {
-  const buttons = byId("presets").querySelectorAll("button");
-  buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
+  presetButtons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
   const preset = PAGE.presets[state.preset];
   const names = (learners) => [...learners].map(titleOf).join(", ");
-  const isForeign = preset && state.opponent !== null
-    && !presetLearners(state.preset, state.game).includes(state.opponent)
-    && PAGE.presets.some((one) => one.learners[state.game].map(learnerOf).includes(state.opponent));
+  const plays = (place) => presetLearners(place, state.game).includes(state.opponent);
+  const isForeign = preset && !plays(state.preset) && PAGE.presets.some((_, place) => plays(place));
   say("preset-note", [
     state.why,
     preset?.note ?? "",
@@ -272,14 +215,13 @@ function drawPresets() {
     state.removed.size ? `Turned off: ${names(state.removed)}.` : "",
     state.added.size ? `Turned on: ${names(state.added)}.` : "",
   ].filter(Boolean).join(" "));
-  byId("reset-lines").disabled = !isChanged();
+  byId("reset-lines").disabled = !(state.added.size + state.removed.size);
 }
 
 function drawFigures() {
   if (!byId("figures")) return;
   drawControls();
   FIGURES.forEach(drawCurves);
-  document.querySelector(".charts").classList.toggle("single", FIGURES.some((figure) => byId(figure).hidden));
   drawLines();
 }
 
@@ -310,16 +252,13 @@ function gameLike(wish) {
   return likeness.indexOf(Math.max(...likeness));
 }
 
+const presetButtons = document.querySelectorAll("#presets button");
+
 function connectFigures() {
   if (!byId("figures")) return;
-  byId("presets").hidden = !PAGE.presets.length;
-  for (const [place, preset] of PAGE.presets.entries()) {
-    const button = element("button", { type: "button" }, preset.name);
-    button.addEventListener("click", () => choose({ preset: place }));
-    byId("presets").append(button);
-  }
+  presetButtons.forEach((button, preset) => button.addEventListener("click", () => choose({ preset })));
   for (const part of ["family", "size", "noise"]) {
-    on(part, "change", (event) => choose({ game: gameLike({ [part]: event.target.value }) }));
+    on(part, "change", ({ target }) => choose({ game: gameLike({ [part]: target.value }) }));
   }
   on("opponent", "change", ({ target }) => choose({ opponent: target.value === "" ? null : Number(target.value) }));
   on("more-lines", "click", () => { state.listAll = !state.listAll; drawLines(); });
@@ -327,8 +266,7 @@ function connectFigures() {
   on("no-lines", "click", () => showLines([]));
   on("reset-lines", "click", () => showLines(givenLearners()));
   for (const figure of FIGURES) {
-    connectZoom(figure, () => drawCurves(figure), ["round", "mean"]);
-    connectChart(figure, () => [viewTitle(), metricTitle(metricOf(figure))], () => {
+    connectChart(figure, ["round", "mean"], () => [viewTitle(), metricTitle(metricOf(figure))], () => {
       const metric = metricOf(figure);
       const rows = (match) => match.metrics[metric].rounds.map((_, at) => csvRow(match, metric, at));
       return shownMatches(metric).flatMap(rows);
@@ -336,18 +274,27 @@ function connectFigures() {
   }
 }
 
-/** What every chart has: a metric, a log axis, values to read, and buttons to save data and pictures. */
-function connectChart(figure, titles, rows) {
-  on(`${figure}-metric`, "change", (event) => {
-    state.metric[figure][mode(figure)] = PAGE.metrics[event.target.value].name;
+// ---- What every chart has: a metric, log axes, zoom, values to read, and buttons to save data and pictures
+
+function showAxes(figure, ...logs) {
+  for (const axis of new Set([figure, ...logs])) byId(`${axis}-log`).checked = state.log[axis];
+  byId(`${figure}-reset`).disabled = !state.zoom[figure];
+}
+
+const connectLog = (axis, figure) => on(`${axis}-log`, "change", ({ target }) => {
+  state.log[axis] = target.checked;
+  delete state.zoom[figure];
+  drawAll();
+});
+
+function connectChart(figure, fields, titles, rows) {
+  on(`${figure}-metric`, "change", ({ target }) => {
+    state.metric[figure][mode(figure)] = PAGE.metrics[target.value].name;
     delete state.zoom[figure];
     drawAll();
   });
-  on(`${figure}-log`, "change", (event) => {
-    state.log[figure] = event.target.checked;
-    delete state.zoom[figure];
-    drawAll();
-  });
+  connectLog(figure, figure);
+  connectZoom(figure, fields);
   on(`${figure}-csv`, "click", () => saveCsv(titles(), rows()));
   connectReading(figure);
   connectPictures(figure, titles);

@@ -51,17 +51,7 @@ connectDuels();
 connectFrontier();
 const asked = location.hash;
 followAddress();
-addEventListener("hashchange", () => (location.hash.includes("=") || claimButton(decodeURIComponent(location.hash.slice(1)))
-  ? followAddress() : writeAddress()));
+addEventListener("hashchange", () => (location.hash.includes("=") || claimButton(hashText()) ? followAddress() : writeAddress()));
 if (asked && !asked.includes("=")) document.querySelector(`[id="${CSS.escape(asked.slice(1))}"]`)?.scrollIntoView();
 
-/** The page is drawn when what can be seen is; the rest follows when the browser has nothing else to do. */
-(function finishDrawing() {
-  if (document.documentElement.dataset.busy || !document.documentElement.dataset.seen) {
-    document.documentElement.dataset.seen = "yes"; // the observer has to have had its first turn
-    requestAnimationFrame(() => setTimeout(finishDrawing));
-    return;
-  }
-  document.documentElement.dataset.drawn = String(Math.round(performance.now())); // milliseconds since it was opened
-  (window.requestIdleCallback ?? setTimeout)(drawRest);
-}());
+busily(() => { document.documentElement.dataset.drawn = String(Math.round(performance.now())); }); // since it was opened

@@ -5,39 +5,33 @@ const PAGE = JSON.parse(byId("data").textContent);
 const REFERENCE = "reference"; // the name of the reference line among the lines
 const FEW = 8; // lines that are shown at first where no preset says which
 const FIGURES = ["growth", "distance"];
+const WITH_METRICS = [...FIGURES, "frontier"];
 const SURE = 2; // the standing of a head-to-head that is decided after correction
 
 // ---- The data
 
 const blocks = [];
+const curveOf = ([place, seeds, means, halves, standing]) =>
+  ({ place, rounds: PAGE.rounds[place], seeds, means, halves, standing });
 
 /** The matches of a game. Blocks are parsed when they are first asked for, so that opening the page stays quick. */
 function matchesOf(game) {
-  blocks[game] ??= JSON.parse(byId(`game-${game}`).textContent)
-    .map(([row, column, metrics]) => ({ game, row, column, metrics: curvesOf(metrics) }));
+  blocks[game] ??= JSON.parse(byId(`game-${game}`).textContent).map(([row, column, metrics]) => {
+    const curves = Object.entries(metrics).map(([metric, numbers]) => [metric, curveOf(numbers)]);
+    return { game, row, column, metrics: Object.fromEntries(curves) };
+  });
   return blocks[game];
-}
-
-/** By metric, which may differ in their rounds and seeds. */
-function curvesOf(metrics) {
-  const named = ([place, seeds, means, halves, standing]) =>
-    ({ place, rounds: PAGE.rounds[place], seeds, means, halves, standing });
-  return Object.fromEntries(Object.entries(metrics).map(([metric, numbers]) => [metric, named(numbers)]));
 }
 
 const isSelfPlay = (match) => match.row === match.column;
 const find = (game, row, column) => matchesOf(game).find((match) => match.row === row && match.column === column);
 const learnerOf = (spec) => PAGE.learners.findIndex((learner) => learner.spec === spec);
 const titleOf = (learner) => PAGE.learners[learner].title;
-/** A title in a table, marked if the learner sees more than a bandit does. */
-const markedTitle = (learner) => titleOf(learner) + (PAGE.learners[learner].sees ? " †" : "");
+const markedTitle = (learner) => PAGE.learners[learner].marked; // if it sees more than a bandit does
 const metricTitle = (metric) => PAGE.metrics[metric].title;
 const colourOf = (learner) => `var(--learner-${learner})`;
 
-function gameTitle(game) {
-  const { familyTitle, sizeTitle, noiseTitle } = PAGE.games[game];
-  return [familyTitle, sizeTitle, noiseTitle].filter(Boolean).join(", ");
-}
+const gameTitle = (game) => PAGE.games[game].title;
 
 function lastOf(match, metric) {
   const { rounds, seeds, means, halves, standing } = match.metrics[metric];
@@ -78,7 +72,6 @@ const givenLearners = () => (state.preset === null
   : presetLearners(state.preset, state.game));
 
 const shownLearners = () => new Set([...givenLearners(), ...state.added].filter((one) => !state.removed.has(one)));
-const isChanged = () => state.added.size + state.removed.size > 0;
 
 function shownMatches(metric) {
   const shown = shownLearners();
@@ -133,31 +126,35 @@ function change(wanted) {
 
 const openClaims = () => [...document.querySelectorAll(".claim-button[aria-expanded='true']")];
 const claimButton = (id) => [...document.querySelectorAll(".claim-button")].find((one) => one.dataset.claim === id);
-const specsOf = (learners) => [...learners].map((learner) => PAGE.learners[learner].spec);
+const specsOf = (learners) => [...learners].map((learner) => PAGE.learners[learner]?.spec);
 
 /** Keep what is chosen in the address, so that a reload, or whoever gets the link, sees the same. */
 function writeAddress() {
-  const words = new URLSearchParams();
-  const set = (key, value) => { if (value) words.set(key, value); };
-  set("game", PAGE.games[state.game]?.name);
-  set("opponent", state.opponent === null ? "" : PAGE.learners[state.opponent].spec);
-  set("preset", PAGE.presets[state.preset]?.id);
-  for (const spec of specsOf(state.added)) words.append("with", spec);
-  for (const spec of specsOf(state.removed)) words.append("without", spec);
-  for (const figure of [...FIGURES, "frontier"]) set(figure, state.metric[figure][mode(figure)]);
-  set("log", Object.keys(state.log).filter((one) => state.log[one]).join(" ") || "none");
-  if (!state.reference) words.set("reference", "off");
-  set("rate", state.rate === null ? "" : PAGE.learners[state.rate].spec);
-  for (const spec of specsOf(state.switched)) words.append("as", spec);
-  for (const button of openClaims()) words.append("claim", button.dataset.claim);
-  history.replaceState(null, "", `#${words}`);
+  const words = {
+    game: [PAGE.games[state.game]?.name],
+    opponent: specsOf([state.opponent]),
+    preset: [PAGE.presets[state.preset]?.id],
+    with: specsOf(state.added),
+    without: specsOf(state.removed),
+    ...Object.fromEntries(WITH_METRICS.map((figure) => [figure, [state.metric[figure][mode(figure)]]])),
+    log: [Object.keys(state.log).filter((one) => state.log[one]).join(" ") || "none"],
+    reference: state.reference ? [] : ["off"],
+    rate: specsOf([state.rate]),
+    as: specsOf(state.switched),
+    claim: openClaims().map((button) => button.dataset.claim),
+  };
+  const pairs = Object.entries(words).flatMap(([key, values]) => values.filter(Boolean).map((value) => [key, value]));
+  history.replaceState(null, "", `#${new URLSearchParams(pairs)}`);
+}
+
+/** The address's end as text; nothing if it is none. */
+function hashText() {
+  try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; }
 }
 
 /** Take up an address: what is chosen, or a claim to be opened. Sections are found by the browser. */
 function readAddress() {
-  let hash = location.hash.slice(1);
-  try { hash = decodeURIComponent(hash); } catch { /* it is no text: then it names nothing */ }
-  if (claimButton(hash)) return [hash];
+  if (claimButton(hashText())) return [hashText()];
   if (!location.hash.includes("=")) return [];
   const words = new URLSearchParams(location.hash.slice(1));
   const learners = (key) => words.getAll(key).map(learnerOf).filter((learner) => learner >= 0);
@@ -169,7 +166,7 @@ function readAddress() {
   }
   state.added = new Set(learners("with"));
   state.removed = new Set(learners("without"));
-  for (const figure of [...FIGURES, "frontier"]) {
+  for (const figure of WITH_METRICS) {
     if (words.has(figure)) state.metric[figure][mode(figure)] = words.get(figure);
   }
   const logs = words.get("log")?.split(" ");

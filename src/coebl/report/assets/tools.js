@@ -27,6 +27,13 @@ function say(id, text) {
   byId(id).hidden = !text;
 }
 
+/** Make elements anew, and leave the keyboard's place with the one that has the same data. */
+function keepingFocus(key, action) {
+  const focused = document.activeElement?.dataset?.[key];
+  action();
+  if (focused) document.querySelector(`[data-${key}="${CSS.escape(focused)}"]`)?.focus();
+}
+
 // ---- Numbers
 
 const isKnown = (number) => number !== null && number !== undefined;
@@ -64,6 +71,16 @@ function withEnds(mean, low, high) {
 }
 
 const withInterval = (mean, half) => (half ? withEnds(mean, mean - half, mean + half) : show(mean));
+
+/** A text in lines of not much more than so many letters. */
+function inLines(text, length) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const fits = lines.length && lines.at(-1).length + word.length < length;
+    lines.push(fits ? `${lines.pop()} ${word}` : word);
+  }
+  return lines;
+}
 
 const unique = (items) => [...new Set(items)];
 const ascending = (items) => unique(items).sort((a, b) => a - b);

@@ -11,7 +11,7 @@ import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.solver.kernels.tolerances import DOUBLE, MOST_GAP, SINGLE
+from coebl.kernels.tolerances import DOUBLE, MOST_GAP, SINGLE
 
 MOST_ACTIONS = 512
 

@@ -15,8 +15,8 @@ import math
 
 import numpy as np
 
-from coebl.solver.kernels.cache import compiled, inlined
-from coebl.solver.kernels.vectors import pointer
+from coebl.kernels.cache import compiled, inlined
+from coebl.kernels.vectors import pointer
 
 LAYERS = 256
 POINTS = 1 << 52  # of a layer

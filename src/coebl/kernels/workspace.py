@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import carray  # type: ignore[attr-defined]
 
-from coebl.solver.kernels.cache import compiled, inlined
-from coebl.solver.kernels.tolerances import DOUBLE, SINGLE
-from coebl.solver.kernels.vectors import BYTES, LANES, pointer
+from coebl.kernels.cache import compiled, inlined
+from coebl.kernels.tolerances import DOUBLE, SINGLE
+from coebl.kernels.vectors import BYTES, LANES, pointer
 
 
 class Workspace(NamedTuple):

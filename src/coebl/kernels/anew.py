@@ -5,9 +5,9 @@ Compiled; part of the kernel for large matrices. `tableau` explains the names.
 
 import numpy as np
 
-from coebl.solver.kernels.cache import compiled
-from coebl.solver.kernels.tolerances import DOUBLE
-from coebl.solver.kernels.workspace import matrix
+from coebl.kernels.cache import compiled
+from coebl.kernels.tolerances import DOUBLE
+from coebl.kernels.workspace import matrix
 
 
 @compiled

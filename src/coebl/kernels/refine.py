@@ -5,10 +5,10 @@ Compiled; part of the kernel for large matrices. `tableau` explains the linear p
 
 import numpy as np
 
-from coebl.solver.kernels.cache import compiled, inlined
-from coebl.solver.kernels.tableau import dual, primal
-from coebl.solver.kernels.vectors import LANES, fill, fill_like, load, store, total
-from coebl.solver.kernels.workspace import tolerances_of
+from coebl.kernels.cache import compiled, inlined
+from coebl.kernels.tableau import dual, primal
+from coebl.kernels.vectors import LANES, fill, fill_like, load, store, total
+from coebl.kernels.workspace import tolerances_of
 
 _ROUNDS = 12  # how often `settle` refines and pivots on before it gives up
 _REFINEMENTS = 8  # how often `_refine` may correct its solution; each time at least halves the error

@@ -7,14 +7,14 @@ and ``c`` from them, and pivots on until they are feasible. The gap is then comp
 
 import numpy as np
 
-from coebl.solver.kernels.anew import compute_anew
-from coebl.solver.kernels.cache import compiled
-from coebl.solver.kernels.changes import catch_up, extent
-from coebl.solver.kernels.refine import bounds, settle, tie_parts
-from coebl.solver.kernels.tableau import dual, primal
-from coebl.solver.kernels.tolerances import MOST_GAP
-from coebl.solver.kernels.vectors import LANES, pointer
-from coebl.solver.kernels.workspace import layout, matrix, scratch_of, tableau_of, tolerances_of
+from coebl.kernels.anew import compute_anew
+from coebl.kernels.cache import compiled
+from coebl.kernels.changes import catch_up, extent
+from coebl.kernels.refine import bounds, settle, tie_parts
+from coebl.kernels.tableau import dual, primal
+from coebl.kernels.tolerances import MOST_GAP
+from coebl.kernels.vectors import LANES, pointer
+from coebl.kernels.workspace import layout, matrix, scratch_of, tableau_of, tolerances_of
 
 
 @compiled

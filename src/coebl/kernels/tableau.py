@@ -23,8 +23,8 @@ In what follows ``t`` is a `Tableau` and ``w`` a `Scratch`, both of `workspace`.
 
 import numpy as np
 
-from coebl.solver.kernels.cache import compiled, inlined
-from coebl.solver.kernels.vectors import (
+from coebl.kernels.cache import compiled, inlined
+from coebl.kernels.vectors import (
     LANES,
     doubles,
     fill,
@@ -36,7 +36,7 @@ from coebl.solver.kernels.vectors import (
     store,
     total,
 )
-from coebl.solver.kernels.workspace import tolerances_of
+from coebl.kernels.workspace import tolerances_of
 
 
 @compiled

@@ -3,10 +3,10 @@
 Compiled; part of the kernel for large matrices. `tableau` explains the names.
 """
 
-from coebl.solver.kernels.cache import compiled, inlined
-from coebl.solver.kernels.tableau import subtract
-from coebl.solver.kernels.vectors import LANES, anywhere, fill, load, pointer, select
-from coebl.solver.kernels.workspace import matrix, tolerances_of
+from coebl.kernels.cache import compiled, inlined
+from coebl.kernels.tableau import subtract
+from coebl.kernels.vectors import LANES, anywhere, fill, load, pointer, select
+from coebl.kernels.workspace import matrix, tolerances_of
 
 
 @inlined

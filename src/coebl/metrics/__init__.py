@@ -1,0 +1,50 @@
+"""Metrics: functions of what was played, one number per round and run, from the row player's side.
+
+To add one, write a class in `coebl.metrics.catalogue`; `parse_metrics` also takes the class itself, and
+``path/to/file.py:Name``. A metric is made for one batch of runs and called with its consecutive blocks of
+rounds. Its numbers must not depend, to the last bit, on how the rounds are cut into blocks, nor on the other runs of
+the batch. So it sums over actions with `numpy.einsum` or along the last axis (not with `@`, whose rounding depends on
+the size of the batch), and over rounds with a `RunningSum`.
+
+>>> METRICS["tv"].title
+'TV distance'
+"""
+
+from coebl.metrics.base import Block, Metric, Outcomes, RunningSum, Total
+from coebl.metrics.catalogue import (
+    AbsolutePseudoRegret,
+    AbsoluteRegret,
+    AverageExploitability,
+    ColumnExternalRegret,
+    Exploitability,
+    ExternalRegret,
+    KullbackLeibler,
+    PseudoRegret,
+    Regret,
+    RegretMagnitude,
+    TotalVariation,
+)
+from coebl.metrics.registry import METRICS, all_metrics, metric_class, parse_metrics
+
+__all__ = [
+    "METRICS",
+    "AbsolutePseudoRegret",
+    "AbsoluteRegret",
+    "AverageExploitability",
+    "Block",
+    "ColumnExternalRegret",
+    "Exploitability",
+    "ExternalRegret",
+    "KullbackLeibler",
+    "Metric",
+    "Outcomes",
+    "PseudoRegret",
+    "Regret",
+    "RegretMagnitude",
+    "RunningSum",
+    "Total",
+    "TotalVariation",
+    "all_metrics",
+    "metric_class",
+    "parse_metrics",
+]

@@ -1,0 +1,220 @@
+"""What a metric is, and what it is shown of a match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from coebl.core.arrays import Floats, Ints
+from coebl.core.devices import running_sums
+from coebl.core.errors import InputError
+from coebl.games import Game
+from coebl.games.game import SEATS
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first.
+
+    >>> half, game = np.full((1, 1, 2), 0.5), Game([[3.0, 0.0], [1.0, 2.0]])  # one round of one run
+    >>> actions, rewards = [np.array([[0]]), np.array([[1]])], [np.array([[0.2]]), np.array([[-0.2]])]
+    >>> block = Block(game, 1, [half, half], actions, rewards)
+    >>> block.reward, block.outcomes.earned, block.outcomes.expected
+    (array([[0.2]]), array([[0.]]), array([[1.5]]))
+    """
+
+    game: Game  # the game that is played
+    first_round: int  # rounds count from 1
+    policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
+    actions: Sequence[Ints]  # per seat: (rounds, runs)
+    rewards: Sequence[Floats]  # per seat: (rounds, runs), as observed
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds in the block."""
+        return int(self.reward.shape[0])
+
+    @property
+    def runs(self) -> int:
+        """The number of runs in the batch."""
+        return int(self.reward.shape[1])
+
+    @property
+    def reward(self) -> Floats:
+        """The row player's rewards, as observed: (rounds, runs)."""
+        return self.rewards[0]
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """What the policies and actions lead to, computed once for all metrics."""
+        return Outcomes(self)
+
+
+class Metric:
+    """A number per round and run. Extend it: the class attributes, and `__call__`.
+
+    Args:
+        game: the game that is played.
+        runs: how many runs the batch has.
+
+    >>> class Surprise(Metric):
+    ...     name = "surprise"
+    ...     definition = "abs(r_t - A[a_t, b_t]): how far noise moved the reward"
+    ...
+    ...     def __call__(self, block):
+    ...         return abs(block.reward - block.outcomes.earned)
+    >>> from coebl.metrics import parse_metrics
+    >>> [metric] = parse_metrics([Surprise], Game([[3, 0], [1, 2]]), runs=50)
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str] = ""  # what people read; by default its name
+    definition: ClassVar[str]  # one line
+    formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
+    meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
+    better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
+    cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
+    signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
+
+    def __init__(self, game: Game, runs: int) -> None:
+        reason = self.refusal(game)
+        if reason:
+            raise InputError(reason)
+        self.game = game
+        self.runs = runs
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Why the metric makes no sense for a game, on one line; None if it does."""
+        return None
+
+    def __call__(self, block: Block) -> Floats:
+        """The metric in every round of the block: (rounds, runs)."""
+        raise NotImplementedError
+
+
+class Outcomes:
+    """What the policies and actions of a block lead to, each computed when it is first asked for.
+
+    Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; what is
+    asked for a seat is in its own view, to be maximised by its player.
+
+    >>> class BestResponse(Metric):
+    ...     name = "best_response"
+    ...
+    ...     def __call__(self, block):
+    ...         return block.outcomes.payoffs(0).max(axis=-1)  # what it would earn against y_t
+    >>> from coebl import simulate
+    >>> simulate("biased-rps", "ucb", "uniform", rounds=5, seeds=1, metrics=[BestResponse]).final("best_response")
+    array([0.16666667])
+    """
+
+    def __init__(self, block: Block) -> None:
+        # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
+        self._game = block.game
+        self._policies = [contiguous(policy) for policy in block.policies]
+        self._actions = block.actions
+        self._payoffs: dict[int, Floats] = {}
+
+    def payoffs(self, seat: int) -> Floats:
+        """What each action of a seat earns it against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
+        if seat not in self._payoffs:
+            # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
+            # depend on the batch.
+            matrix = contiguous(self._view(seat).T)
+            self._payoffs[seat] = np.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
+        return self._payoffs[seat]
+
+    def hindsight(self, seat: int) -> Floats:
+        """What each action of a seat would have earned it against the opponent's action: (rounds, runs, actions)."""
+        return self._view(seat).T[self._actions[1 - seat]]
+
+    @cached_property
+    def expected(self) -> Floats:
+        """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
+        expected: Floats = -np.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
+        return expected
+
+    @cached_property
+    def earned(self) -> Floats:
+        """What the actions are worth to the row player without noise, A[a, b]: (rounds, runs)."""
+        payoff: Floats = np.asarray(self._game.payoff, like=self._actions[0])
+        return payoff[tuple(self._actions)]
+
+    def _view(self, seat: int) -> Floats:
+        payoff: Floats = np.asarray(self._game.own_view(SEATS[seat]).payoff, like=self._policies[0])
+        return payoff
+
+
+def contiguous(array: Floats) -> Floats:
+    """The array, or a copy of it, in the order in which sums are the same for every batch."""
+    return np.ascontiguousarray(array, like=array)
+
+
+class RunningSum:
+    """A sum over all rounds so far, carried from block to block.
+
+    Args:
+        runs: how many runs the batch has.
+
+    >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
+    >>> add_up = RunningSum(runs=1)
+    >>> add_up(Block(Game([[1.0]]), 1, [], [], [rewards]), rewards).ravel()
+    array([1., 3., 7.])
+    """
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._round = 1  # that the next block must begin with
+        self._total: Floats | None = None  # (1, runs, ...)
+
+    def __call__(self, block: Block, terms: Floats) -> Floats:
+        """The sums up to each round of the block. terms: (rounds, runs, ...), what each round adds."""
+        if block.first_round != self._round:
+            raise InputError(
+                f"the block begins with round {block.first_round}; accepted: round {self._round}, "
+                "as a sum needs every block once and in order. Make a new metric to begin again."
+            )
+        if block.runs != self._runs:
+            raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
+        if self._total is None:
+            self._total = np.zeros_like(terms[:1])
+        sums: Floats = running_sums(self._total, terms)
+        self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
+        self._round += block.rounds
+        return sums
+
+
+class Total(Metric):
+    """A metric that adds up a term per round. Extend it: the class attributes, and `terms`.
+
+    >>> class Surprise(Total):
+    ...     name = "surprise"
+    ...
+    ...     def terms(self, block):
+    ...         return abs(block.reward - block.outcomes.earned)
+    >>> from coebl import simulate
+    >>> simulate("rps", "ucb", "exp3", rounds=100, seeds=2, metrics=[Surprise]).final("surprise").round(2)
+    array([81.54, 75.32])
+    """
+
+    cumulative = True
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._sum = RunningSum(runs)
+
+    def terms(self, block: Block) -> Floats:
+        """What each round adds: (rounds, runs).
+
+        Args:
+            block: consecutive rounds.
+        """
+        raise NotImplementedError
+
+    def __call__(self, block: Block) -> Floats:
+        return self._sum(block, self.terms(block))

@@ -1,0 +1,224 @@
+"""The metrics that are built in. To add one, extend `Metric` here and put ``@METRICS.add("its_name")`` above it.
+
+Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
+the actions, r_t the reward as observed, x* and y* the equilibrium.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import ClassVar
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.devices import is_on_cuda
+from coebl.core.modules import require
+from coebl.games import Game
+from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
+from coebl.metrics.registry import METRICS
+
+_NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.uniqueness
+
+
+@METRICS.add("regret")
+class Regret(Total):
+    """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
+
+    title = "Regret"
+    definition = "sum of V - r_t"
+    formula = r"$\Sigma\,(V - r_t)$"
+    meaning = "What the row player fell short of the game's value, as observed; noise included."
+    signed = True
+
+    def terms(self, block: Block) -> Floats:
+        """V - r_t."""
+        return self.game.value - block.reward
+
+
+@METRICS.add("pseudo_regret")
+class PseudoRegret(Total):
+    """As regret, without its noise: same expectation, far smaller variance."""
+
+    title = "Pseudo-regret"
+    definition = "sum of V - x_t' A y_t"
+    formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
+    meaning = "The same expectation as regret, without the noise of rewards and actions."
+    signed = True
+
+    def terms(self, block: Block) -> Floats:
+        """V - x_t' A y_t."""
+        return self.game.value - block.outcomes.expected
+
+
+@METRICS.add("absolute_regret")
+class AbsoluteRegret(Total):
+    """The paper's first measure, as its text defines it."""
+
+    title = "Absolute regret"
+    definition = "sum of abs(V - r_t)"
+    formula = r"$\Sigma\,|V - r_t|$"
+    meaning = "The first measure of the paper's text. Noise alone makes it grow."
+
+    def terms(self, block: Block) -> Floats:
+        """The size of V - r_t."""
+        return np.abs(self.game.value - block.reward)
+
+
+@METRICS.add("regret_magnitude")
+class RegretMagnitude(Regret):
+    """The paper's first measure, as its program computes it."""
+
+    title = "Regret magnitude"
+    definition = "abs(sum of V - r_t)"
+    formula = r"$|\Sigma\,(V - r_t)|$"
+    meaning = "The first measure as the paper's program computes it."
+    signed = False
+
+    def __call__(self, block: Block) -> Floats:
+        return np.abs(super().__call__(block))
+
+
+@METRICS.add("absolute_pseudo_regret")
+class AbsolutePseudoRegret(Total):
+    """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
+
+    title = "Absolute pseudo-regret"
+    definition = "sum of abs(V - x_t' A y_t)"
+    formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
+    meaning = "How far play was from the game's value, without noise."
+
+    def terms(self, block: Block) -> Floats:
+        """The size of V - x_t' A y_t."""
+        return np.abs(self.game.value - block.outcomes.expected)
+
+
+class _Distance(Metric):
+    """A distance of both policies to the equilibrium, which must be the only one."""
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._equilibrium = [_without_rounding(strategy) for strategy in (game.solution.row, game.solution.column)]
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Why there is no one equilibrium to measure from."""
+        unique = game.unique_equilibrium
+        if unique.answer == "yes":
+            return None
+        state = "has more than one" if unique.answer == "no" else "may have more than one"
+        return (
+            f"{cls.name} needs a unique equilibrium, and {game.name} {state}: {unique.reason}. "
+            "Use exploitability instead."
+        )
+
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        """From (rounds, runs, actions) and (actions,): (rounds, runs)."""
+        raise NotImplementedError
+
+    def __call__(self, block: Block) -> Floats:
+        equilibrium = [np.asarray(strategy, like=block.reward) for strategy in self._equilibrium]
+        row, column = map(self.distance, map(contiguous, block.policies), equilibrium)
+        return row + column
+
+
+def _without_rounding(strategy: Floats) -> Floats:
+    """The strategy with zeros for what is zero but for rounding, where KL would tell 1e-17 from 0."""
+    return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
+
+
+@METRICS.add("kl")
+class KullbackLeibler(_Distance):
+    """The relative entropy in nats: infinite where a policy plays what the equilibrium never does."""
+
+    title = "KL divergence"
+    definition = "KL(x_t, x*) + KL(y_t, y*), where KL(a, b) = sum of a ln(a / b)"
+    formula = r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"
+    meaning = "How far both policies are from the equilibrium; infinite outside its support."
+
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        """The sum of a ln(a / b)."""
+        special = require("cupyx.scipy.special") if is_on_cuda(policy) else import_module("scipy.special")
+        divergence: Floats = special.rel_entr(policy, equilibrium).sum(axis=-1)
+        return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
+
+
+@METRICS.add("tv")
+class TotalVariation(_Distance):
+    """The total variation distance, between 0 and 2 for the two players together."""
+
+    title = "TV distance"
+    definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"
+    formula = r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"
+    meaning = "Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be."
+
+    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+        """Half the sum of abs(a - b)."""
+        distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
+        return distance
+
+
+@METRICS.add("exploitability")
+class Exploitability(Metric):
+    """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
+
+    title = "Exploitability"
+    definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
+    formula = r"of $(x_t, y_t)$"
+    meaning = "What best responses would gain against both policies; 0 is an equilibrium."
+
+    def __call__(self, block: Block) -> Floats:
+        row, column = (block.outcomes.payoffs(seat).max(axis=-1) for seat in (0, 1))
+        gap: Floats = row + column
+        return gap
+
+
+@METRICS.add("average_exploitability")
+class AverageExploitability(Metric):
+    """The exploitability of the averages of all policies so far."""
+
+    title = "Average exploitability"
+    definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
+    meaning = "The same for the policies averaged over the rounds so far."
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._sums = RunningSum(runs), RunningSum(runs)  # per seat
+
+    def __call__(self, block: Block) -> Floats:
+        # A times the mean policy is the mean of A times the policy, which other metrics have asked for already.
+        row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
+        rounds = range(block.first_round, block.first_round + block.rounds)
+        t = np.asarray(rounds, np.float64, like=block.reward)[:, None]
+        gap: Floats = (row + column) / t
+        return gap
+
+
+@METRICS.add("external_regret")
+class ExternalRegret(Metric):
+    """How much more the best fixed row would have earned in hindsight, without noise."""
+
+    title = "External regret"
+    definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
+    meaning = "How much more the best fixed row would have earned, in hindsight."
+    cumulative = True
+    seat: ClassVar[int] = 0
+
+    def __init__(self, game: Game, runs: int) -> None:
+        super().__init__(game, runs)
+        self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
+
+    def __call__(self, block: Block) -> Floats:
+        best: Floats = self._hindsight(block, block.outcomes.hindsight(self.seat)).max(axis=-1)
+        earned = self._earned(block, block.outcomes.earned)
+        return best - (earned if self.seat == 0 else -earned)
+
+
+@METRICS.add("column_external_regret")
+class ColumnExternalRegret(ExternalRegret):
+    """How much the best fixed column would have saved the column player in hindsight, without noise."""
+
+    title = "Column external regret"
+    definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
+    meaning = "The same for the column player."
+    seat = 1

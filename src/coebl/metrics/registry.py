@@ -1,0 +1,74 @@
+"""Metrics by name, by class, and in files of one's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.registry import Registry
+from coebl.core.specs import split_spec
+from coebl.games import Game
+from coebl.metrics.base import Metric
+
+
+def _class_refusal(factory: object) -> str | None:
+    if isinstance(factory, type) and issubclass(factory, Metric):
+        named = isinstance(getattr(factory, "name", None), str)
+        return None if named else 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
+    return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
+
+
+METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal)
+"""The metrics by name: `@METRICS.add(name)` above a class adds one."""
+
+
+def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) -> list[Metric]:
+    """Fresh metrics for a batch of runs, in the order of their names; a name given twice counts once.
+
+    "all" stands for every registered metric that the game allows. A metric may also be given as its class, or as
+    path/to/file.py:Name.
+
+    >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
+    ['regret', 'tv']
+    """
+    if isinstance(names, str):
+        raise InputError(f"metrics is {shorten(names)}; accepted: a list of names, such as ['regret', 'tv'].")
+    chosen: dict[type[Metric], None] = {}  # a set that keeps its order
+    for name in names:
+        if name == "all":
+            chosen |= dict.fromkeys(metric for metric in all_metrics() if metric.refusal(game) is None)
+        elif isinstance(name, str):
+            chosen[metric_class(name)] = None
+        elif isinstance(name, type) and issubclass(name, Metric):
+            chosen[name] = None
+        else:
+            raise InputError(f"a metric is {shorten(name)}; accepted: a name, or a class that extends Metric.")
+    for name, count in Counter(metric.name for metric in chosen).items():
+        if count > 1:
+            raise InputError(f"two metrics are called {name!r}; accepted: names that differ. Rename one of them.")
+    return [metric(game, runs) for metric in chosen]
+
+
+def metric_class(name: str) -> type[Metric]:
+    """The class of a metric's name, or of path/to/file.py:Name.
+
+    >>> metric_class("kl").title
+    'KL divergence'
+    """
+    if name not in METRICS and not split_spec(name).file:
+        known = METRICS.names
+        raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, all.")
+    factory: Any = METRICS[name].factory
+    found: type[Metric] = factory
+    return found
+
+
+def all_metrics() -> list[type[Metric]]:
+    """The classes of all registered metrics, in the order of their registration.
+
+    >>> [metric.name for metric in all_metrics() if metric.signed]
+    ['regret', 'pseudo_regret']
+    """
+    return [metric_class(name) for name in METRICS.names]

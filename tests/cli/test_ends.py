@@ -1,0 +1,58 @@
+"""How a command ends when something outside of it goes wrong, and what the last lines of a reproduction say."""
+
+import errno
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+
+from coebl.papers import reproduce
+
+
+def test_too_little_memory_is_one_line(coebl, monkeypatch):
+    monkeypatch.setattr("coebl.cli.app", Mock(side_effect=MemoryError))
+    done = coebl("list", "games")
+    assert done.returncode == 1
+    assert done.stderr == "coebl: there is not enough memory for this; use fewer seeds or a smaller game.\n"
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EACCES, "Permission denied"), ZeroDivisionError("ours")])
+def test_an_error_of_our_own_keeps_its_traceback(coebl, monkeypatch, error):
+    monkeypatch.setattr("coebl.cli.app", Mock(side_effect=error))
+    with pytest.raises(type(error)):
+        coebl("list", "games")
+
+
+def made(**parts):
+    return SimpleNamespace(**{"verdicts": [], "figures": [], "page": None, "ran": ran()} | parts)
+
+
+def ran(finished=3, failed=()):
+    return SimpleNamespace(finished=finished, failed=failed)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "last"),
+    [
+        (made(figures=["a.pdf", "a.svg"]), 0, "2 files of figures: reproduction/figures"),
+        (made(page=Path("reproduction/report.html")), 0, "page: reproduction/report.html"),
+        (made(), 0, "the page is older than these results; for a new one: coebl report reproduction"),
+        (made(ran=ran(finished=0)), 0, ""),
+        (made(ran=ran(finished=0, failed=("a cell",))), 1, ""),
+    ],
+)
+def test_the_last_line_of_a_reproduction(coebl, monkeypatch, tmp_path, outcome, code, last):
+    monkeypatch.setattr(reproduce, "reproduce", lambda *_, **__: outcome)
+    (tmp_path / "reproduction").mkdir()
+    if outcome.figures == []:
+        (tmp_path / "reproduction" / "report.html").touch()
+    done = coebl("reproduce", cwd=tmp_path)
+    assert done.returncode == code
+    assert (done.stdout.splitlines() or [""])[-1] == last
+
+
+def test_a_quick_reproduction_says_that_it_was_one(coebl, monkeypatch, tmp_path):
+    monkeypatch.setattr(reproduce, "reproduce", lambda *_, **__: made(page=Path("reproduction/report.html")))
+    done = coebl("reproduce", "--quick", cwd=tmp_path)
+    assert "This was a quick run: small games, few seeds. For all of them: coebl reproduce\npage:" in done.stdout

@@ -1,0 +1,170 @@
+"""The commands that look at things: help, solve, list and show."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coebl import Game, parse_game
+from coebl.cli.waiting import compilation_told
+
+
+def in_a_process(*arguments, cwd=None, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "coebl.cli", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+def test_help_is_quick_because_it_imports_nothing_heavy():
+    code = (
+        "import sys; from typer.testing import CliRunner; from coebl.cli import app; "
+        "result = CliRunner().invoke(app, ['--help']); assert 'solve' in result.output, result.output; "
+        "print(sorted({'numpy', 'scipy', 'numba', 'pandas'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_solve_prints_value_strategies_and_labels():
+    run = in_a_process("solve", "rps")
+    assert run.returncode == 0, run.stderr
+    assert "value to the row player  0" in run.stdout
+    assert run.stdout.count("0.333333") == 6
+    assert "scissors" in run.stdout
+    assert "yes: neither player" in run.stdout
+
+
+def test_solve_json(coebl):
+    code, out, _ = coebl("solve", "hide-and-seek:1/2/4", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["name"] == "hide-and-seek"
+    assert answer["value"] == pytest.approx(4 / 7)
+    assert answer["row"] == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+    assert answer["row_labels"] == answer["column_labels"] == ["0", "1", "2"]
+    assert answer["unique"]["answer"] == "yes"
+    assert 0 <= answer["gap"] <= 1e-9
+    assert answer["status"] == "optimal"
+
+
+def test_the_gap_is_not_negative(tmp_path, coebl):
+    below = next(game for game in (random_game(seed) for seed in range(100)) if game.solution.gap < 0)
+    below.write(tmp_path / "below.npy")
+    _, out, _ = coebl("solve", str(tmp_path / "below.npy"), "--json")
+    assert json.loads(out)["gap"] == 0
+
+
+def random_game(seed):
+    return parse_game(f"random-gaussian:m=3,n=3,seed={seed}")
+
+
+@pytest.mark.parametrize("command", ["solve", "show"])
+def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path, coebl, command):
+    labels = {"row_labels": ["up\x1b[2J\n", "naïve"], "column_labels": ["l"]}
+    Game(np.ones((2, 1)), name="odd\x1b[2J", **labels).write(tmp_path / "odd.json")
+    ascii_only = in_a_process(command, "odd.json", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    for run, shown in ((coebl(command, "odd.json", cwd=tmp_path), "naïve"), (ascii_only, r"na\xefve")):
+        assert run.returncode == 0, run.stderr
+        assert r"up\x1b[2J\n" in run.stdout
+        assert shown in run.stdout or command == "solve"
+        assert "\x1b" not in run.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_one_line():
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "coebl.cli", "list", "games"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == 1
+    assert run.stderr == (
+        "coebl: the output cannot be written (No space left on device). Make room there, or write elsewhere.\n"
+    )
+
+
+def test_compilation_is_told_once(capsys):
+    numba = pytest.importorskip("numba")
+    with compilation_told():
+        for _ in range(2):
+            numba.njit(lambda number: number + 1)(1)
+    assert capsys.readouterr().err == "coebl: compiling the solver, once for this machine; about a minute\n"
+    numba.njit(lambda number: number + 2)(1)
+    assert capsys.readouterr().err == ""
+
+
+def test_solve_a_csv_of_ones_own(tmp_path, coebl):
+    (tmp_path / "mine.csv").write_text(",left,middle,right\nattack,2,0,3\nwait,0,1,3\n")
+    run = coebl("solve", "mine.csv", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "value to the row player  0.6666666667" in run.stdout
+    assert "attack  0.333333" in run.stdout
+    assert "1 of 3 actions are not played" in run.stdout
+
+
+def test_kuhn_poker(coebl):
+    run = coebl("solve", "kuhn-poker", "--json")
+    assert json.loads(run.stdout)["value"] == pytest.approx(-1 / 18, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("what", "lines"),
+    [
+        ("games", ["  rps               Rock-paper-scissors", "diagonal:n=..."]),
+        ("noises", ["  student-t    Student's t", "student-t:df=3,sigma=1"]),
+        ("metrics", ["  tv                      TV distance", "sum of V - x_t' A y_t; lower is better"]),
+        ("mutations", ["  gaussian-prose  The variance that"]),
+        ("recombinations", ["  both       Kin's: a pair is the offspring"]),
+        ("selections", ["  elitist     The fittest of old and new"]),
+        ("populations", ["  pool   So many policies", "pool:size=1,mutants=1,play=mean,turnover=1"]),
+        (
+            "learners",
+            [
+                "bandit: sees its own reward alone\n\n  exp3 ",
+                "informed bandit: sees its own reward and the opponent's action\n\n  coebl ",
+                "         needs the number of rounds in advance",
+                "oracle, for reference: sees the true payoffs or the opponent's policy\n\n  nash ",
+                "Lin (2025)",
+            ],
+        ),
+    ],
+)
+def test_lists(what, lines, coebl):
+    listed = coebl("list", what).stdout
+    for line in lines:
+        assert line in listed
+
+
+def test_show_prints_the_matrix_and_where_it_comes_from(coebl):
+    shown = coebl("show", "biased-rps").stdout
+    assert "rock" in shown
+    assert "-0.5" in shown
+    assert "value 0" in shown
+    assert "OpenSpiel's `matrix_brps`" in shown
+
+
+def test_the_reader_may_leave_early():
+    run = subprocess.run(
+        f"{sys.executable} -m coebl.cli list games | head -1", shell=True, capture_output=True, text=True, check=False
+    )
+    assert run.stdout.count("\n") == 1
+    assert "Traceback" not in run.stderr
+
+
+def test_show_a_learner(coebl):
+    shown = coebl("show", "coebl:c=2").stdout
+    assert shown.startswith("coebl:c=2\n\nCOEBL\n")
+    assert "c: a number, >= 0" in shown
+    assert "informed bandit: sees its own reward and the opponent's action; needs the horizon" in shown

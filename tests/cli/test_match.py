@@ -1,0 +1,104 @@
+"""The command that plays a match."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from coebl import Match, simulate
+from sources import PLAY
+
+
+def match(coebl, game, row, column, rounds, *options, cwd=None):
+    named = {"--game": game, "--row": row, "--column": column, "--rounds": str(rounds)}
+    return coebl("match", *(part for pair in named.items() for part in pair), *options, cwd=cwd)
+
+
+def test_match_prints_intervals_and_a_reading(coebl):
+    run = match(coebl, "matching-pennies", "fixed:1/0", "best-response", 50)
+    assert run.returncode == 0, run.stderr
+    assert "pseudo_regret                 50.0000   50.0000 .. 50.0000" in run.stdout
+    assert (
+        "The column player, best-response, wins 1 a round more than the value of the game gives it, "
+        "95 % interval 1 .. 1." in run.stdout
+    )
+
+
+def test_match_that_nobody_wins(coebl):
+    run = match(coebl, "rps", "nash", "nash", 20, "--seeds", "5")
+    assert "Neither player wins more than the value of the game gives it." in run.stdout
+
+
+def test_match_within_the_noise_says_so(coebl):
+    _, out, _ = coebl(*PLAY, "--column", "exp3", "--rounds", "30", "--seeds", "3")
+    assert "Neither player is ahead: the " in out
+    low, high = re.search(r"95 % interval (\S+) \.\. (\S+)\.\n", out).groups()
+    assert float(low) < 0 < float(high)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
+def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
+    ours, theirs = os.openpty()
+    words = [*PLAY, "--column", "uniform", "--rounds", "40", "--seeds", "2"]
+    command = [sys.executable, "-m", "coebl.cli", *words]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode(errors="replace")  # a slow run fills it, and cuts a character
+    os.close(ours)
+    assert "rps, ucb v uniform, 40 rounds" in shown.replace("\r\n", " ")
+    assert "0/40" in shown  # it is there before the first round, while the solver may have to be compiled
+    assert run.stdout.startswith("rps, ucb v uniform, 40 rounds, 2 seeds")
+    assert coebl(*words).stderr == ""
+
+
+def test_match_prints_the_metrics_that_are_asked_for(coebl):
+    wanted = ["--metric", "exploitability", "--metric", "tv", "--rounds", "10", "--seeds", "3"]
+    _, out, _ = coebl(*PLAY, *wanted, "--json")
+    assert list(json.loads(out)["metrics"]) == ["exploitability", "tv"]
+    _, out, _ = coebl(*PLAY, *wanted)
+    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["exploitability", "tv"]
+    assert out.splitlines()[6] == ""
+    assert out.splitlines()[7].startswith(("Neither player", "The "))  # the sentence is still about regret
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_match_saves_what_happened_in_every_round(tmp_path, suffix, coebl):
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / f"rounds{suffix}"
+    words = ["--rounds", "6", "--seeds", "3", "--first-seed", "5", "--save", str(path)]
+    code, _, error = coebl(*PLAY, "--column", "exp3", *words)
+    assert code == 0, error
+    table = pandas.read_csv(path) if suffix == ".csv" else pandas.read_parquet(path)
+    kept = simulate(Match.of("rps", "ucb", "exp3", 6), range(5, 8), keep=("actions", "rewards")).kept
+    assert list(table) == ["seed", "round", "row_action", "column_action", "row_reward", "column_reward"]
+    assert table["seed"].tolist() == [5] * 6 + [6] * 6 + [7] * 6
+    assert table["round"].tolist() == [1, 2, 3, 4, 5, 6] * 3
+    for name, array in zip(table.columns[2:], [*kept["actions"], *kept["rewards"]], strict=True):
+        np.testing.assert_array_equal(table[name], array.T.ravel())
+
+
+def test_match_json(coebl):
+    def answer(*words):
+        _, out, error = coebl(*PLAY, *words, "--rounds", "30", "--seeds", "4", "--json")
+        assert error == ""
+        return json.loads(out)
+
+    words = ["--game", "diagonal:2", "--column", "coebl:c=2.0"]
+    found = answer(*words, "--first-seed", "7", "--noise", "laplace")
+    assert {key: found[key] for key in ("game", "row", "column", "rounds", "seeds", "noise", "first_seed")} == {
+        "game": "diagonal:n=2",
+        "row": "ucb",
+        "column": "coebl:c=2",
+        "rounds": 30,
+        "seeds": 4,
+        "noise": "laplace",
+        "first_seed": 7,
+    }
+    assert set(found["metrics"]["pseudo_regret"]) == {"mean", "low", "high", "sd"}
+    assert answer(*words, "--first-seed", "7", "--noise", "laplace") == found
+    for others in (["--noise", "laplace"], ["--first-seed", "7"]):
+        assert answer(*words, *others)["metrics"]["regret"]["mean"] != found["metrics"]["regret"]["mean"]

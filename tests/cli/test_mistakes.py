@@ -1,0 +1,81 @@
+"""Mistakes on the command line: each is one line that says what is accepted."""
+
+import pytest
+
+from sources import MINE, PLAY
+
+MISTAKES = [  # words of the command, exit code, part of the line
+    (["solve", "rsp"], 2, "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
+    (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: a whole number, 1 .. 10."),
+    (["solve", "diagonal:k=2"], 2, "diagonal has no parameter 'k'"),
+    (["solve", "nowhere.csv"], 2, "nowhere.csv: there is no such file"),
+    (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cells; accepted: 2, as on line 1."),
+    (["solve", "game.xlsx"], 2, "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
+    (["solve", "x" * 300], 2, "See: coebl list games"),
+    (["solve", "x" * 300 + ".csv"], 2, "cannot be read (File name too long)"),
+    (["solve", "a\nb\x1b[2J"], 2, r"unknown game 'a\nb\x1b[2J'"),
+    (["solve", "labels.csv"], 2, r"column_labels has 'a\nb' twice"),
+    (["solve"], 2, "Missing argument 'GAME'. See: coebl solve --help"),
+    (["show", "rps:4"], 2, "'4' has no name; accepted: rps, without parameters"),
+    (
+        ["show", "fixd"],
+        2,
+        "unknown game, learner or metric 'fixd': did you mean 'fixed'? See: coebl list games, coebl list learners, ",
+    ),
+    (
+        ["list", "planets"],
+        2,
+        "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
+        "recombinations, selections, populations.",
+    ),
+    (["check", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
+    (["check", "own.py:Mien"], 2, "own.py has no learner 'Mien': did you mean 'Mine'? It has: Mine."),
+    ([*PLAY, "--row", "ubc"], 2, "unknown learner 'ubc': did you mean 'ucb'?"),
+    ([*PLAY, "--row", "coebl:c=-1"], 2, "coebl: c is -1.0; accepted: a number, >= 0."),
+    (
+        [*PLAY, "--row", "coebl:c=[2,8]"],
+        2,
+        "coebl: c is '[2'; accepted: a number, >= 0. Lists in brackets are f",
+    ),
+    ([*PLAY, "--row", "fixed:1/0"], 2, "fixed"),
+    ([*PLAY, "--row", "mine.py:Mine"], 2, "mine.py: no such file"),
+    ([*PLAY, "--row", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
+    ([*PLAY, "--row", "best-response", "--column", "best-response"], 2, "each would have to see the other's policy"),
+    ([*PLAY, "--noise", "gausian"], 2, "did you mean 'gaussian'?"),
+    ([*PLAY, "--rounds", "0"], 2, "rounds is 0; accepted: a whole number, 1 .. 1,000,000,000."),
+    ([*PLAY, "--rounds", "1" + "0" * 30], 2, "rounds is 1000000000000000000000000000000; accepted: a whole number"),
+    ([*PLAY, "--rounds", "many"], 2, "Invalid value for '--rounds': "),
+    ([*PLAY, "--seeds", "0"], 2, "--seeds is 0; accepted: a whole number, 1 .. 1,000,000."),
+    ([*PLAY, "--seeds", "1000000000000"], 2, "--seeds is 1000000000000; accepted: a whole number, 1 .. 1,000,000."),
+    ([*PLAY, "--first-seed", "9" * 20], 2, "--first-seed is 99999999999999999999; accepted: a whole number, 0 .. 9"),
+    ([*PLAY, "--game", "huge.csv"], 2, "huge has payoffs or a payoff range up to 8e+307; accepted in a match: at most"),
+    ([*PLAY, "--metric", "regrt"], 2, "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
+    ([*PLAY, "--metric", "own.py:Mine"], 2, "accepted: a class that extends coebl.metrics.Metric."),
+    ([*PLAY, "--metric", "second.py:Regret"], 2, "two metrics are called 'pseudo_regret'; accepted: names that differ"),
+    (["check", "nameless.py:Metric"], 2, "it has no name; accepted: a class attribute such as"),
+    ([*PLAY, "--game", "blotto", "--metric", "kl"], 2, "kl needs a unique equilibrium, and blotto has more than one"),
+    ([*PLAY, "--save", "rounds.txt"], 2, "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
+    ([*PLAY, "--save", "no/rounds.csv"], 2, "--save is no/rounds.csv, and the folder no does not exist. Make it."),
+    (
+        [*PLAY, "--save", "a.csv", "--rounds", "999999"],
+        2,
+        "--save would write 49,999,950 lines; accepted: at most 20",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), MISTAKES)
+def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, code, message, coebl):
+    (tmp_path / "broken.csv").write_text("1,2\n3\n")
+    (tmp_path / "huge.csv").write_text("8e307,-8e307\n-8e307,8e307\n")
+    (tmp_path / "labels.csv").write_text('"a\nb","a\nb"\n1,2\n')
+    (tmp_path / "own.py").write_text(MINE)
+    (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
+    (tmp_path / "second.py").write_text(
+        "from coebl import metrics\nclass Regret(metrics.Regret):\n    name = 'pseudo_regret'\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    stopped, out, error = coebl(*arguments)
+    assert (stopped, out, error.count("\n")) == (code, "", 1), error
+    assert error.startswith("coebl: ")
+    assert message in error

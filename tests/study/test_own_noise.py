@@ -1,0 +1,86 @@
+"""A noise in a user's own file: in a study, in other processes, in its results and in the digests of its cells."""
+
+import numpy as np
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.games import Noise, parse_noise
+from coebl.study import Results, StudyError, read_study, run
+
+WOBBLE = """\
+from dataclasses import dataclass
+from coebl.games import Noise
+
+@dataclass(frozen=True)
+class Wobble(Noise):
+    width: float = 1.0
+    def draw(self, random, size):
+        return random.uniform(-self.width / 2, self.width / 2, size)
+"""
+STUDY = """\
+name = "small"
+rounds = 12
+seeds = 3
+games = ["rps"]
+learners = ["exp3"]
+record = "last"
+noise = "{noise}"
+metrics = ["regret"]
+[match-ups]
+self-play = true
+"""
+
+
+def written(folder, noise="wobble.py:Wobble:width=3", code=WOBBLE):
+    folder.mkdir(exist_ok=True)
+    (folder / "wobble.py").write_text(code)
+    (folder / "study.toml").write_text(STUDY.format(noise=noise))
+    return folder / "study.toml"
+
+
+def test_a_study_plays_with_it_in_other_processes(tmp_path):
+    path = written(tmp_path / "a", noise="wobble.py:Wobble:width=[1,3]")
+    assert run(read_study(path), tmp_path / "out", workers=2, quiet=True).finished == 2
+    results = Results(tmp_path / "out")
+    wide, narrow = (
+        results.runs("rps", "exp3", "exp3", "regret", noise=f"wobble.py:Wobble{width}").values[-1]
+        for width in (":width=3", "")
+    )
+    assert np.all(wide != narrow)
+    changed = run(read_study(written(tmp_path / "a", code=WOBBLE + "\n")), tmp_path / "out", workers=1, quiet=True)
+    assert changed.finished == 1
+    assert "made from wobble.py, which has changed since" in changed.notes[0]
+
+
+def test_the_digest_depends_on_the_content_of_the_file_and_not_on_its_place(tmp_path):
+    first, elsewhere, changed = (
+        read_study(written(tmp_path / folder, code=code)).cells[0].digest()
+        for folder, code in (("a", WOBBLE), ("b", WOBBLE), ("c", WOBBLE.replace("1.0", "2.0")))
+    )
+    assert first == elsewhere != changed
+
+
+def test_a_mistake_in_it_is_told_with_its_line(tmp_path):
+    path = written(tmp_path / "a", code=WOBBLE.replace("self.width / 2, size", "self.breadth, size"))
+    outcome = run(read_study(path), tmp_path / "out", workers=1, quiet=True)
+    [(cause, count)] = outcome.causes.items()
+    assert count == 1
+    assert "wobble.py, line 8: AttributeError" in cause
+
+
+@pytest.mark.parametrize("noise", ["wobble.py:Wobbel", "wobble.py:dataclass", "elsewhere.py:Wobble"])
+def test_what_is_not_a_noise_is_refused(tmp_path, noise):
+    with pytest.raises(StudyError) as caught:
+        read_study(written(tmp_path / "a", noise=noise))
+    [mistake] = caught.value.mistakes
+    assert "line 7, noise: " in mistake
+
+
+def test_one_that_is_written_in_a_session_goes_by_the_name_of_its_class():
+    class Silent(Noise):
+        def draw(self, random, size):
+            return np.zeros(size)
+
+    assert str(Silent()) == "Silent"
+    with pytest.raises(InputError, match="unknown noise 'Silent'"):
+        parse_noise("Silent")
