@@ -56,7 +56,10 @@ def test_the_layout_of_a_tableau():
     small, large = layout(16, 16, "double", 232448, 233472), layout(256, 256, "float", 232448, 233472)
     assert small.shared_rows == 16
     assert small.blocks == 8
-    assert large.shared_rows < 256  # the rest of it is in global memory
+    assert large.shared_rows < 256  # the rest of it is in registers
+    assert large.shared_rows + large.held * (large.threads // 64) == 256
+    assert large.threads * large.blocks * (4 * large.held + 32) <= 65536
     assert large.shared_bytes <= 232448
+    assert layout(512, 512, "double", 232448, 233472).rest > 0  # and some of this one in global memory
     with pytest.raises(InputError, match="at most 512 each"):
         layout(513, 2, "float", 232448, 233472)

@@ -22,9 +22,9 @@ _NOISE_AHEAD = 256
 class Table:
     """Plays the rounds of every run of a batch, block by block.
 
-    A graphics processor leaves a matrix unsolved now and then. To wait for it in every round, lest there be one, would
-    cost a third of the time. So the rest of such a run is void, and `unsolved` names it; unless `wait` is true, and the
-    processor solves what the other cannot.
+    A graphics processor leaves a matrix unsolved now and then. Whether it does is not known before it is done, and to
+    wait for that in every solve takes time. So the rest of such a run is void, and `unsolved` names it; unless `wait`
+    is true, and the processor solves what the other cannot.
     """
 
     def __init__(self, match: Match, seeds: Sequence[int], device: Device = "cpu", wait: bool = False) -> None:
