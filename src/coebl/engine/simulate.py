@@ -73,42 +73,42 @@ def simulate(
     <Result of rps, ucb v exp3, 100 rounds, 5 runs: regret, pseudo_regret, exploitability>
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
-    measures = parse_metrics(metrics, match.game, len(seed_list))
-    check_memory(match, len(seed_list), count_recorded(record, match.rounds), len(measures), keep)
+    count = len(parse_metrics(metrics, match.game, len(seed_list)))
+    check_memory(match, len(seed_list), count_recorded(record, match.rounds), count, keep)
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
         a_round = 8 * len(seed_list) * sum(match.game.shape)  # bytes
         block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[check_device(device)] // a_round))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
 
-    def play(table: Table, measures: Sequence[Metric], progress: Callable[[int], None] | None) -> tuple[Result, Ints]:
-        """What comes of a table, and the runs that have to be played again; all, if these become too many."""
-        recorder = Recorder(measures, recorded, keep)
-        again = table.unsolved()
-        for first in range(1, match.rounds + 1, block_rounds):
-            length = min(block_rounds, match.rounds + 1 - first)
-            recorder.take(table.play(first, length))
-            again = table.unsolved()
-            if len(again) > _MOST_AGAIN * len(table.seeds):
-                again = np.arange(len(table.seeds))
-                break
-            if progress is not None:
-                progress(first + length - 1)
-        return _result(match, table, recorder, device), again
+    def recorder(runs: int) -> Recorder:
+        return Recorder(parse_metrics(metrics, match.game, runs), recorded, keep)
 
     with computing_on(check_device(device)), _memory_told(match, seed_list):
-        result, again = play(Table(match, seed_list, device), measures, progress)
+        result, again = _play(Table(match, seed_list, device), recorder(len(seed_list)), block_rounds, progress)
         if len(again):
-            few = [seed_list[run] for run in again]
-            table = Table(match, few, device, wait=True)
-            result = result.with_runs(again, play(table, parse_metrics(metrics, match.game, len(few)), None)[0])
+            table = Table(match, [seed_list[run] for run in again], device, wait=True)
+            result = result.with_runs(again, _play(table, recorder(len(again)), block_rounds)[0])
     return result
 
 
-def _result(match: Match, table: Table, recorder: Recorder, device: Device) -> Result:
-    return Result(
-        match=match,
-        device=device,
+def _play(
+    table: Table, recorder: Recorder, block_rounds: int, progress: Callable[[int], None] | None = None
+) -> tuple[Result, Ints]:
+    """What comes of a table, and the runs that have to be played again: all, if they become too many."""
+    rounds, runs = table.match.rounds, len(table.seeds)
+    for first in range(1, rounds + 1, block_rounds):
+        length = min(block_rounds, rounds + 1 - first)
+        recorder.take(table.play(first, length))
+        again = table.unsolved()
+        if len(again) > _MOST_AGAIN * runs:
+            again = np.arange(runs)
+            break
+        if progress is not None:
+            progress(first + length - 1)
+    result = Result(
+        match=table.match,
+        device=table.device,
         seeds=np.array(table.seeds),
         rounds=recorder.rounds,
         metrics=recorder.metrics,
@@ -118,6 +118,7 @@ def _result(match: Match, table: Table, recorder: Recorder, device: Device) -> R
         seconds=table.seconds | {"metrics": recorder.seconds},
         classes=recorder.classes,
     )
+    return result, again
 
 
 @contextmanager

@@ -28,8 +28,10 @@ class Table:
     """
 
     def __init__(self, match: Match, seeds: Sequence[int], device: Device = "cpu", wait: bool = False) -> None:
+        self.match = match
         self.seeds = seeds
-        game = self.game = match.game
+        self.device: Device = device
+        game = match.game
         arrays = array_module(device)
         self._unsolved = None if wait or device == "cpu" else arrays.zeros(len(seeds), bool)
         self.seats = []
@@ -81,7 +83,7 @@ class Table:
                     seated.move(first + at, at, facing)
                 played = at + 1
                 actions = [seated.draw(at) for seated in self.seats]
-                rewards = self.game.rewards(actions, self._nature.take(1)[:, 0], self._payoff)
+                rewards = self.match.game.rewards(actions, self._nature.take(1)[:, 0], self._payoff)
                 for seated, own, opponent, reward in zip(self.seats, actions, actions[::-1], rewards, strict=True):
                     seated.observe(first + at, at, own, opponent, reward)
         except PolicyError:
@@ -94,7 +96,7 @@ class Table:
         policies, actions_played, rewards_seen = (
             [getattr(seated, part) for seated in self.seats] for part in ("policies", "actions", "rewards")
         )
-        return Block(self.game, first, policies, actions_played, rewards_seen)
+        return Block(self.match.game, first, policies, actions_played, rewards_seen)
 
     def _check(self, first: int, length: int) -> None:
         for seated in self.seats:
