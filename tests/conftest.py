@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,3 +40,11 @@ def coebl(monkeypatch, capsys):
         return Done(stopped.value.code, captured.out, error)
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say why tests were skipped, one line for each reason."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")

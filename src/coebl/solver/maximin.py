@@ -90,7 +90,7 @@ class Maximin:
 
     def __call__(self, payoffs: ArrayLike) -> BatchSolution:
         """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
-        batch = _as_batch(payoffs)
+        batch, _ = _as_batch(payoffs)
         if batch.shape != self.shape:
             raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as this solver was made.")
         runs, m, n = batch.shape
@@ -136,8 +136,7 @@ def maximin(
     >>> maximin(B[0]).strategy
     array([0.25, 0.75])
     """
-    batch = _as_batch(payoffs)
-    single = np.ndim(payoffs) == 2
+    batch, single = _as_batch(payoffs)
     runs, m, n = batch.shape
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
     found = _solve(batch, weight, _one_tableau(m, n, tableau_precision(m, n, many_ties=False)))
@@ -180,19 +179,23 @@ def _one_tableau(m: int, n: int, precision: Precision | None) -> Any:
     return None if precision is None else new_workspace(1, m, n, precision)
 
 
-def _as_batch(payoffs: ArrayLike) -> Floats:
-    """Payoffs as the kernels take them. They are compiled for plain arrays, so that there is one version of each."""
+def _as_batch(payoffs: ArrayLike) -> tuple[Floats, bool]:
+    """Payoffs as the kernels take them, and whether they are a single matrix.
+
+    The kernels are compiled for plain arrays, so that there is one version of each.
+    """
     batch = np.ascontiguousarray(payoffs, dtype=np.float64)
     if not batch.flags.behaved:  # read-only, or at an odd address
         batch = batch.copy()
-    if batch.ndim == 2:
+    single = batch.ndim == 2
+    if single:
         batch = batch[None]
     if batch.ndim != 3 or 0 in batch.shape:
         raise InputError(
             f"payoffs has shape {np.shape(payoffs)}; accepted: (runs, m, n) or (m, n), none of them zero. "
             "Stack the matrices on axis 0."
         )
-    return batch
+    return batch, single
 
 
 def _solve(batch: Floats, weight: Floats, memory: Any) -> BatchSolution:
