@@ -162,8 +162,8 @@ def page(measured: dict[str, Any]) -> str:
     """GPU.md, from what has been measured."""
     sections = [
         "# Speed on a graphics processor",
-        "Made by `make bench-gpu`. The solver's times are medians of seven calls, those of one core excepted. Every other "
-        "figure is one measurement.",
+        "Made by `make bench-gpu`. The solver's times on the graphics processor are medians of seven calls. Every "
+        "other figure is one measurement.",
         "\n".join(f"- {line}" for line in measured["machine"]),
     ]
     if "solver" in measured:
@@ -179,16 +179,17 @@ def about_cores(solver: Any) -> str:
     there = float(next(line for line in lines if line.startswith("| 128 x 128 |")).split("|")[2])
     return (
         "Cores are always those of the graphics processor's own host, described above. The machine of "
-        f"[RESULTS.md](RESULTS.md) has other cores: a 128 x 128 solve takes {here:.0f} µs here and {there:.0f} µs there. "
-        f"Against those cores, the ratios below would be about {there / here:.1f} times what they are."
+        f"[RESULTS.md](RESULTS.md) has other cores: a 128 x 128 solve takes {here:.0f} µs here and {there:.0f} µs "
+        f"there. Against those cores, the ratios below would be about {there / here:.1f} times what they are."
     )
 
 
 def solver_section(rows: Any) -> str:
     lines = [
-        f"## The solver\n\n{MATRICES} matrices of normal payoffs, the certificate included. The time of one core is that "
-        f"of {FEW} of them.\n",
-        "| actions | target, µs | graphics processor, µs | one core of its host, µs | pivots | not certified on the device |",
+        f"## The solver\n\n{MATRICES} matrices of normal payoffs, the certificate included. The core of the host "
+        f"solves {FEW} of them.\n",
+        "| actions | target, µs | graphics processor, µs | one core of its host, µs | pivots "
+        "| not certified on the device |",
         "|---" * 6 + "|",
     ]
     for n, here, core, pivots, left in rows:
@@ -207,7 +208,8 @@ def learners_section(rows: Any) -> str:
     lines = [
         f"## Every learner at 16 actions\n\n{SIXTEEN.seeds:,} seeds, {SIXTEEN.rounds} rounds, against uniform "
         "play. The graphics processor plays them in full. The cores' time is that of "
-        f"{CORE.rounds} rounds of {CORE.seeds} seeds on one core, scaled up to all rounds and seeds and divided by two.\n",
+        f"{CORE.rounds} rounds of {CORE.seeds} seeds on one core, scaled up to all rounds and seeds and divided by "
+        "two.\n",
         "| learner | graphics processor, s | two cores of its host, s | times faster |",
         "|---" * 4 + "|",
     ]
