@@ -249,7 +249,7 @@ def _papers_page() -> str:
             f"## {name}",
             f"*{paper.title}*",
             "### Figures",
-            "`coebl reproduce --figure NAME` runs and draws one of them. Where a figure depends on the variant, its "
+            "`coebl reproduce --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
             "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",
             _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",

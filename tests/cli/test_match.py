@@ -35,7 +35,7 @@ def test_match_that_nobody_wins(coebl):
 
 def test_match_within_the_noise_says_so(coebl):
     _, out, _ = coebl(*PLAY, "--column", "exp3", "--rounds", "30", "--seeds", "3")
-    assert "Neither player is ahead: the " in out
+    assert "No significant difference: the " in out
     low, high = re.search(r"95 % interval (\S+) \.\. (\S+)\.\n", out).groups()
     assert float(low) < 0 < float(high)
 

@@ -129,7 +129,7 @@ def test_what_is_published_cites_the_commit_and_tells_what_failed(folder, checko
 
 
 def test_only_the_registered_test_is_published(folder, checkout):
-    with pytest.raises(InputError, match="results/kin is not there; name the folder of the test"):
+    with pytest.raises(InputError, match="results/kin does not exist; name the folder of the test"):
         published.main([], checkout)
     (checkout / published.SUITE_FILE).write_text("changed after the run")
     commit(checkout)

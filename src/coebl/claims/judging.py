@@ -247,7 +247,7 @@ def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
 
 
 def _by_family(games: Iterable[str]) -> list[str]:
-    """Games for reading: those that differ in the value of one parameter are told together.
+    """Games for reading: those that differ in the value of one parameter are reported together.
 
     >>> _by_family(["rps", "diagonal:n=5", "diagonal:n=6", "blotto:fields=2,coins=6"])
     ['rps', 'diagonal n = 5, 6', 'blotto:fields=2,coins=6']

@@ -208,4 +208,4 @@ def recorded_rounds(record: str | int, rounds: int) -> Ints:
         return np.unique(np.geomspace(1, rounds, 100).round().astype(np.int64))
     if isinstance(record, int) and not isinstance(record, bool) and record >= 1:
         return np.unique(np.append(np.arange(record, rounds + 1, record), rounds))
-    raise InputError(f'record is {record!r}; accepted: "all", "log", "last", or every how many rounds, >= 1.')
+    raise InputError(f'record is {record!r}; accepted: "all", "log", "last", or a number k >= 1, for every k-th round.')

@@ -40,7 +40,7 @@ class Exp3AsReleased(Learner):
         self.score = seat.zeros(seat.actions)  # (runs, m), S as the program has it: a sum of losses
 
     def policy(self, t: int) -> Floats:
-        """P_t, as in `exp3`."""
+        """The policy P_t, computed from the scores as in `exp3`."""
         self.current = exp3_policy(self.score, t)  # (runs, m)
         return self.current
 

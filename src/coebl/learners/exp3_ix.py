@@ -42,7 +42,7 @@ class Exp3Ix(Learner):
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_t
 
     def policy(self, t: int) -> Floats:
-        """x_t."""
+        """The policy x_t, as the last step left it."""
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:

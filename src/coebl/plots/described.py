@@ -27,7 +27,7 @@ class LearnerWords(NamedTuple):
 
     @classmethod
     def of(cls, learner: type[Learner]) -> LearnerWords:
-        """What stands on the class."""
+        """The words that the class itself declares."""
         return cls(learner.title, learner.colour, learner.kind())
 
 
@@ -45,7 +45,7 @@ class MetricWords(NamedTuple):
 
     @classmethod
     def of(cls, metric: type[Metric]) -> MetricWords:
-        """What stands on the class."""
+        """The words that the class itself declares."""
         title = metric.title or plain_name(metric.name)
         definition = getattr(metric, "definition", "")
         facts = metric.cumulative, metric.signed, metric.better

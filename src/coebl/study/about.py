@@ -193,7 +193,7 @@ _DESCRIPTION: dict[str, Callable[[object], bool]] = {
 
 
 def versions(device: Device = "cpu") -> dict[str, str]:
-    """Of all that numbers may depend on."""
+    """The versions of everything that the numbers may depend on."""
     on_device = {} if device == "cpu" else {"cupy": require("cupy").__version__, "device": device_title(device)}
     return on_device | {
         "coebl": coebl.__version__,

@@ -63,7 +63,7 @@ def measure(study: Study, results: Results) -> Measured:
     games = [game for game in horizons if game not in unfinished]
     if not games or len(learners) < 2:
         raise InputError(
-            f"{results.store.folder}: no game has been played by all learners yet; run the tournament again to go on."
+            f"{results.store.folder}: no game has been played by all learners yet; run the tournament again."
         )
     seeds = reduce(np.intersect1d, [ends.seeds(label(game), *pair) for game in games for pair in pairs])
     if len(seeds) < 2:

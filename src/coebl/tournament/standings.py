@@ -60,7 +60,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Standings:
-    """All that a tournament says."""
+    """The results of a tournament: the ranking, the head-to-heads, and the cycles among them."""
 
     standings: list[Standing]  # by rank
     duels: list[Duel]

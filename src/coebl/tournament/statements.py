@@ -38,7 +38,7 @@ class Statement:
     never_above: float | None = None  # best-response: the aim is missed if any ratio is
     misses: int | None = None  # the aim: on at most so many, pairs of game and opponent head to head, else games
     share: float | None = None  # the aim: on at least this share of the games
-    reported: tuple[str, ...] = ()  # metrics that are told beside it, and decide nothing
+    reported: tuple[str, ...] = ()  # metrics that are also reported; they do not decide
 
     def allowed(self, games: int) -> int:
         """On how many pairs, or games, it may miss so that the aim is reached."""

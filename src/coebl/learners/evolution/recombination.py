@@ -28,7 +28,7 @@ RECOMBINATIONS: Registry[Recombination] = Registry(
 
 
 class Belief(Protocol):
-    """What mutants are made of."""
+    """What a learner knows about the payoffs, from which mutants are bred."""
 
     count: Floats  # (runs, m, k), visits to the pair
     mean: Floats  # (runs, m, k), the part of its estimate that a pair has by itself

@@ -108,14 +108,14 @@ class Finding:
 
 
 class OfSeeds:
-    """A source that tells of some seeds alone: a folder may hold more than a test asks for."""
+    """A source restricted to some seeds: a folder may hold more than a test asks for."""
 
     def __init__(self, source: Source, seeds: Iterable[int]) -> None:
         self._source = source
         self._seeds = np.array(sorted(seeds))
 
     def matches(self) -> Sequence[tuple[str, str, str]]:
-        """As the source has them."""
+        """The matches of the source."""
         return self._source.matches()
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
