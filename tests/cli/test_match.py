@@ -62,7 +62,8 @@ def test_match_prints_the_metrics_that_are_asked_for(coebl):
     _, out, _ = coebl(*PLAY, *wanted)
     assert [line.split()[0] for line in out.splitlines()[4:6]] == ["exploitability", "tv"]
     assert out.splitlines()[6] == ""
-    assert out.splitlines()[7].startswith(("No significant difference", "Neither player", "The "))  # the sentence is still about regret
+    sentence = out.splitlines()[7]  # is still about regret
+    assert sentence.startswith(("No significant difference", "Neither player", "The "))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

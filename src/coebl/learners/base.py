@@ -246,7 +246,7 @@ class Learner:
     ('bandit', 'Stubborn')
     """
 
-    name: ClassVar[str] = ""  # its spec name; a class in a file of one's own needs none
+    name: ClassVar[str] = ""  # its spec name; a class in a file of the user's own needs none
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False

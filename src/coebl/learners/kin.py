@@ -21,7 +21,7 @@ from coebl.learners.parts.kinship import prior_variance
 class Kin(Learner):
     """Kin, co-evolution with inheritance (this project's own).
 
-    A pair of actions that was seldom visited inherits the estimated effects of its row and its column, and keeps the
+    A rarely visited pair of actions inherits the estimated effects of its row and its column, and keeps the
     uncertainty of its own. Each round what is inherited is mutated, a bonus is added that grows with the visits that
     can still come, the matrix is solved, and a share of what is played is replaced by the solution. A regret bound is
     proven for `optimism=proven` alone, whose bonus is much larger; docs/kin-bound.md has it.

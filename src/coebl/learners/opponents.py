@@ -17,7 +17,7 @@ from coebl.solver import solve
 class Uniform(Learner):
     """Every action with the same probability; does not learn.
 
-    The least that any other learner should beat.
+    A baseline that every other learner should beat.
 
         each round: play i with probability 1 / m
     """
@@ -121,7 +121,7 @@ class Switching(Learner):
 class Nash(Learner):
     """An equilibrium strategy of the true game, which it is shown; does not learn.
 
-    Where there are several, the one that `coebl.solver.solve` returns.
+    If there are several, it is the one that `coebl.solver.solve` returns.
 
         x = maximin(A), for the true payoffs A
         each round: play i ~ x

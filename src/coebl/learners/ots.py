@@ -90,7 +90,7 @@ class OtsHedge(_Ots):
 class OtsRm(_Ots):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 
-    As OTS-Hedge, with a step of regret matching in place of Hedge's: it needs no rate and no horizon.
+    As OTS-Hedge, with a step of regret matching instead of Hedge's: it needs no rate and no horizon.
 
         R_i = 0 for every action
         each round:

@@ -1,4 +1,4 @@
-"""Sections that a page has beside those of every study: a table, a picture, and what they say."""
+"""Sections that a page has besides those of every study: a table, a picture, and what they say."""
 
 from __future__ import annotations
 

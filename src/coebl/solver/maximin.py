@@ -150,7 +150,7 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
     """Compile what ``Maximin(shape, many_ties=many_ties)`` calls, or load it from the cache of compiled code.
 
     It is also what `maximin` and `solve` call for this shape, if many_ties is False. A game of two by two actions is
-    solved in place of one of the given shape, so that a large shape takes no longer than a small one. Call it before
+    solved instead of one of the given shape, so that a large shape takes no longer than a small one. Call it before
     you start several processes, so that they find the compiled code and do not all compile it. Without the call it is
     compiled by the first solve.
 

@@ -50,7 +50,7 @@ def labels_of(description: Mapping[str, Any], result: Result) -> dict[str, str]:
 def about_of(
     cell: Cell, description: Mapping[str, Any], labels: Mapping[str, str], result: Result, rows: int, checksum: str
 ) -> dict[str, Any]:
-    """What is written into the file of a cell, beside its table."""
+    """What is written into the file of a cell, besides its table."""
     return {
         "format": FORMAT,
         "description": description,

@@ -70,7 +70,7 @@ class Results:
         return [about["description"] for _, about in self.index().cells]
 
     def metadata(self) -> list[dict[str, Any]]:
-        """What is stored of every finished cell beside its numbers: description, labels, metrics, versions, times."""
+        """What is stored with the numbers of every finished cell: description, labels, metrics, versions, times."""
         return [about for _, about in self.index().cells]
 
     def seconds(self) -> float:

@@ -4,8 +4,8 @@ A suite that has a `subject` has statements about it. `suites/pre-registered.tom
 judged, by `coebl.tournament.trial`:
 
     head-to-head     the subject against an opponent, the mean of both seats
-    best-response    what a best response takes from the subject, beside the least that it takes from an opponent
-    self-play        the subject against itself, beside an opponent against itself
+    best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
+    self-play        the subject against itself, compared with an opponent against itself
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _chosen_if_kept(old: Floats | None, new: Floats | None, seat: Seat, index: I
 
 
 class Breeder:
-    """Breeds mutants from a belief: estimates, a bonus for pairs that were seldom visited, and mutation.
+    """Breeds mutants from a belief: estimates, a bonus for rarely visited pairs, and mutation.
 
     What depends on the visits alone is kept, and only what a visit changes is recomputed.
 

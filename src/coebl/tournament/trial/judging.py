@@ -189,7 +189,7 @@ def _self_play(reader: Reader, contest: Contest, statement: Statement) -> Findin
 
 
 def _settled(reader: Reader, contest: Contest, statement: Statement, metric: str) -> tuple[list[Row], dict[str, int]]:
-    """How exploitable the subject is in self-play, beside each opponent, on a metric; and counts of games."""
+    """How exploitable the subject is in self-play, compared with each opponent, on a metric; and counts of games."""
     pairs = [(game, opponent) for game in contest.games for opponent in contest.opponents]
     checks = [
         Contrast(
