@@ -167,7 +167,7 @@ class Player:
 
         Args:
             path: of a file that `save` wrote.
-            learner: an equal learner, where it is one of your own.
+            learner: an equal learner, if it is one of your own.
         """
         saved = _read(path)
         name = saved.settings["learner"]
