@@ -204,7 +204,7 @@ def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
 
 
 def _decimal(number: float) -> str:
-    """Four decimals where they say something.
+    """Four decimals if they are significant.
 
     >>> _decimal(12.5), _decimal(0.0), _decimal(1.25e-7), _decimal(3e40)
     ('12.5000', '0.0000', '1.25e-07', '3e+40')

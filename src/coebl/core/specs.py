@@ -219,7 +219,7 @@ def _finite(text: str) -> float:
 
 
 def _number(number: float) -> str:
-    """Short where that is exact: 2 rather than 2.0.
+    """Short if that is exact: 2 rather than 2.0.
 
     >>> _number(2.0), _number(0.1), _number(1e-9)
     ('2', '0.1', '1e-09')

@@ -90,7 +90,7 @@ class Seat:
     runs: int  # how many runs are played at once: the length of axis 0
     actions: int  # how many own actions there are, m
     opponent_actions: int  # how many the opponent has, k
-    horizon: int | None  # the number of rounds, None where it is not known
+    horizon: int | None  # the number of rounds, None if it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
     offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here

@@ -105,7 +105,7 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:
-    """A metric as the label of an axis: its name, and its formula on a second line where there is one.
+    """A metric as the label of an axis: its name, and its formula on a second line if there is one.
 
     Args:
         name: of the metric.

@@ -340,7 +340,7 @@ class Results:
             game: only these games, one spec or several, in any spelling.
             row: only these row learners, likewise.
             column: only these column learners, likewise.
-            noise: its spec, where a match was played with several.
+            noise: its spec, if a match was played with several.
         """
         from coebl.study.plotting import plot_results
 
