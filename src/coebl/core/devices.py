@@ -145,7 +145,7 @@ def computing_on(device: Device) -> Iterator[None]:
     if device == "cpu":
         yield
         return
-    from coebl.core.cuda import whatever_the_batch
+    from coebl.core.cuda import batch_independent
 
-    with whatever_the_batch():
+    with batch_independent():
         yield
