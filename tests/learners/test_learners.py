@@ -125,6 +125,16 @@ class TestParameters:
             ("exp3:rewards=clipped", "rewards is 'clipped'; accepted: one of unit, raw"),
             ("exp3-ix:2", "exp3-ix, without parameters"),
             ("exp3ix", "unknown learner 'exp3ix': did you mean 'exp3-ix'?"),
+            ("fixed:0.5/0.4", r"fixed: strategy is \(0.5, 0.4\), with sum 0.9; accepted: probabilities"),
+            ("fixed:1.5/-0.5", r"strategy is \(1.5, -0.5\)"),
+            ("fixed", "fixed needs strategy; accepted: fixed:strategy=..."),
+            ("fixed:half/half", "strategy is 'half/half'; accepted: numbers separated by /"),
+            ("switching:mixtures=1/0_0/2,at=5", r"switching: mixtures\[1\] is \(0.0, 2.0\)"),
+            ("switching:mixtures=1/0_0/1,at=1", r"at is \(1.0,\); accepted: 1 round numbers, >= 2 and increasing"),
+            ("switching:mixtures=1/0_0/1_1/0,at=7/5", "accepted: 2 round numbers"),
+            ("switching:mixtures=1/0_0/1,at=2.5", "accepted: 1 round numbers"),
+            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: such as 0.5/0.5_1/0"),
+            ("switching:mixtures=1/0_0/1", "switching needs at"),
         ],
     )
     def test_bad_specs_say_what_is_wrong(self, spec, words):
@@ -141,6 +151,9 @@ class TestParameters:
             (lambda: EpsilonGreedy(-1.0), "explore is -1.0; accepted: a number, >= 0"),
             (lambda: Ucb(ties="last"), "ties is 'last'"),
             (lambda: Exp3(rewards="clipped"), "rewards is 'clipped'"),
+            (lambda: Fixed((float("nan"), 1.0)), r"strategy is \(nan, 1.0\)"),
+            (lambda: Fixed(()), r"strategy is \(\)"),
+            (lambda: Switching("1_1", (0.0,)), "at is"),
         ],
     )
     def test_bad_arguments_say_what_is_wrong(self, make, words):
@@ -310,37 +323,6 @@ class TestOpponents:
     def test_thirds_are_made_exact(self):
         learner = seated(Fixed((0.3333333, 0.3333333, 0.3333333)), WIDE)
         assert learner.policy(1).sum() == pytest.approx(1, abs=1e-15)
-
-    @pytest.mark.parametrize(
-        ("spec", "words"),
-        [
-            ("fixed:0.5/0.4", r"fixed: strategy is \(0.5, 0.4\), with sum 0.9; accepted: probabilities"),
-            ("fixed:1.5/-0.5", r"strategy is \(1.5, -0.5\)"),
-            ("fixed", "fixed needs strategy; accepted: fixed:strategy=..."),
-            ("fixed:half/half", "strategy is 'half/half'; accepted: numbers separated by /"),
-            ("switching:mixtures=1/0_0/2,at=5", r"switching: mixtures\[1\] is \(0.0, 2.0\)"),
-            ("switching:mixtures=1/0_0/1,at=1", r"at is \(1.0,\); accepted: 1 round numbers, >= 2 and increasing"),
-            ("switching:mixtures=1/0_0/1_1/0,at=7/5", "accepted: 2 round numbers"),
-            ("switching:mixtures=1/0_0/1,at=2.5", "accepted: 1 round numbers"),
-            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: such as 0.5/0.5_1/0"),
-            ("switching:mixtures=1/0_0/1", "switching needs at"),
-        ],
-    )
-    def test_bad_mixtures_say_what_is_wrong(self, spec, words):
-        with pytest.raises(InputError, match=words):
-            parse_learner(spec)
-
-    @pytest.mark.parametrize(
-        ("make", "words"),
-        [
-            (lambda: Fixed((float("nan"), 1.0)), r"strategy is \(nan, 1.0\)"),
-            (lambda: Fixed(()), r"strategy is \(\)"),
-            (lambda: Switching("1_1", (0.0,)), "at is"),
-        ],
-    )
-    def test_bad_arguments_say_what_is_wrong(self, make, words):
-        with pytest.raises(InputError, match=words):
-            make()
 
     @pytest.mark.parametrize("spec", ["fixed:0.5/0.5", "switching:mixtures=1/0/0_0/1,at=2"])
     def test_mixtures_of_another_length_are_refused(self, spec):
