@@ -69,7 +69,7 @@ ablation: .venv/developing  ## the ablation study, into results/ablation and doc
 	$(BIN)/coebl run studies/ablation.toml --out build/ablation
 	$(BIN)/python -m coebl.papers.ijcai2025.ablation build/ablation
 
-findings: .venv/developing  ## findings, ablation, which-learner and kin of docs/ anew, from their templates and results/
+findings: .venv/developing  ## regenerate findings, ablation, which-learner and kin of docs/ from their templates and results/
 	$(BIN)/python -m coebl.papers.ijcai2025.findings
 	$(BIN)/python -m coebl.papers.ijcai2025.ablation
 	$(BIN)/python -m coebl.tournament.advice

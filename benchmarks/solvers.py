@@ -152,7 +152,7 @@ def main() -> None:
         process.shutdown()
     lines += [
         "Warm starts: `Maximin`, called again after one entry of each matrix was replaced; medians. Small ones "
-        "are solved anew, which is faster.",
+        "are solved from scratch, which is faster.",
         "",
     ]
     lines += warm_table([n for n in sizes if n >= 16])

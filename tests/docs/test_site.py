@@ -99,6 +99,30 @@ def test_every_key_of_a_study_file_is_explained():
     assert re.findall(r"^### `(\S+)`", text, re.MULTILINE) == list(MATCH_UPS)
 
 
+def faults_of_snippets(text: str) -> list[str]:
+    """Lines of a page that are meant to include a file and do not."""
+    found = []
+    for fence, line in re.findall(r"^(.*)\n(.*-\s*-\s*8\s*<.*)$", text, re.MULTILINE):
+        snippet = re.fullmatch(r'--8<-- "([^"]+)"', line)
+        if not snippet or not (ROOT / snippet[1]).is_file() or re.match(r"```\s*(python|py)", fence):
+            found.append(line)
+    return found
+
+
+def test_every_snippet_of_a_page_includes_a_file():
+    """Ruff formats what is fenced as Python, and would take the marker for arithmetic: `--8 < --"file"`."""
+    pages = {page: page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md")}
+    assert sum('--8<-- "' in text for text in pages.values()) >= 2
+    assert {page: faults_of_snippets(text) for page, text in pages.items() if faults_of_snippets(text)} == {}
+
+
+def test_a_broken_snippet_is_found():
+    assert faults_of_snippets('```yaml\n--8<-- "CITATION.cff"\n```\n``` {.python}\n--8<-- "README.md"\n```') == []
+    spoilt, missing, formatted = '--8 < --"README.md"', '--8<-- "nowhere.py"', '--8<-- "README.md"'
+    text = f"```text\n{spoilt}\n```\n```text\n{missing}\n```\n```python\n{formatted}\n```"
+    assert faults_of_snippets(text) == [spoilt, missing, formatted]
+
+
 def test_the_example_learns_to_inspect(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from inspection import OUTCOME, play

@@ -192,7 +192,7 @@ def test_a_learner_plays_on_either_device_alike(game, name):
 @pytest.mark.parametrize("noise", NOISES.names)
 def test_nature_is_the_same_on_either_device(noise):
     here, there = (
-        simulate(GAMES[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
+        simulate(SHAPES[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
         for device in ("cpu", "cuda")
     )
     for ours, theirs in zip(here.kept["rewards"], there.kept["rewards"], strict=True):
@@ -203,7 +203,7 @@ def test_nature_is_the_same_on_either_device(noise):
 @pytest.mark.parametrize("name", ["coebl", "exp3"])
 def test_a_learner_plays_on_either_device_alike_with_another_noise(name, noise):
     here, there = (
-        simulate(GAMES[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
+        simulate(SHAPES[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
         for device in ("cpu", "cuda")
     )
     difference = there.final("pseudo_regret") - here.final("pseudo_regret")

@@ -45,7 +45,7 @@ def array_module(device: Device) -> Any:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise _no_device(str(error)) from None
     if count == 0:
-        raise _no_device("none is there")
+        raise _no_device("none found")
     return cupy
 
 
@@ -70,7 +70,7 @@ def device_versions(device: Device) -> dict[str, str]:
 
 
 def is_on_cuda(array: object) -> bool:
-    """Whether an array is one of CuPy's, which need not be imported to tell."""
+    """Whether an array is one of CuPy's, which need not be imported to find out."""
     return not isinstance(array, np.ndarray) and type(array).__module__.partition(".")[0] == "cupy"
 
 
@@ -111,7 +111,7 @@ def take(array: Any, at: tuple[Any, ...]) -> Any:
 
 
 def put(array: Any, at: tuple[Any, ...], values: Any) -> None:
-    """array[at] = values, likewise."""
+    """array[at] = values, as `take` reads them."""
     if not is_on_cuda(array):
         array[at] = values
     else:

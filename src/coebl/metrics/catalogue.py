@@ -121,7 +121,7 @@ class _Distance(Metric):
 
 
 def _without_rounding(strategy: Floats) -> Floats:
-    """The strategy with zeros for what is zero but for rounding, where KL would tell 1e-17 from 0."""
+    """The strategy with zeros for what is zero up to rounding, since KL distinguishes 1e-17 from 0."""
     return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
 
 

@@ -15,7 +15,7 @@ _WORDS = ("undecided", "before correction only", "")
 
 
 class Duel(NamedTuple):
-    """The end of a head-to-head."""
+    """The outcome of a head-to-head on a game."""
 
     place: int  # of its game
     game: str

@@ -49,7 +49,7 @@ def labels_of(description: Mapping[str, Any], result: Result) -> dict[str, str]:
 def about_of(
     cell: Cell, description: Mapping[str, Any], labels: Mapping[str, str], result: Result, rows: int, checksum: str
 ) -> dict[str, Any]:
-    """What is written into the file of a cell, beside its table."""
+    """What is written into the file of a cell, besides its table."""
     return {
         "format": FORMAT,
         "description": description,
@@ -192,7 +192,7 @@ _DESCRIPTION: dict[str, Callable[[object], bool]] = {
 
 
 def versions(device: Device = "cpu") -> dict[str, str]:
-    """Of all that numbers may depend on."""
+    """The versions of everything that the numbers may depend on."""
     return device_versions(device) | {
         "coebl": coebl.__version__,
         "numpy": np.__version__,

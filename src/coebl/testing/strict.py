@@ -242,19 +242,19 @@ class _OnStrictArrays(Learner):
     inner: Any = None
 
     def __post_init__(self) -> None:
-        vars(self)["sees"] = self.inner.sees  # what the other declares
+        vars(self)["sees"] = self.inner.sees  # what the wrapped learner declares
 
     def refusal(self, seat: Seat) -> str | None:
-        """The other's."""
+        """Why the wrapped learner cannot sit there, if it cannot."""
         refusal: str | None = self.inner.refusal(seat)
         return refusal
 
     def start(self, seat: Seat) -> None:
-        """Start the other on strict arrays."""
+        """Start the wrapped learner on strict arrays."""
         self.inner.start(StrictSeat.of(seat))
 
     def policy(self, t: int) -> Floats:
-        """The other's policies."""
+        """The policies of the wrapped learner, as NumPy's arrays."""
         return self._policy(self.inner.policy(t))
 
     def _policy(self, policy: Any) -> Floats:
@@ -264,7 +264,7 @@ class _OnStrictArrays(Learner):
         return plain
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Show the other what it sees, as strict arrays."""
+        """Show the wrapped learner what it sees, as strict arrays."""
 
         def shown(array: Floats | Ints | None) -> Any:
             return None if array is None else StrictArray(array.copy())
@@ -279,7 +279,7 @@ class _ResponderOnStrictArrays(_OnStrictArrays, Responder):
     """The same for a learner that answers the opponent's policy."""
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """The other's answers."""
+        """The wrapped learner's answers to the opponent's policy, as NumPy's arrays."""
         return self._policy(self.inner.respond(t, StrictArray(opponent_policy.copy())))
 
 

@@ -29,7 +29,7 @@ RECOMBINATIONS: Registry[Recombination] = Registry(
 
 
 class Belief(Protocol):
-    """What mutants are made of."""
+    """What a learner knows about the payoffs, from which mutants are bred."""
 
     count: Floats  # (runs, m, k), visits to the pair
     mean: Floats  # (runs, m, k), the part of its estimate that a pair has by itself
@@ -38,7 +38,7 @@ class Belief(Protocol):
         """Learn from one reward per run. Returns the index of the pair whose count and mean changed."""
 
     def inherited(self) -> Floats | None:
-        """What every pair has from its relatives besides, (runs, m, k); None if that is nothing."""
+        """What every pair also inherits from its relatives, (runs, m, k); None if that is nothing."""
 
 
 class _Alone(Tally):
