@@ -77,6 +77,20 @@ def test_no_layer_is_imported_from_a_string():
     assert not wrong
 
 
+def test_few_modules_know_that_there_is_cupy():
+    """Those that core/devices.py names; core/modules.py knows which extra installs it."""
+    known = {"core/devices.py", "core/cuda.py", "core/modules.py", "engine/cuda_random.py"}
+    known |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "solver" / "cuda").glob("*.py")}
+    found = set()
+    for path in modules():
+        names = [module for module, _ in imports(path)]
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        names += [node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        if any(name.partition(".")[0] in ("cupy", "cupyx") for name in names):
+            found.add(path.relative_to(ROOT).as_posix())
+    assert found - known == set()
+
+
 def test_no_private_name_is_imported_by_another_module():
     wrong = [
         f"{path.relative_to(ROOT)}: {module} {name}"
@@ -89,3 +103,26 @@ def test_no_private_name_is_imported_by_another_module():
 
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
+
+
+def test_no_registry_name_stands_for_something_else():
+    checkout = Path(__file__).parents[1]
+    homes: dict[str, list[str]] = {"GAMES": [], "LEARNERS": [], "METRICS": [], "NOISES": []}
+    for folder in ("src", "benchmarks", "tests"):
+        for path in sorted((checkout / folder).rglob("*.py")):
+            for name in assigned(path) & homes.keys():
+                homes[name].append(path.relative_to(checkout).as_posix())
+    assert homes == {
+        "GAMES": ["src/coebl/games/registry.py"],
+        "LEARNERS": ["src/coebl/learners/registry.py"],
+        "METRICS": ["src/coebl/metrics/registry.py"],
+        "NOISES": ["src/coebl/games/noise.py"],
+    }
+
+
+def assigned(path: Path) -> set[str]:
+    """The names that a file assigns to at its top level."""
+    statements = ast.parse(path.read_text(encoding="utf-8")).body
+    targets = [one.targets[0] for one in statements if isinstance(one, ast.Assign)]
+    targets += [one.target for one in statements if isinstance(one, ast.AnnAssign)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}

@@ -228,15 +228,23 @@ def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: 
 
 
 def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Tie weights, checked, and brought to 0 .. 1 in each row: the rule does not depend on it, but rounding does."""
+    """Tie weights, (runs, m) or (m,), checked and scaled."""
     weight = np.array(ties, dtype=np.float64)
     if weight.shape != shape:
         raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape {shape}, one per action.")
     weight = weight.reshape(-1, shape[-1])
     if not np.isfinite(weight).all():
         raise InputError("ties has entries that are not finite; accepted: finite weights. Replace them.")
-    weight /= 2  # so that the difference of two weights is a float
-    weight -= weight.min(axis=1, keepdims=True)
-    largest = weight.max(axis=1, keepdims=True)
-    np.divide(weight, largest, out=weight, where=largest > 0)
-    return weight
+    return scaled_weights(weight)
+
+
+def scaled_weights(weight: Floats) -> Floats:
+    """Tie weights, (runs, m), brought to 0 .. 1 in each row: the rule does not depend on it, but rounding does.
+
+    They may be arrays of any library.
+    """
+    halves = weight / 2  # so that the difference of two of them is a float
+    above = halves - halves.min(axis=1, keepdims=True)
+    largest = above.max(axis=1, keepdims=True)
+    scaled: Floats = above / np.where(largest > 0, largest, 1.0)
+    return scaled
