@@ -18,11 +18,13 @@ test: .venv/developing  ## everything that must pass: style, types, tests
 test-slow: .venv/developing  ## the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
 
+test-lowest: export NUMBA_CACHE_DIR := $(abspath build/lowest/numba)
 test-lowest: .venv/developing  ## the tests with the lowest versions that pyproject.toml promises: long
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
-	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[report]'
+	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[report,dask,interchange]'
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python pytest pytest-xdist hypothesis duckdb
-	NUMBA_CACHE_DIR=build/lowest/numba build/lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
+	$(MAKE) --no-print-directory kernels BIN=build/lowest/bin
+	build/lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
 
 coverage: .venv/developing kernels  ## which lines of src the tests run; the kernels, which are compiled, aside
 	$(BIN)/coverage erase

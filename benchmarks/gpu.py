@@ -31,7 +31,7 @@ from coebl.engine import simulate
 from coebl.learners import LEARNERS
 from coebl.solver import maximin
 from coebl.solver.cuda import CudaMaximin
-from matches import GAMES, MATCH_UPS
+from matches import MATCH_UPS, PAPER_GAMES
 
 HERE = Path(__file__).parent
 MATRICES = 1000
@@ -116,7 +116,9 @@ def _paper_match(match: tuple[str, str, str]) -> float:
 
 def measure_paper(save: Save, workers: int) -> None:
     """Every match in full, by several processes, which take turns on the device: a small game keeps it waiting."""
-    matches = [(game, row, column) for game in reversed(GAMES) for row, column in MATCH_UPS]  # the long ones early
+    matches = [
+        (game, row, column) for game in reversed(PAPER_GAMES) for row, column in MATCH_UPS
+    ]  # the long ones early
     started, done = time.perf_counter(), {}
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         running = {pool.submit(_paper_match, match): match for match in matches}
@@ -206,7 +208,7 @@ def paper_section(measured: Any) -> str:
     longest = max(times, key=times.__getitem__)
     by = "one process" if workers == 1 else f"{workers} processes at a time"
     return (
-        f"## The paper's experiments\n\nThe paper's {len(GAMES)} games and {len(MATCH_UPS)} match-ups with "
+        f"## The paper's experiments\n\nThe paper's {len(PAPER_GAMES)} games and {len(MATCH_UPS)} match-ups with "
         f"{PAPER.seeds} seeds and {PAPER.rounds} rounds, {len(times)} of {measured['all']} matches played in full, by "
         f"{by}, compilation included: {measured['minutes']:.1f} min; the aim is {PAPER_AIM} min. The longest is "
         f"{longest}, {times[longest]:.0f} s."

@@ -21,9 +21,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from coebl.engine import simulate
 from coebl.games import parse_game
 
-GAMES = ("diagonal", "bigger-number")
+FAMILIES = ("diagonal", "bigger-number")
 ROUNDS = {"kin": {8: 3000, 9: 100, 10: 10}, "coebl:c=2": {8: 100, 9: 15, 10: 2}}  # by learner and n
-METRICS = ["pseudo_regret", "exploitability"]
+MEASURED = ["pseudo_regret", "exploitability"]
 
 TEXT = """\
 # Large games
@@ -64,12 +64,12 @@ def measure(case: Case) -> Measured:
     """Play the three match-ups. To be called in a process of its own, for the memory."""
     n, learner = case.n, case.learner
     game, rounds = parse_game(f"{case.game}:{n}"), ROUNDS[learner][n]
-    simulate(game, learner, "exp3", rounds=2, seeds=1, metrics=METRICS, record="last")  # compile; solve the game
+    simulate(game, learner, "exp3", rounds=2, seeds=1, metrics=MEASURED, record="last")  # compile; solve the game
     started = time.process_time()
-    against_exp3 = simulate(game, learner, "exp3", rounds=rounds, seeds=1, metrics=METRICS, record="last")
+    against_exp3 = simulate(game, learner, "exp3", rounds=rounds, seeds=1, metrics=MEASURED, record="last")
     milliseconds = (time.process_time() - started) / rounds * 1e3
-    answered = simulate(game, learner, "best-response", rounds=rounds, seeds=1, metrics=METRICS, record="last")
-    alone = simulate(game, learner, learner, rounds=rounds, seeds=1, metrics=METRICS, record="last")
+    answered = simulate(game, learner, "best-response", rounds=rounds, seeds=1, metrics=MEASURED, record="last")
+    alone = simulate(game, learner, learner, rounds=rounds, seeds=1, metrics=MEASURED, record="last")
     return Measured(
         milliseconds,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -83,7 +83,7 @@ def uniform(case: Case) -> tuple[float, float, float]:
     """What uniform play has: regret against a best response and against Exp3, and exploitability."""
     rounds, game = ROUNDS[case.learner][case.n], f"{case.game}:{case.n}"
     results = [
-        simulate(game, "uniform", column, rounds=rounds, seeds=1, metrics=METRICS, record="last")
+        simulate(game, "uniform", column, rounds=rounds, seeds=1, metrics=MEASURED, record="last")
         for column in ("best-response", "exp3", "uniform")
     ]
     regrets = [float(result.final("pseudo_regret")[0]) / rounds for result in results[:2]]
@@ -115,7 +115,7 @@ def main() -> None:
     header = "game | n, actions | learner | rounds | ms a round | memory | regret v best-response | v Exp3 | "
     lines = [f"| {header}exploitability |", "|---" * 9 + "|"]
     for n in chosen or ROUNDS["kin"]:
-        for case in (Case(game, n, learner) for game in GAMES for learner in ROUNDS):
+        for case in (Case(game, n, learner) for game in FAMILIES for learner in ROUNDS):
             with get_context("spawn").Pool(1) as pool:
                 lines.append(line(case, pool.apply(measure, (case,))))
             print(lines[-1], flush=True)

@@ -1,6 +1,6 @@
 """The paper's experiments, as several benchmarks play them."""
 
-GAMES = [*(f"diagonal:n={n}" for n in range(2, 8)), *(f"bigger-number:n={n}" for n in range(2, 8)), "rps"]
+PAPER_GAMES = [*(f"diagonal:n={n}" for n in range(2, 8)), *(f"bigger-number:n={n}" for n in range(2, 8)), "rps"]
 MATCH_UPS = [
     ("coebl", "coebl"),
     ("ucb", "ucb"),

@@ -106,7 +106,7 @@ class Exp3Ix:
         self.t += 1
 
 
-LEARNERS: dict[str, Callable[..., Ucb | Coebl | Exp3 | Exp3Ix]] = {
+PLAIN_LEARNERS: dict[str, Callable[..., Ucb | Coebl | Exp3 | Exp3Ix]] = {
     "ucb": Ucb,
     "coebl": Coebl,
     "exp3": Exp3,
@@ -118,7 +118,7 @@ def play(payoff: Floats, row: str, column: str, horizon: int, seconds: float) ->
     """Rounds played within about so many seconds, and the seconds they took."""
     random = np.random.default_rng(0)
     m, n = payoff.shape
-    one, other = LEARNERS[row](m, n, horizon, random), LEARNERS[column](n, m, horizon, random)
+    one, other = PLAIN_LEARNERS[row](m, n, horizon, random), PLAIN_LEARNERS[column](n, m, horizon, random)
     started = time.perf_counter()
     regret, t = 0.0, 0
     while t < horizon and time.perf_counter() - started < seconds:

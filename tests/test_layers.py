@@ -89,3 +89,26 @@ def test_no_private_name_is_imported_by_another_module():
 
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
+
+
+def test_no_registry_name_stands_for_something_else():
+    checkout = Path(__file__).parents[1]
+    homes: dict[str, list[str]] = {"GAMES": [], "LEARNERS": [], "METRICS": [], "NOISES": []}
+    for folder in ("src", "benchmarks", "tests"):
+        for path in sorted((checkout / folder).rglob("*.py")):
+            for name in assigned(path) & homes.keys():
+                homes[name].append(path.relative_to(checkout).as_posix())
+    assert homes == {
+        "GAMES": ["src/coebl/games/registry.py"],
+        "LEARNERS": ["src/coebl/learners/registry.py"],
+        "METRICS": ["src/coebl/metrics/registry.py"],
+        "NOISES": ["src/coebl/games/noise.py"],
+    }
+
+
+def assigned(path: Path) -> set[str]:
+    """The names that a file assigns to at its top level."""
+    statements = ast.parse(path.read_text(encoding="utf-8")).body
+    targets = [one.targets[0] for one in statements if isinstance(one, ast.Assign)]
+    targets += [one.target for one in statements if isinstance(one, ast.AnnAssign)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}

@@ -21,6 +21,12 @@ from coebl.core.errors import InputError, shorten
 Method = Literal["student", "bootstrap"]
 Spread = TypeVar("Spread", float, Floats)
 
+LEVEL = 0.95
+"""How often an interval holds the true mean, unless another level is asked for."""
+
+ALPHA = 0.05
+"""The largest p value, corrected if there are several, at which a difference counts as significant."""
+
 _RESAMPLES = 9_999
 _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
 
@@ -85,7 +91,7 @@ class Equivalence:
 
 def mean_interval(
     samples: ArrayLike,
-    level: float = 0.95,
+    level: float = LEVEL,
     method: Method = "student",
     random: np.random.Generator | None = None,
     resamples: int = _RESAMPLES,
@@ -141,7 +147,7 @@ class Band:
     seeds: int  # how many samples a row has
 
     @classmethod
-    def of(cls, values: Floats, level: float = 0.95) -> Band:
+    def of(cls, values: Floats, level: float = LEVEL) -> Band:
         """The band of values of shape (rows, seeds): what `mean_interval` says of each row.
 
         Args:
@@ -175,7 +181,7 @@ def paired_difference(
     b: Mapping[int, float] | ArrayLike,
     *,
     seeds: Sequence[int] | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     method: Method = "student",
     random: np.random.Generator | None = None,
 ) -> PairedDifference:
@@ -249,7 +255,7 @@ def holm(p_values: Mapping[str, float] | Sequence[float]) -> dict[str, float] | 
     return adjusted
 
 
-def equivalent(samples: ArrayLike, margin: float, level: float = 0.95) -> Equivalence:
+def equivalent(samples: ArrayLike, margin: float, level: float = LEVEL) -> Equivalence:
     """Whether the mean is shown to lie between -margin and margin, by two one-sided t tests (TOST, Schuirmann 1987).
 
     Each is at 1 - level, and both must reject, so the chance to call a mean outside the margins equivalent is at most
@@ -284,7 +290,7 @@ def t_quantile(probability: float, n: int) -> float:
     return float(stdtrit(n - 1, probability))
 
 
-def half_width(sd: Spread, n: int, level: float = 0.95) -> Spread:
+def half_width(sd: Spread, n: int, level: float = LEVEL) -> Spread:
     """Half the width of Student's interval of a mean, from the standard deviation of the n samples, or from many.
 
     Args:

@@ -72,7 +72,7 @@ def test_match_saves_what_happened_in_every_round(tmp_path, suffix, coebl):
     words = ["--rounds", "6", "--seeds", "3", "--first-seed", "5", "--save", str(path)]
     code, _, error = coebl(*PLAY, "--column", "exp3", *words)
     assert code == 0, error
-    table = pandas.read_csv(path) if suffix == ".csv" else pandas.read_parquet(path)
+    table = pandas.read_csv(path, float_precision="round_trip") if suffix == ".csv" else pandas.read_parquet(path)
     kept = simulate(Match.of("rps", "ucb", "exp3", 6), range(5, 8), keep=("actions", "rewards")).kept
     assert list(table) == ["seed", "round", "row_action", "column_action", "row_reward", "column_reward"]
     assert table["seed"].tolist() == [5] * 6 + [6] * 6 + [7] * 6

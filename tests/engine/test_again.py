@@ -1,4 +1,4 @@
-"""Runs that a graphics processor leaves unsolved are played again, and nobody can tell from the result."""
+"""Runs that a graphics processor leaves unsolved are played again; the result only says how many."""
 
 import sys
 
@@ -40,6 +40,7 @@ def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
     found = simulate("rps", "coebl", "exp3", **ARGUMENTS)
     everyone = list(range(SEEDS))
     assert played == [everyone, *([unsolved] if len(unsolved) == 2 else [everyone] if unsolved else [])]
+    assert (found.replayed, known.replayed) == (0 if not unsolved else len(played[1]), 0)
     assert found.seeds.tolist() == everyone
     assert found.rounds.tolist() == known.rounds.tolist()
     for name in known.metrics:

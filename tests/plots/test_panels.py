@@ -9,7 +9,7 @@ from coebl.core.errors import InputError
 from coebl.plots.panels import MOST_LINES, plot_panels
 from coebl.runs import Runs
 
-LEARNERS = ("coebl:c=16", "coebl", "coebl:c=2", "ucb")
+SHOWN = ("coebl:c=16", "coebl", "coebl:c=2", "ucb")
 
 
 class Source:
@@ -33,7 +33,7 @@ def labels(figure):
 
 def test_games_and_learners_are_in_the_order_of_their_numbers():
     games = [f"diagonal:n={n}" for n in (10, 2, 9)]
-    figure = drawn([(game, learner, learner) for game in games for learner in LEARNERS], log=True)
+    figure = drawn([(game, learner, learner) for game in games for learner in SHOWN], log=True)
     titles = [ax.get_title().replace("\u00a0", " ") for ax in figure.axes]
     assert titles == ["Diagonal, n = 2", "Diagonal, n = 9", "Diagonal, n = 10"]
     cs = [f"COEBL, c = {c} v COEBL, c = {c}" for c in (2, 8, 16)]
@@ -43,7 +43,7 @@ def test_games_and_learners_are_in_the_order_of_their_numbers():
 
 
 def test_a_pair_looks_the_same_in_every_panel():
-    pairs = list(itertools.product(LEARNERS, LEARNERS))
+    pairs = list(itertools.product(SHOWN, SHOWN))
     figure = drawn([("rps", *pair) for pair in pairs] + [("diagonal:n=2", *pair) for pair in pairs[5:]])
     looks = [
         {line.get_label(): (line.get_color(), line.get_linestyle(), line._unscaled_dash_pattern) for line in ax.lines}

@@ -1,9 +1,11 @@
+import sys
 from dataclasses import replace
 
 import pytest
 
+from coebl.core.errors import InputError
 from coebl.report.page import write_page
-from coebl.study import Results, StudyError, parse_study
+from coebl.study import Results, StudyError, parse_study, run
 from coebl.study.cell import Cell, device_of
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
@@ -51,6 +53,13 @@ def test_a_folder_is_of_one_device(tmp_path):
         store.save(cell, cell.run())
     with pytest.raises(StoreError, match="its cells were run on cpu, and the study is to be run on cuda"):
         make_plan(parse_study(TEXT, device="cuda"), store)
+
+
+def test_a_device_that_cannot_be_used_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(InputError, match="cupy"):
+        run(parse_study(TEXT, device="cuda"), tmp_path / "new", workers=1, quiet=True)
+    assert not (tmp_path / "new").exists()
 
 
 READERS = {

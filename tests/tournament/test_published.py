@@ -46,7 +46,7 @@ def test_the_template_has_no_measured_numbers_of_its_own():
 
 # Publishing, with made-up numbers
 
-GAMES = ("rps", "biased-rps")
+PLAYED = ("rps", "biased-rps")
 
 
 class MadeUp:
@@ -72,7 +72,7 @@ class MadeUp:
 def folder(tmp_path):
     """A folder in which a test with made-up numbers has left its files."""
     suite = read_suite(published.SUITE)
-    contest = Contest("kin", ("ucb", "exp3"), {game: Arena(Setting(10, "gaussian"), 2.0) for game in GAMES})
+    contest = Contest("kin", ("ucb", "exp3"), {game: Arena(Setting(10, "gaussian"), 2.0) for game in PLAYED})
     about = {
         "title": "Made up",
         "suite_sha256": suite.digest,

@@ -21,11 +21,10 @@ import numpy as np
 from coebl.claims.reading import Sample
 from coebl.core.arrays import Floats
 from coebl.core.text import number_text
-from coebl.statistics import mean_interval, one_sided_p, t_quantile
+from coebl.statistics import LEVEL, mean_interval, one_sided_p, t_quantile
 
 Side = Literal["above", "below"]
 
-LEVEL = 0.95
 SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
 TOLERANCE = 0.1  # how far, in proportion, a mean may be from a number that it is said to be
 

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from coebl.claims.checks import LEVEL, Check, Measurement
+from coebl.claims.checks import Check, Measurement
 from coebl.claims.reading import Missing, Reader
 from coebl.core.plain import finite
 from coebl.core.specs import split_spec
 from coebl.core.text import number_text
 from coebl.runs import MatchSpecs, Source
-from coebl.statistics import holm
+from coebl.statistics import ALPHA, holm
 
 Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
@@ -77,9 +77,9 @@ class CheckResult(Measurement):
         """What the corrected p values say."""
         if self.missing:
             return "not testable"
-        if self.p_against_adjusted <= 1 - LEVEL:
+        if self.p_against_adjusted <= ALPHA:
             return "fails"
-        return "holds" if self.p_for_adjusted <= 1 - LEVEL else "not significant"
+        return "holds" if self.p_for_adjusted <= ALPHA else "not significant"
 
     def __str__(self) -> str:
         said = {"holds": "is", "fails": "is not", "not significant": "is not shown to be", "not testable": "has to be"}

@@ -8,7 +8,7 @@ from coebl.cli.screen import print_table, say
 
 if TYPE_CHECKING:
     from coebl.study import Results
-    from coebl.tournament.outcome import Outcome
+    from coebl.tournament.outcome import Finished
 
 _MOST = 24  # learners that fit a screen
 
@@ -33,11 +33,11 @@ def print_ranking(results: Results) -> None:
     )
 
 
-def print_standings(outcome: Outcome, details: bool) -> None:
+def print_standings(finished: Finished, details: bool) -> None:
     """Print the ranking of a tournament and what came out; with details, all columns, and what they mean."""
     from coebl.tournament.words import HEADER, as_table, legend, rows_of
 
-    found = outcome.standings
+    found = finished.standings
     if details:
         print(f"{as_table(found)}\n")
         say(legend(found))
@@ -49,7 +49,7 @@ def print_standings(outcome: Outcome, details: bool) -> None:
         names = ["rank", "95 %", "learner", "kind", "advantage", "worst"]
         print_table(names, [[row[name] for name in names] for row in cells], right=["rank", "advantage", "worst"])
     print()
-    for number, sentence in enumerate(outcome.sentences):
+    for number, sentence in enumerate(finished.sentences):
         say(sentence, "" if number else "bold")
     if not details:
         say(

@@ -20,7 +20,7 @@ from coebl.core.files import write_whole
 if TYPE_CHECKING:
     from coebl.study import RunSummary, Study
 
-Workers = Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core; one for a GPU.")]
 Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")]
 
 
@@ -181,6 +181,9 @@ def study_show_command(
         print(study.title)
     print(f"{len(study.matches())} matches in {cells_text(len(study.cells))}, {rounds:,} rounds in all")
     warm_up(study.cells)
-    print(f"about {duration(estimate(study, workers))} on this machine, about {disk_use(study) / 1e6:,.1f} MB on disk")
+    where = "on this machine"
+    if any(cell.device == "cuda" for cell in study.cells):
+        where = "on the processor of this machine, which may differ much from its graphics processor"
+    print(f"about {duration(estimate(study, workers))} {where}, about {disk_use(study) / 1e6:,.1f} MB on disk")
     for cell in study.cells if cells else ():
         print(cell)

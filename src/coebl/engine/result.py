@@ -43,6 +43,7 @@ class Result:
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # name to the metric's class
     device: Device = "cpu"  # where it was computed
+    replayed: int = 0  # runs played again, because a graphics processor left a matrix of theirs unsolved
 
     @property
     def row_policy(self) -> Floats:
@@ -62,13 +63,14 @@ class Result:
             part: those runs, and no others.
         """
         if len(at) == len(self.seeds):
-            return part
+            return replace(part, replayed=len(at))
         kept = {
             name: [_exchanged(*seats, at, 1) for seats in zip(whole, part.kept[name], strict=True)]
             for name, whole in self.kept.items()
         }
         return replace(
             self,
+            replayed=len(at),
             metrics={name: _exchanged(whole, part.metrics[name], at, 1) for name, whole in self.metrics.items()},
             policies=[_exchanged(*seats, at, 0) for seats in zip(self.policies, part.policies, strict=True)],
             counts=_exchanged(self.counts, part.counts, at, 0),

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from coebl.core.modules import require
+from coebl.report.claims_table import OUTCOMES
 
 Spec = dict[str, Any]
 
@@ -165,7 +166,7 @@ HEAT_MAPS: Spec = {
     },
 }
 
-_OUTCOMES = ["shown", "refuted", "open", "without data"]
+_OUTCOMES = list(OUTCOMES.values())
 _OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"]
 _OUTCOME = _category("outcome", scale={"domain": _OUTCOMES, "range": _OUTCOME_COLOURS}, title=None)
 _OUTCOME_SHAPES = {"domain": _OUTCOMES, "range": ["circle", "cross", "diamond", "square"]}

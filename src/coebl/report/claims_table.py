@@ -10,10 +10,10 @@ from coebl.claims.judging import Outcome, Reported, Verdict
 from coebl.core.text import few_digits
 from coebl.report.legend import Preset
 from coebl.report.numbers import DIGITS
+from coebl.statistics import ALPHA
 
 _VERDICTS = get_args(Outcome)
 _CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "threshold", "verdict")  # of many more
-_LEVEL = 0.05
 
 OUTCOMES = {"holds": "shown", "fails": "refuted", "not significant": "open", "not testable": "without data"}
 """What the verdict on a check is called."""
@@ -107,7 +107,7 @@ def _marks(check: VerdictValues) -> dict[str, Any]:
     outcome = OUTCOMES.get(str(check.get("verdict")), str(check.get("verdict")))
     marks: dict[str, Any] = {"outcome": outcome, "published": str(check.get("wanted")).startswith("within")}
     sides = {"shown": check.get("p_for"), "refuted": check.get("p_against")}
-    before = [word for word, p in sides.items() if isinstance(p, float) and p <= _LEVEL]
+    before = [word for word, p in sides.items() if isinstance(p, float) and p <= ALPHA]
     return marks | ({"before": before[0]} if outcome == "open" and before else {})
 
 

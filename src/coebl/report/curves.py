@@ -15,12 +15,11 @@ from coebl.plots.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
 from coebl.report.numbers import HALF_DIGITS, short
 from coebl.runs import Runs, Source
-from coebl.statistics import Band, holm, paired_difference
+from coebl.statistics import ALPHA, Band, holm, paired_difference
 
 _POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20
 _NUMBERS = 500_000  # that the curves of a page have together, at most, but for very many: about eight bytes each
-_LEVEL = 0.05
 
 MatchRuns = tuple[int, int, dict[str, Runs]]  # row, column, and by metric its runs
 # Row, column, and by metric: rounds, seeds, means, half widths, and in head-to-heads,
@@ -121,7 +120,7 @@ def _add_standings(curves: Curves, ends: Mapping[str, Sequence[tuple[list[Any], 
     for duels in ends.values():
         raw = [_p_value(last) for _, last in duels]
         for (numbers, _), before, after in zip(duels, raw, holm(raw), strict=True):
-            numbers.append((before <= _LEVEL) + (after <= _LEVEL))
+            numbers.append((before <= ALPHA) + (after <= ALPHA))
 
 
 def _p_value(last: Floats) -> float:

@@ -25,7 +25,7 @@ from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
 from coebl.plots.described import known_to
 from coebl.plots.labels import metric_words
-from coebl.statistics import Equivalence, Interval, equivalent, holm, paired_difference
+from coebl.statistics import ALPHA, Equivalence, Interval, equivalent, holm, paired_difference
 from coebl.study.finding import find, listed
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ BySeed = dict[int, float]
 
 ALL_GAMES = "all games"
 DEFAULT = "pseudo_regret"
-_LEVEL = 0.05  # of the tests that the sentence goes by
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Comparison:
     def _verdict(self, contest: Contest) -> str:
         if contest.difference.n < 2:
             return f"one seed says nothing about {self.a} and {self.b}"
-        if contest.p < _LEVEL:
+        if contest.p <= ALPHA:
             word = "lower" if contest.difference.mean < 0 else "higher"
             return f"{self.a} has the {word} {self.title}, so {self.a if word == self.better else self.b} does better"
         if contest.equivalence:
@@ -112,8 +111,8 @@ class Comparison:
         """On how many games each does better, by the corrected tests."""
         if len(games) < 2:
             return f" on {games[0].game}"
-        lower = sum(game.p_holm < _LEVEL and game.difference.mean < 0 for game in games)
-        higher = sum(game.p_holm < _LEVEL and game.difference.mean > 0 for game in games)
+        lower = sum(game.p_holm <= ALPHA and game.difference.mean < 0 for game in games)
+        higher = sum(game.p_holm <= ALPHA and game.difference.mean > 0 for game in games)
         for_a, for_b = (lower, higher) if self.better == "lower" else (higher, lower)
         return f" over {len(games)} games: {self.a} does better on {for_a} of them, {self.b} on {for_b}"
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.statistics import holm, paired_difference
+from coebl.statistics import ALPHA, holm, paired_difference
 from coebl.study.results import Results
 
-METRICS = ("pseudo_regret", "regret")  # what may decide: the first that was recorded
-_LEVEL = 0.05
+DECISIVE = ("pseudo_regret", "regret")  # what may decide: the first that was recorded
 
 Setting = tuple[str, str, int]  # game, noise and horizon
 BySeed = dict[int, float]
@@ -34,7 +33,7 @@ class Pairing:
     @property
     def winner(self) -> str:
         """Who beats the other one, or nothing."""
-        if self.p_holm > _LEVEL or self.advantage == 0:
+        if self.p_holm > ALPHA or self.advantage == 0:
             return ""
         return self.first if self.advantage > 0 else self.second
 
@@ -80,7 +79,7 @@ class Ranking:
 
 def rank(results: Results) -> Ranking | None:
     """Rank the learners of a study; None if no two of them met, or nothing was recorded that says who is ahead."""
-    metric = next((name for name in METRICS if name in results.metrics), None)
+    metric = next((name for name in DECISIVE if name in results.metrics), None)
     if metric is None:
         return None
     kinds = results.kinds()

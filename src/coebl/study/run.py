@@ -94,6 +94,8 @@ def run(
             "no limit."
         )
     started = time.perf_counter()
+    if executor is None and not Path(out).exists():
+        _check_usable(study.cells)  # before the folder is made
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
         plan = make_plan(study, store)
@@ -102,8 +104,8 @@ def run(
         todo = sorted(works, key=works.__getitem__, reverse=True)
         digests = {cell: cell.digest() for cell in todo}
         failed: dict[Cell, Failure] = {}
-        for device in {cell.device for cell in todo} if executor is None else ():
-            array_module(device)  # complains if it cannot be used here
+        if executor is None:
+            _check_usable(todo)
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
@@ -139,6 +141,12 @@ def run(
         used=plan.stored - plan.left_alone,
         causes=dict(Counter(failure.cause for failure in failed.values()).most_common()),
     )
+
+
+def _check_usable(cells: Iterable[Cell]) -> None:
+    """Refuse cells of a device that cannot be used here."""
+    for device in {cell.device for cell in cells}:
+        array_module(device)
 
 
 def _shared_counter() -> Any:

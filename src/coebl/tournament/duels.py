@@ -10,10 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.statistics import Interval, holm, paired_difference
+from coebl.statistics import ALPHA, Interval, holm, paired_difference
 from coebl.tournament.measured import Measured
 
-LEVEL = 0.05
 OVERALL = ""  # in the place of a game: all of them
 
 
@@ -31,7 +30,7 @@ class Duel:
     @property
     def winner(self) -> str:
         """Who beats whom after the correction, or nothing."""
-        if self.p_holm > LEVEL or self.advantage.mean == 0:
+        if self.p_holm > ALPHA or self.advantage.mean == 0:
             return ""
         return self.first if self.advantage.mean > 0 else self.second
 

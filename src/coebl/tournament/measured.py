@@ -18,7 +18,7 @@ from coebl.study import Results, Study
 from coebl.study.cell import is_file
 from coebl.study.plan import key_of
 from coebl.study.summaries import once
-from coebl.tournament.plan import METRICS, YARDSTICK
+from coebl.tournament.plan import TOURNAMENT_METRICS, YARDSTICK
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,12 @@ class _Ends:
         for digest, about in results.index().cells:
             description, labels = about["description"], about["labels"]
             match = labels["game"], labels["row"], labels["column"]
-            if key_of(description) not in wanted or not set(METRICS) <= set(about["metrics"]):
+            if key_of(description) not in wanted or not set(TOURNAMENT_METRICS) <= set(about["metrics"]):
                 continue
-            columns, _ = results.store.columns(digest, METRICS, last=True)
+            columns, _ = results.store.columns(digest, TOURNAMENT_METRICS, last=True)
             kept = np.isin(columns["seed"], asked)
-            part = {"seed": columns["seed"][kept], **{metric: columns[metric][-1, kept] for metric in METRICS}}
+            last = {metric: columns[metric][-1, kept] for metric in TOURNAMENT_METRICS}
+            part = {"seed": columns["seed"][kept], **last}
             self._parts.setdefault(match, []).append(part)
             self.learners |= set(match[1:])
             for seat in ("row", "column"):

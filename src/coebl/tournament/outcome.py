@@ -17,7 +17,7 @@ from coebl.tournament.words import sentences
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Finished:
     """The standings of a tournament, in numbers, words and files."""
 
     standings: Standings
@@ -25,7 +25,7 @@ class Outcome:
     files: Path  # the folder that they are in
 
 
-def finish(suite: Suite, study: Study, folder: Path, command: str) -> Outcome:
+def finish(suite: Suite, study: Study, folder: Path, command: str) -> Finished:
     """Rank what is finished of a tournament, and write its files.
 
     Args:
@@ -39,7 +39,7 @@ def finish(suite: Suite, study: Study, folder: Path, command: str) -> Outcome:
     files = {split_spec(cell.row).without_folder for cell in study.cells if split_spec(cell.row).file}
     own = [one.learner for one in found.standings if one.learner in files]
     about = about_run(suite, results, command)
-    return Outcome(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
+    return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from coebl.study.sweep import expand
 from coebl.tournament.suite import Suite
 
 YARDSTICK = "best-response"  # whom every learner meets in both seats, to measure how far it can be exploited
-METRICS = ("pseudo_regret", "exploitability")
+TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that goes on with the spec before it
 
@@ -166,7 +166,7 @@ def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, 
 def metrics_of(suite: Suite) -> list[str]:
     """What is measured: what the statements need, if there are any."""
     stated = [metric for one in suite.statements for metric in (one.metric, *one.reported)]
-    return list(dict.fromkeys(stated or METRICS))
+    return list(dict.fromkeys(stated or TOURNAMENT_METRICS))
 
 
 def _test_pairs(suite: Suite, subjects: Sequence[str], folder: Path) -> list[list[str]]:

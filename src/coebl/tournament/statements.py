@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.metrics import metric_class
+from coebl.statistics import ALPHA
 
 StatementKind = Literal["head-to-head", "best-response", "self-play"]
-ALPHA = 0.05  # of `coebl.claims`, whose intervals have 95 %
 CORRECTION = "holm"
 
 

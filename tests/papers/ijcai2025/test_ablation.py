@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from coebl.papers.ijcai2025.ablation import STUDY, TEMPLATE, Files, render, summarise
-from coebl.papers.ijcai2025.wishes import ALL_GAMES, KIN, OUTCOMES, WISHES, comparisons
+from coebl.papers.ijcai2025.wishes import KIN, OUTCOMES, WISHES, comparisons
 from coebl.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study, run
+from coebl.study.compare import ALL_GAMES
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results" / "ablation"
@@ -68,7 +69,7 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
         found = []
         for c in ("coebl:", "coebl:c=2,"):
             one = files.test(c + variant, outcome, base and c + base)
-            found.append(int(np.sign(one.mean)) * one.shown)
+            found.append(int(np.sign(one.mean)) * one.significant)
         return found
 
     assert shown("mutation=sparse:probability=0", "best-response") == [-1, -1]
@@ -89,10 +90,12 @@ def test_what_the_words_say_is_what_the_numbers_say(files):
     assert shown(f"{several}+play=draw", "best-response", several) == [1, 1]
     assert shown("population=pool:mutants=4", "best-response") == [0, -1]
     for plainly in (True, False):
-        assert not any(one.shown for tests in files.of_wish("selection", plainly).values() for one in tests.values())
+        assert not any(
+            one.significant for tests in files.of_wish("selection", plainly).values() for one in tests.values()
+        )
     for none in ("coebl:selection=none", "coebl:c=2,selection=none"):
         assert all(one[5:8] == (0, 0, 0) for one in found_of(files, none))
-    kin = [one for (learner, _) in files.of_wish(KIN) for one in found_of(files, learner) if one.shown]
+    kin = [one for (learner, _) in files.of_wish(KIN) for one in found_of(files, learner) if one.significant]
     assert all(one.mean > 0 for one in kin)
     assert {(one.learner, one.outcome) for one in kin} == {
         *(("kin:mutation=0", outcome) for outcome in ("ucb", "self-play")),

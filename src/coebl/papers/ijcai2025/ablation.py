@@ -24,13 +24,12 @@ from coebl.core.text import decimal_places
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.wishes import (
-    ALL_GAMES,
     KIN,
     OUTCOMES,
     SELF_PLAY,
     WISHES,
     Difference,
-    Outcomes,
+    OutcomesBySeed,
     label,
     plain,
 )
@@ -38,6 +37,7 @@ from coebl.plots import save
 from coebl.plots.looks import PALETTE
 from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
 from coebl.study import Results, Study, read_study
+from coebl.study.compare import ALL_GAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ class Files:
     def counted(self, wish: str) -> tuple[int, int, int]:
         """How many of the tests v plain learners show that a wish is better, worse, and how many there are."""
         tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
-        shown = [one for one in tests if one.shown]
+        shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
 
 
@@ -98,7 +98,7 @@ def _difference(row: dict[str, str]) -> Difference:
 
 def summarise(results: Results, study: Study, folder: Path) -> None:
     """Write the summary, the tables and the figures of a finished study into the folder."""
-    outcomes = Outcomes(results, study)
+    outcomes = OutcomesBySeed(results, study)
     differences = outcomes.differences()
     summary = {
         "command": f"coebl run {STUDY.as_posix()} --out FOLDER",
@@ -139,7 +139,7 @@ def plot_wishes(files: Files, wishes: Sequence[str]) -> Figure:
             tick.set_fontweight("normal" if name else "bold")
         panels[0].set_ylim(len(lines) - 0.5, -0.5)
         handles, labels = panels[0].get_legend_handles_labels()
-        note = "Bars: 95 % intervals of the paired difference. Filled: after Holm, p < 0.05"
+        note = "Bars: 95 % intervals of the paired difference. Filled: significant after Holm"
         figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), title=note, alignment="left")
         lay_out(figure)
         return figure
@@ -157,7 +157,7 @@ def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: d
         for wish, one in tests:
             if one.base == base:
                 y = lines[wish, label(one.learner)] + 0.36 * (which - (len(bases) - 1) / 2)
-                face = colour if one.shown else "white"
+                face = colour if one.significant else "white"
                 ax.plot([one.low, one.high], [y, y], color=colour, linewidth=1.1)
                 ax.plot(one.mean, y, marker, color=colour, markerfacecolor=face, markersize=3.6, markeredgewidth=0.8)
     levels = "  ".join(
@@ -186,7 +186,7 @@ def cell(one: Difference) -> str:
     half = (one.high - one.low) / 2
     places = decimal_places(half) if half > 0 else 0
     text = f"{one.mean:.{places}f} [{one.low:.{places}f}, {one.high:.{places}f}]"
-    return f"**{text}**" if one.shown else text
+    return f"**{text}**" if one.significant else text
 
 
 def setting(spec: str) -> str:

@@ -15,6 +15,7 @@ from coebl.papers.ijcai2025.claims import HEADLINE
 from coebl.papers.ijcai2025.experiments import BASELINES, VARIANTS, Variant, games
 from coebl.plots import game_title, learner_title
 from coebl.plots.style import NOTE, lay_out, look, new_figure
+from coebl.statistics import ALPHA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 
 NAME = "who-wins"
 _OPEN = "not significant"
-_LEVEL = 0.05
 _HEADINGS = {"text": "the paper's text", "c=2": "c = 2 everywhere", "as-released": "c = 2, baselines as released"}
 
-Check = Mapping[str, Any]  # as `coebl.claims` has it in plain values
-Checks = Mapping[str, Mapping[str, Check]]  # by variant, and by what they are about
+CheckValues = Mapping[str, Any]  # as `coebl.claims` has it in plain values
+Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by what they are about
 
 
 def read_checks(results: Path) -> Checks:
@@ -64,19 +64,19 @@ def draw_picture(checks: Checks) -> Figure:
         return figure
 
 
-def _matrix(variant: Variant, checks: Mapping[str, Check]) -> list[list[Check]]:
+def _matrix(variant: Variant, checks: Mapping[str, CheckValues]) -> list[list[CheckValues]]:
     """The checks by game and baseline."""
     return [[checks[str(variant.against_coebl(role, game))] for role in BASELINES] for game in games()]
 
 
-def _text(check: Check) -> str:
+def _text(check: CheckValues) -> str:
     """The number of a match, marked if it would be decided without Holm's correction."""
     value = float(check["measured"])
-    before_only = "°" if check["verdict"] == _OPEN and min(check["p_for"], check["p_against"]) <= _LEVEL else ""
+    before_only = "°" if check["verdict"] == _OPEN and min(check["p_for"], check["p_against"]) <= ALPHA else ""
     return with_minus(number_text(value, 1 + max(1, math.floor(math.log10(abs(value)))), ",")) + before_only
 
 
-def _draw(ax: Axes, rows: list[list[Check]], largest: float) -> None:
+def _draw(ax: Axes, rows: list[list[CheckValues]], largest: float) -> None:
     from matplotlib.patches import Rectangle
 
     means = np.array([[check["measured"] for check in row] for row in rows])

@@ -14,14 +14,14 @@ from coebl.learners import Learner, parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.kin import Kin
 from coebl.runs import Runs
-from coebl.statistics import holm, mean_interval, paired_difference
+from coebl.statistics import ALPHA, holm, mean_interval, paired_difference
 from coebl.study import Results, Study
+from coebl.study.compare import ALL_GAMES
 
 WISHES = ("mutation", "recombination", "selection", "population")  # by the parameters of COEBL
 KIN = "kin"  # the group of its comparisons
 SELF_PLAY = "self-play"
 OUTCOMES = ("best-response", "ucb", "exp3", SELF_PLAY)  # the opponents; lower is better in all of them
-ALL_GAMES = "all games"
 ROUNDS = 100  # regrets are per so many
 
 # A second base, where the question needs one: the same learner but for one parameter.
@@ -57,9 +57,9 @@ class Difference(NamedTuple):
     p_holm: float | None  # corrected over all tests of the study; None on single games, which are not tested
 
     @property
-    def shown(self) -> bool:
+    def significant(self) -> bool:
         """Whether there is a difference, after Holm, at 5 %."""
-        return self.p_holm is not None and self.p_holm < 0.05
+        return self.p_holm is not None and self.p_holm <= ALPHA
 
 
 def plain(spec: str) -> str:
@@ -108,7 +108,7 @@ def _changed(learner: Learner) -> dict[str, str]:
     return {name: str(getattr(learner, name)) for name in names if getattr(learner, name) != getattr(usual, name)}
 
 
-class Outcomes:
+class OutcomesBySeed:
     """The outcomes of the learners of a study, by seed. The study has to be finished."""
 
     def __init__(self, results: Results, study: Study) -> None:
