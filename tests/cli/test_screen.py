@@ -113,7 +113,7 @@ def test_whoever_stops_a_command_is_told_how_to_go_on(stop, code, capsys):
     with pytest.raises(SystemExit) as stopped, going_on("coebl run it.toml --out here", 2, None):
         stop()
     assert stopped.value.code == code
-    assert capsys.readouterr().err == "\ncoebl: stopped; to go on: coebl run it.toml --out here --workers 2\n"
+    assert capsys.readouterr().err == "\ncoebl: stopped; to continue: coebl run it.toml --out here --workers 2\n"
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -124,7 +124,7 @@ def test_a_tournament_that_is_stopped_while_it_ranks_says_how_to_go_on(coebl, tm
     done = coebl("tournament", "--learners", "exp3,uniform", "--games", "rps", "--out", "out", cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr == (
-        "\ncoebl: stopped; to go on: coebl tournament --learners exp3,uniform --games rps --out out\n"
+        "\ncoebl: stopped; to continue: coebl tournament --learners exp3,uniform --games rps --out out\n"
     )
 
 

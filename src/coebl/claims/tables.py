@@ -1,6 +1,6 @@
 """Verdicts as JSON, as Markdown and as a table for a terminal.
 
-Where variants are named, `titles` has what each is called, by its id, in the order in which they are told.
+If variants are named, `titles` has what each is called, by its id, in the order in which they are reported.
 """
 
 from __future__ import annotations

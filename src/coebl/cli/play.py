@@ -117,7 +117,7 @@ def match_command(
     device: DeviceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Play two learners against each other and print how it ended.
+    """Play two learners against each other and print the outcome.
 
     \b
     Examples:
@@ -221,12 +221,12 @@ def _reading(match: Match, regret: Interval) -> str:
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:
-        return "One run tells nothing of the noise; use more --seeds."
+        return "One run says nothing about the noise; use more --seeds."
     seat, learner, sign = ("column", match.column, 1) if regret.mean > 0 else ("row", match.row, -1)
     mean, *ends = (sign * total / match.rounds for total in (regret.mean, regret.low, regret.high))
     interval = f"{min(ends):.2g} .. {max(ends):.2g}"
     if min(ends) <= 0:
-        return f"Neither player is ahead: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
+        return f"No significant difference: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
     return (
         f"The {seat} player, {learner}, wins {mean:.2g} a round more than the value of the game gives it, "
         f"95 % interval {interval}."

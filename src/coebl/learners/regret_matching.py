@@ -60,7 +60,7 @@ class RegretMatchingPlus(RegretMatching):
 
     Full information, as regret matching, and the same bound.
 
-        as regret matching, but for the last step:
+        as regret matching, except for the last step:
           R_i = max(0, R_i + u_i - x'u)
     """
 

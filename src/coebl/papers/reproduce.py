@@ -48,7 +48,7 @@ def reproduce(
 
     Args:
         paper: which one.
-        out: the folder of the results; it is made, or resumed.
+        out: the folder of the results; it is created, or resumed.
         quick: only small games and few seeds, and the main figures.
         figures: if any are named, only these figures and the claims named are made, from what they need.
         claims: likewise.

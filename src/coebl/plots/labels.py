@@ -37,7 +37,7 @@ def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
 
 
 def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING) -> str:
-    """A learner as people read it; one of which nothing is known is its own title.
+    """A learner's title for people; an unknown learner is shown by its spec.
 
     Args:
         spec: its spec.

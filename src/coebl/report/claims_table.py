@@ -25,7 +25,7 @@ VerdictValues = Mapping[str, Any]  # a `coebl.claims.judging.Verdict` as plain v
 
 
 def claims_table(verdicts: Sequence[VerdictValues], presets: Sequence[Preset]) -> dict[str, Any]:
-    """The grid: variants across, claims down, and in each square what was found, the first verdict is shown."""
+    """The grid of variants (columns) and claims (rows): each square has its verdicts, and shows the first."""
     whole = [
         dict.fromkeys(field.name for field in fields(Verdict))
         | dict(verdict)

@@ -14,7 +14,7 @@ _WIDTH = 11  # letters of a learner's name in a line
 
 
 def heat_maps(content: Content) -> dict[str, Any] | None:
-    """All that the script draws but for the size, and what it says in words; None where nobody met such a one."""
+    """All that the script draws except for the size, and what it says in words; None if nobody met such a one."""
     met = {(duel.place, duel.row, duel.column): duel for duel in duels(content)}
     learners = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     rows: list[dict[str, Any]] = []

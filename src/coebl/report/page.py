@@ -1,4 +1,4 @@
-"""The page: the results of a study as one HTML file that needs no network, with figures that answer to a reader.
+"""The page: the results of a study as one HTML file that needs no network, with interactive figures.
 
 The page is made from a `Source`, which says what was measured, and an `About`, which says where it comes from. All that
 they hold is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the script writes
@@ -81,7 +81,7 @@ def write_page(
             missing or None.
         headline: the id of the claim whose checks the answer at the top counts.
         presets: choices of lines, the first of which is shown first.
-        command: what makes the study anew.
+        command: the command that runs the study again.
         about: what is known of the study; by default it is read from its folder.
         first: metrics that come before the others, in this order. In self-play the first one without a sign is drawn
             at first, head to head the first one whose sign says who is ahead.

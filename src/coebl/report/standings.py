@@ -16,7 +16,7 @@ Tally = tuple[int, int, int]  # won, level, lost
 
 
 class Duel(NamedTuple):
-    """The end of a head-to-head."""
+    """The outcome of a head-to-head on a game."""
 
     place: int  # of its game
     game: str

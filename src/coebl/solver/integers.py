@@ -86,7 +86,7 @@ def _pivot(T: NDArray[np.object_], r: int, s: int) -> None:
 
 
 def _strategies(T: NDArray[np.object_], basic: NDArray[Any], nonbasic: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Those that b and c belong to."""
+    """The strategies of both players that the tableau stands for."""
     m, n = len(basic), len(nonbasic)
     primal, dual = np.zeros(n + m, dtype=object), np.zeros(n + m, dtype=object)
     primal[basic], dual[nonbasic] = np.maximum(T[:m, n], 0), np.maximum(-T[m, :n], 0)

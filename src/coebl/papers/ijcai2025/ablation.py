@@ -3,7 +3,7 @@
 Run in the root of a checkout:
 
     coebl run studies/ablation.toml --out FOLDER
-    python -m coebl.papers.ijcai2025.ablation FOLDER    results/ablation anew, and the page
+    python -m coebl.papers.ijcai2025.ablation FOLDER    results/ablation again, and the page
     python -m coebl.papers.ijcai2025.ablation           the page alone, from results/ablation
 """
 
