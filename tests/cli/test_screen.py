@@ -101,6 +101,12 @@ def test_a_title_is_wrapped_between_words_and_not_before_a_unit(capsys):
     assert capsys.readouterr().out.splitlines() == ["      the", "      worst", "95 %  case", "1-3   7"]
 
 
+def test_a_sentence_is_not_broken_before_a_unit_or_in_an_equation(capsys, monkeypatch):
+    monkeypatch.setattr(screen, "width", lambda: 14)
+    screen.say("it took 12345 % with c = 2, or 0.1 .. 0.2")
+    assert capsys.readouterr().out.splitlines() == ["it took", "12345 % with", "c = 2, or", "0.1 .. 0.2"]
+
+
 @pytest.mark.parametrize(("stop", "code"), [(interrupt, 130), (lambda: signal.raise_signal(signal.SIGTERM), 143)])
 def test_whoever_stops_a_command_is_told_how_to_go_on(stop, code, capsys):
     before = signal.getsignal(signal.SIGTERM)

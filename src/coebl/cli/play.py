@@ -10,6 +10,7 @@ import typer
 
 from coebl.cli.app import DeviceOption, app
 from coebl.cli.rounds import check_savable, save_rounds
+from coebl.cli.screen import say
 from coebl.cli.waiting import compilation_told, progress_bar
 from coebl.core.errors import check_whole, printable
 from coebl.core.plain import finite
@@ -191,7 +192,8 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
             print(f"{name:<{width}} {mean:>12}   {low} .. {high}")
         else:
             print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
-    print(f"\n{printable(_reading(match, _intervals({_READING: regret})[_READING]))}")
+    print()
+    say(_reading(match, _intervals({_READING: regret})[_READING]))
 
 
 def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
