@@ -20,8 +20,8 @@ MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": 
 MEANINGS: dict[Outcome, str] = {
     "holds": "holds",
     "fails": "fails, with how many of its checks are refuted",
-    "not significant": "undecided",
-    "not testable": "not testable here",
+    "not significant": "not significant",
+    "not testable": "not testable",
 }
 
 
