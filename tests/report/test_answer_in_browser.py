@@ -53,7 +53,7 @@ def test_the_answer_and_what_is_left_out_come_first(answer):
     assert sentences == [
         "Under “plain”, of 3 claims 2 hold and 1 fails; "
         "under “c = 2”, 0 hold and 0 fail (2 not significant, 1 not judged).",
-        "C9, “It wins”: under “plain”, 1 of 3 checks is refuted.",
+        "C9, “It wins”: under “plain”, 1 of 2 checks run (3 in all) is refuted.",
     ]
     assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
     assert answer.find("#citation-text").text == "@misc{demo}"

@@ -114,7 +114,7 @@ def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
     parts = [
         f"{len(missing)} game{'s' * (len(missing) > 1)} ({_together(map(game_title, missing))})" if missing else "",
         f"{partly} matches on the other games" if partly else "",
-        f"{wanted - found} of {wanted} seeds" if found < wanted else "",
+        f"{wanted - found} of {wanted} seeds, so {found} were run" if found < wanted else "",
     ]
     what = "; ".join(filter(None, parts))
     return LeftOut(what, "coebl reproduce") if what else None
