@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coebl.cli.app import DeviceOption, app, cells_text
-from coebl.cli.rankings import print_ranking
+from coebl.cli.rankings import print_notices, print_ranking
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
@@ -63,7 +63,9 @@ def run_command(
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
     if summary.finished or summary.used:
         with going_on(shlex.join(again), workers, dask):
-            print_ranking(Results(out))
+            results = Results(out)
+            print_ranking(results)
+            print_notices(results)
         name = shlex.quote(str(out))
         print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
