@@ -149,7 +149,7 @@ def test_a_learner_that_fails_from_the_first_is_told_before_the_work(coebl, tmp_
         "coebl: mine.py, line 15: ArithmeticError: too many actions (mine.py:Mine, in its first rounds); nothing was "
         "run. Repair the file.\n"
     )
-    assert not (tmp_path / "out").exists()
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):

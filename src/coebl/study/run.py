@@ -98,9 +98,9 @@ def run(
             "no limit."
         )
     started = time.perf_counter()
-    new = not Path(out).exists()
+    new = not Path(out).exists() or (Path(out).is_dir() and not any(Path(out).iterdir()))
     if executor is None and new:
-        _check_usable(study.cells)  # before the folder is made
+        _check_usable(study.cells)  # before anything is written
     if rehearse and new:
         _rehearse(study.cells)
     store = Store.create(Path(out), study.name, study.text)
