@@ -98,7 +98,7 @@ def run(
             "no limit."
         )
     started = time.perf_counter()
-    new = not Path(out).exists() or (Path(out).is_dir() and not any(Path(out).iterdir()))
+    new = _is_new(Path(out))
     if executor is None and new:
         _check_usable(study.cells)  # before anything is written
     if rehearse and new:
@@ -163,6 +163,14 @@ def _rehearse(cells: Iterable[Cell]) -> None:
     if tries:
         warm_up(cell for cells in tries.values() for cell in cells)
         check_own(tries)
+
+
+def _is_new(folder: Path) -> bool:
+    """Whether there is nothing in a folder yet; what cannot be looked into is for the store to tell."""
+    try:
+        return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except OSError:
+        return False
 
 
 def _check_usable(cells: Iterable[Cell]) -> None:
