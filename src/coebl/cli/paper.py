@@ -189,6 +189,8 @@ def report_command(
     from coebl.study import Results
 
     results = Results(folder)
+    if not results.matches():
+        raise InputError(results.why_empty())
     path = out or folder / "report.html"
     paper = paper_of(results.store.name)
     if paper:

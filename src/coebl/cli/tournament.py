@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coebl.cli.app import DeviceOption, app, repeated
-from coebl.cli.rankings import print_standings
+from coebl.cli.rankings import print_notices, print_standings
 from coebl.cli.screen import say
 from coebl.cli.studies import Dask, Workers, going_on, run_study
 
@@ -57,6 +57,7 @@ def tournament_command(
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
     from coebl.core.devices import check_device
+    from coebl.study import Results
     from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
     from coebl.tournament.suite import read_suite
 
@@ -76,6 +77,7 @@ def tournament_command(
             files = _tell_trial(chosen, field, study, out, command)
         else:
             files = _tell_standings(chosen, study, out, command, details, quick)
+        print_notices(Results(out))
     print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)

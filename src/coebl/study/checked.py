@@ -71,7 +71,7 @@ class Checked:
 
     def write(self) -> None:
         """Write the file, if anything was added."""
-        if self._changed:
+        if self._changed and (self._path.is_file() or not self._path.exists()):  # into a pipe it would wait
             with contextlib.suppress(InputError):  # a folder that is read only can still be read
                 write_whole(self._path, self._bytes())
                 self._changed = False
