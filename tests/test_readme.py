@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 from coebl.papers.ijcai2025 import PAPER
+from coebl.tournament import read_suite
+from coebl.tournament.plan import left_out
 
 ROOT = Path(__file__).parents[1]
 WORDS = " ".join((ROOT / "README.md").read_text().split())
@@ -21,6 +23,12 @@ def test_the_speed_of_the_solver_is_that_of_the_benchmarks():
     times = list(map(float, rows))
     assert len(times) == 16
     assert f"{min(times)} to {max(times)} times as fast" in WORDS
+
+
+def test_the_field_of_the_tournament_is_that_of_the_suite():
+    field = read_suite().learners
+    assert f"The {len(field)} learners of the suite" in WORDS
+    assert left_out(field) == ["kin", "exp3-as-released", "exp3-ix-as-released"]
 
 
 def test_every_link_leads_somewhere():

@@ -7,6 +7,7 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,10 +93,14 @@ def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_means(rows: list[SummaryRow]) -> None:
+    from coebl.learners import LEARNERS
+
     names = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
         names.insert(1, "noise")
-    table = [[printable(str(value)) for value in map(dict(row).__getitem__, names)] for row in rows]
+    learners = LEARNERS.told_apart(row[seat] for row in rows for seat in ("row", "column"))
+    shown_as = [dict(row) | {seat: learners[row[seat]] for seat in ("row", "column")} for row in rows]
+    table = [[printable(str(row[name])) for name in names] for row in shown_as]
     widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
     print(f"{_padded(names, widths)}  {'mean':>12}  95 % interval (Student)")
     for row, shown in zip(rows, table, strict=True):
@@ -173,7 +178,11 @@ def compare_command(
             print(notice, file=sys.stderr)
 
 
-def _print_comparison(comparison: Comparison) -> None:
+def _print_comparison(found: Comparison) -> None:
+    from coebl.learners import LEARNERS
+
+    learners = LEARNERS.told_apart([found.a, found.b])
+    comparison = replace(found, a=learners[found.a], b=learners[found.b])
     names = ["way", "game", "opponents", "seats", "n"]
     rows = [contest.row() for contest in comparison.contests]
     for row in rows:

@@ -63,7 +63,7 @@ def run_command(
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
     if summary.finished or summary.used:
         with going_on(shlex.join(again), workers, dask):
-            print_ranking(Results(out))
+            print_ranking(Results(out), study)
         name = shlex.quote(str(out))
         print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:

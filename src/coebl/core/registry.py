@@ -6,7 +6,7 @@ registry's table of homes, through an entry point of another package, or as ``pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
@@ -137,6 +137,26 @@ class Registry(Generic[T]):
                 values = {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parameters)
                 parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
+
+    def told_apart(self, specs: Iterable[str]) -> dict[str, str]:
+        """Specs as people read them side by side: what one of a name sets, the others of that name show too.
+
+        So a default is named where there are other values beside it. No file is run for it: what stands in one is told
+        by its spec.
+        """
+        listed = list(dict.fromkeys(specs))
+        texts = {spec: spec for spec in listed}
+        by_name: dict[str, list[str]] = {}
+        for spec in listed:
+            parts = split_spec(spec)
+            if not parts.file and parts.name in self:
+                by_name.setdefault(parts.name, []).append(spec)
+        for name, alike in by_name.items():
+            with suppress(InputError):  # only another version can read it
+                given = {spec: self.parse(spec)[1] for spec in alike}
+                shown = {key for arguments in given.values() for key in arguments}
+                texts |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
+        return texts
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
         """The entry of a factory, or a new entry under this name if it is not registered."""
