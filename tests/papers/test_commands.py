@@ -70,6 +70,7 @@ def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(
     assert "Of the 3 matches against Exp3, Exp3-IX and UCB that were run (C14, 39 in all), COEBL wins " in " ".join(
         brief.split()
     )
+    assert brief.splitlines()[-1].startswith(("for a page: coebl report", "page: "))
     details = coebl("claims", folder, "--details", cwd=folder.parent).stdout
     assert "ucb v coebl:c=2 on rps, round 2010: the mean" in details
 
@@ -88,6 +89,7 @@ def test_report_of_the_paper_has_the_verdicts(folder, coebl):
     assert done.stdout.strip() == f"page: {folder / 'report.html'}"
     page = (folder / "report.html").read_text()
     assert "not testable" in page
+    assert coebl("claims", folder, cwd=folder.parent).stdout.splitlines()[-1] == done.stdout.strip()
     assert "C16" in page
 
 

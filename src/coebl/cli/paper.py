@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 DEFAULT = "ijcai2025"
+PAGE = "report.html"  # in a study's folder
 
 Figures = Annotated[
     list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
@@ -75,7 +76,7 @@ def reproduce_command(
         if quick:
             print("This was a quick run: small games, few seeds. For all of them: coebl reproduce")
         print(f"page: {made.page}")
-    elif (out / "report.html").exists() and made.ran.finished:
+    elif (out / PAGE).exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")
     if made.ran.failed:
         raise typer.Exit(1)
@@ -129,6 +130,8 @@ def claims_command(
         print(tables.as_markdown(verdicts, paper.titles), end="")
     else:
         _print_outcome(paper, verdicts, folder, details=details or bool(claim))
+        page = folder / PAGE
+        print(f"page: {page}" if page.exists() else f"for a page: coebl report {shlex.quote(str(folder))}")
 
 
 @app.command("figures")
@@ -189,7 +192,7 @@ def report_command(
     from coebl.study import Results
 
     results = Results(folder)
-    path = out or folder / "report.html"
+    path = out or folder / PAGE
     paper = paper_of(results.store.name)
     if paper:
         write_report(paper, results, path, paper.judge(results))

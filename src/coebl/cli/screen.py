@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from coebl.cli.app import width
 from coebl.core.errors import printable
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+T = TypeVar("T")
+
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
 _GAP = "  "
+_LEAST = 12  # characters of a column that is cut
 
 
 def console() -> Console:
@@ -52,6 +55,10 @@ def _unbroken(title: str) -> list[str]:
     return re.findall(r"\S+(?: %)?", title)
 
 
+def _without(values: Sequence[T], place: int) -> list[T]:
+    return [value for at, value in enumerate(values) if at != place]
+
+
 def print_table(
     header: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Collection[str] = (), cut: str = ""
 ) -> None:
@@ -61,7 +68,8 @@ def print_table(
         header: the titles of the columns; those that are wider than their column are wrapped.
         rows: the cells, which may have a style.
         right: the titles of the columns that stand on the right.
-        cut: the title of the column of which the end is left out where the table would be too wide.
+        cut: the title of the column of which the end is left out where the table would be too wide; all of it, if
+            next to nothing would be left.
     """
     from rich.text import Text
 
@@ -72,7 +80,15 @@ def print_table(
     ]
     if cut:
         place = header.index(cut)
-        widths[place] = min(widths[place], width() - sum(widths) + widths[place] - len(_GAP) * (len(header) - 1))
+        room = width() - sum(widths) + widths[place] - len(_GAP) * (len(header) - 1)
+        if room < min(widths[place], _LEAST):
+            header, widths, cells = (
+                _without(header, place),
+                _without(widths, place),
+                [_without(r, place) for r in cells],
+            )
+        else:
+            widths[place] = min(widths[place], room)
     titles = [textwrap.wrap(title, max(1, wide)) for title, wide in zip(header, widths, strict=True)]
     depth = max(map(len, titles))
     stacked = [[""] * (depth - len(lines)) + lines for lines in titles]
