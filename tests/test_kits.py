@@ -237,3 +237,15 @@ def test_a_metric_that_forgets_is_found():
 
     failed = [point.name for point in check_metric(Forgets).points if not point.passed]
     assert failed == ["does not depend on how rounds are cut into blocks"]
+
+
+def test_a_name_is_that_of_no_other_learner():
+    class Pretender(Sound):
+        name = "ucb"
+
+    class Heir(LEARNERS["uniform"].factory):
+        """It extends a learner of the package, and does not go by its name."""
+
+    assert "name is 'ucb', which is that of coebl.learners.ucb.Ucb; give" in str(check_learner(Pretender))
+    assert str(Heir()) == "Heir"
+    assert "reads back as" not in str(check_learner(Heir))
