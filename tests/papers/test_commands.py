@@ -32,6 +32,7 @@ def test_a_figure_alone_is_drawn_for_every_variant(folder, coebl):
     done = coebl("reproduce", "--quick", "--figure", "rps-head-to-head", "--workers", 1, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     assert "0 cells run, 5 found" in done.stdout  # C1 and C2 are about the same matches
+    assert done.stderr.splitlines()[-1] == "drawing the figures; this takes a while"
     written = {str(path.relative_to(folder / "figures")) for path in (folder / "figures").rglob("*.*")}
     names = {f"{name}.{ending}" for name in ("rps-head-to-head", "rps-head-to-head-noise-free") for ending in ENDINGS}
     assert written == {f"{variant}/{name}" for variant in ("text", "c=2", "as-released") for name in names}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,7 @@ from coebl.core.errors import InputError
 if TYPE_CHECKING:
     from coebl.claims.judging import Verdict
     from coebl.papers import Paper
-    from coebl.study import Results
+    from coebl.study import Results, RunSummary, Study
 
 DEFAULT = "ijcai2025"
 PAGE = "report.html"  # in a study's folder
@@ -61,7 +60,13 @@ def reproduce_command(
     options = [*["--quick"] * quick, *repeated("--figure", figures), *repeated("--claim", claims)]
     command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
     again = shlex.join([*shlex.split(command), "--out", str(out)])
-    run = partial(run_study, workers=workers, dask=dask, command=again)
+
+    def run(study: Study, folder: Path) -> RunSummary:
+        summary = run_study(study, folder, workers, dask, again)
+        if figures or not claims:
+            print(f"drawing the figures{' and the page' * (not figures)}; this takes a while", file=sys.stderr)
+        return summary
+
     with going_on(again, workers, dask):
         made = reproduce(
             chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command

@@ -43,7 +43,9 @@ def results_command(
     game: Games = None,
     row: Rows = None,
     column: Columns = None,
-    at: Annotated[int | None, typer.Option("--round", help="After this round; by default the last.")] = None,
+    at: Annotated[
+        int | None, typer.Option("--round", "--rounds", help="After this round; by default the last.")
+    ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print all means, however many there are.")] = False,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
@@ -94,6 +96,7 @@ def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _print_means(rows: list[SummaryRow]) -> None:
     from coebl.learners import LEARNERS
+    from coebl.metrics import METRICS, metric_class
 
     names = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
@@ -104,7 +107,10 @@ def _print_means(rows: list[SummaryRow]) -> None:
     widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
     print(f"{_padded(names, widths)}  {'mean':>12}  95 % interval (Student)")
     for row, shown in zip(rows, table, strict=True):
-        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
+        low, high = row["low"], row["high"]
+        if row["metric"] in METRICS:
+            low, high = metric_class(row["metric"]).within_bounds(low, high)
+        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {low:.4f} .. {high:.4f}")
 
 
 def _padded(words: list[str], widths: list[int]) -> str:

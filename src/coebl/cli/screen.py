@@ -41,9 +41,15 @@ def can_show(text: str) -> bool:
     return True
 
 
-def say(text: str, style: str = "") -> None:
-    """Print a paragraph, wrapped to the width of the terminal; all its lines are indented as its first one is."""
-    indent = " " * (len(text) - len(text.lstrip()))
+def say(text: str, style: str = "", hang: int = 0) -> None:
+    """Print a paragraph, wrapped to the width of the terminal.
+
+    Args:
+        text: its first line may be indented, and all others are so then.
+        style: of the whole of it.
+        hang: how much farther all lines but the first are indented.
+    """
+    indent = " " * (len(text) - len(text.lstrip()) + hang)
     wrapped = textwrap.fill(
         printable(text), width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent
     )

@@ -184,6 +184,8 @@ def study_show_command(
     where = "on this machine"
     if any(cell.device == "cuda" for cell in study.cells):
         where = "on the processor of this machine, which may differ much from its graphics processor"
-    print(f"about {duration(estimate(study, workers))} {where}, about {disk_use(study) / 1e6:,.1f} MB on disk")
+    megabytes = disk_use(study) / 1e6
+    disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
+    print(f"about {duration(estimate(study, workers))} {where}, {disk} on disk")
     for cell in study.cells if cells else ():
         print(cell)
