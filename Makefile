@@ -84,11 +84,13 @@ clean:
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/installed: pyproject.toml constraints.txt
+	@echo 'installing the package and what it needs into .venv: a minute or several'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[report]'
 	@touch $@
 
 .venv/developing: pyproject.toml constraints.txt
+	@echo 'installing the package and what its development needs into .venv: a minute or several'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@ .venv/installed

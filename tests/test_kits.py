@@ -336,3 +336,15 @@ def test_a_noise_that_makes_its_own_arrays_is_found(noise, remedy):
     assert failed.name == "its noise works on arrays of any library"
     assert remedy in failed.detail
     assert "\n" not in failed.detail
+
+
+def test_a_name_is_that_of_no_other_learner():
+    class Pretender(Sound):
+        name = "ucb"
+
+    class Heir(LEARNERS["uniform"].factory):
+        """It extends a learner of the package, and does not go by its name."""
+
+    assert "name is 'ucb', which is that of coebl.learners.ucb.Ucb; give" in str(check_learner(Pretender))
+    assert str(Heir()) == "Heir"
+    assert "reads back as" not in str(check_learner(Heir))

@@ -103,6 +103,29 @@ def test_distances_vanish_at_the_equilibrium():
         assert result == pytest.approx(np.zeros((3, 2)), abs=1e-12)
 
 
+@pytest.mark.parametrize("zeros", [0.0, 0.5])
+@pytest.mark.parametrize("game", [WIDE, TALL], ids=str)
+def test_metrics_lie_within_their_bounds(game, zeros):
+    block = make_block(game, 40, 9, seed=3, zeros=zeros)
+    for metric in parse_metrics(["all"], game, 9):
+        least, largest = metric.bounds
+        values = metric(block)
+        assert values.min() >= least - 1e-12
+        assert values.max() <= largest + 1e-12
+        assert (least == 0) == (metric.name not in UNBOUNDED)
+
+
+UNBOUNDED = {"regret", "pseudo_regret", "external_regret", "column_external_regret"}
+
+
+def test_an_interval_is_cut_at_the_bounds():
+    tv, regret = (METRICS[name].factory for name in ("tv", "regret"))
+    assert tv.within_bounds(-0.1, 2.3) == (0, 2)
+    assert tv.within_bounds(0.1, 0.3) == (0.1, 0.3)
+    assert regret.within_bounds(-7.0, 7.0) == (-7, 7)
+    assert np.isnan(tv.within_bounds(np.nan, np.nan)).all()
+
+
 def test_kl_is_never_negative():
     # So near to the equilibrium, the sum of a ln(a / b) is all rounding, of either sign.
     random = np.random.default_rng(1)

@@ -5,9 +5,12 @@ import re
 from pathlib import Path
 
 from coebl.papers.ijcai2025 import PAPER
+from coebl.tournament import read_suite
+from coebl.tournament.plan import left_out
 
 ROOT = Path(__file__).parents[1]
-WORDS = " ".join((ROOT / "README.md").read_text().split())
+README = (ROOT / "README.md").read_text()
+WORDS = " ".join(README.split())
 
 
 def test_what_came_out_is_what_the_verdicts_say():
@@ -21,6 +24,22 @@ def test_the_speed_of_the_solver_is_that_of_the_benchmarks():
     times = list(map(float, rows))
     assert len(times) == 16
     assert f"{min(times)} to {max(times)} times as fast" in WORDS
+
+
+def test_the_match_is_what_the_command_prints(coebl):
+    """Line by line; what stands for an ellipsis is left out."""
+    block = README.split("    $ coebl match ")[1].partition("\n\n    $ coebl list")[0].splitlines()
+    words, shown = block[0].split(), [line.removeprefix("    ") for line in block[1:]]
+    out = coebl("match", *words).stdout.splitlines()
+    place = shown.index("...")
+    assert out[:place] == shown[:place]
+    assert out[place - len(shown) + 1 :] == shown[place + 1 :]
+
+
+def test_the_field_of_the_tournament_is_that_of_the_suite():
+    field = read_suite().learners
+    assert f"The {len(field)} learners of the suite" in WORDS
+    assert left_out(field) == ["kin", "exp3-as-released", "exp3-ix-as-released"]
 
 
 def test_every_link_leads_somewhere():

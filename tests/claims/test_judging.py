@@ -176,14 +176,16 @@ class TestMissingData:
     def test_games_are_named_by_family(self):
         result = verdict("wins", Made(keep=lambda pairing: pairing.game in SIZED[:3]))
         assert result.verdict == "not testable"
-        assert result.note == "9 of 18 checks have data, all of them hold; missing: diagonal n = 5, 6, 7"
+        assert result.note.endswith("; 9 of 18 checks have data, all of them hold; missing: diagonal n = 5, 6, 7")
         assert result.threshold == 0
         assert verdict("wins", Made(keep=lambda pairing: False), "two").note == "missing: diagonal n = 2, 3"
 
     def test_matches_are_named_where_the_game_is_there(self):
         lost = duel("ucb", "diagonal:n=5")
         result = verdict("wins", Made(keep=lambda pairing: pairing != lost))
-        assert result.note == "17 of 18 checks have data, all of them hold; missing: ucb v coebl on diagonal:n=5"
+        assert result.note.endswith(
+            "; 17 of 18 checks have data, all of them hold; missing: ucb v coebl on diagonal:n=5"
+        )
 
     def test_four_of_what_is_missing_are_named(self):
         result = verdict("wins", Made(keep=lambda pairing: pairing.row != "ucb"))
@@ -197,7 +199,14 @@ class TestMissingData:
 
     def test_undecided_checks_are_told(self):
         source = Made({duel("exp3", SIZED[1]): standard(0)}, keep=lambda pairing: pairing.game in SIZED[:2])
-        assert verdict("wins", source).note.startswith("6 of 18 checks have data, 5 of them hold, none fails; missing:")
+        note = verdict("wins", source).note
+        assert note.startswith("exp3 v coebl on diagonal:n=3: the mean ")
+        assert " is not shown to be above 0; 6 of 18 checks have data, 5 of them hold, none fails; missing:" in note
+        low = scipy.stats.t(19).ppf(0.01)  # 0.01 < 0.05 < 18 x 0.01
+        source = Made({duel("exp3", SIZED[1]): standard(low)}, keep=lambda pairing: pairing.game in SIZED[:2])
+        assert (
+            "above 0, refuted before Holm's correction only; 6 of 18 checks have data" in verdict("wins", source).note
+        )
 
     @pytest.mark.parametrize(("seeds", "expected"), [(1, "not testable"), (2, "holds")])
     def test_two_seeds_are_enough(self, seeds, expected):

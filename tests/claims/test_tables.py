@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +92,17 @@ def test_the_table_is_as_wide_as_it_may_be(verdicts, width):
     assert max(map(len, table.splitlines())) <= width
     words = " ".join(table.split())
     assert all(f"{result.id} {result.text}" in words for result in verdicts)
+
+
+def test_a_check_that_is_decided_before_the_correction_only_says_so():
+    def said(p_for, p_against, **adjusted):
+        return str(replace(check(4.0, p_for, p_against), **adjusted))
+
+    undecided = {"p_for_adjusted": 1.0, "p_against_adjusted": 0.2}
+    assert said(0.99, 0.01, **undecided).endswith("4 is not shown to be above 5, refuted before Holm's correction only")
+    assert said(0.01, 0.99, **undecided).endswith("above 5, shown before Holm's correction only")
+    assert said(0.9, 0.1, **undecided).endswith("is not shown to be above 5")
+    assert said(0.99, 0.01).endswith("is not above 5")
 
 
 def test_the_table_ends_with_a_tally(verdicts):

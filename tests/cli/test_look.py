@@ -161,6 +161,19 @@ def test_lists(what, lines, coebl):
         assert line in listed
 
 
+def test_without_a_kind_all_lists_are_named(coebl):
+    listed = coebl("list").stdout
+    for start in ("games: rps, biased-rps", "learners: coebl, kin", "metrics: regret", "populations: pool"):
+        assert f"\n{start}" in f"\n{listed}"
+    assert "For what they are: coebl list games, and so on" in listed
+
+
+def test_what_a_sign_means_is_shown(coebl):
+    said = "the row player's: below 0 the row player is ahead, above 0 the column player"
+    assert said in coebl("show", "pseudo_regret").stdout
+    assert said not in coebl("show", "tv").stdout
+
+
 def test_show_prints_the_matrix_and_where_it_comes_from(coebl):
     shown = coebl("show", "biased-rps").stdout
     assert "rock" in shown

@@ -28,6 +28,16 @@ def test_match_prints_intervals_and_a_reading(coebl):
     )
 
 
+def test_intervals_are_cut_at_what_a_metric_can_be(coebl):
+    """Student's would go below 0 where one run in ten is off the equilibrium."""
+    words = ["--metric", "tv", "--metric", "regret_magnitude", "--seeds", "10"]
+    lines = match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words).stdout.splitlines()[4:6]
+    assert [line.split()[0] for line in lines] == ["tv", "regret_magnitude"]
+    assert all(float(line.split()[2]) >= 0 for line in lines)
+    raw = json.loads(match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words, "--json").stdout)["metrics"]["tv"]
+    assert raw["low"] < 0 < raw["mean"]
+
+
 def test_match_that_nobody_wins(coebl):
     run = match(coebl, "rps", "nash", "nash", 20, "--seeds", "5")
     assert "Neither player wins more than the value of the game gives it." in run.stdout

@@ -29,6 +29,16 @@ def test_a_learner_of_ones_own_in_a_file(tmp_path, coebl):
     assert "FAIL  comes to play a dominant action in both seats" in report.stdout
 
 
+def test_classes_that_cannot_be_used_are_told_with_the_reason(tmp_path, coebl):
+    unfit = "\nclass Broken(Learner):\n    def __init__(self, x):\n        self.x = x\n\ndef helper():\n    pass\n"
+    (tmp_path / "mine.py").write_text(MINE + unfit)
+    error = coebl(*PLAY, "--row", "mine.py", cwd=tmp_path).stderr
+    assert error == (
+        "coebl: mine.py does not say which learner; accepted: mine.py:Name. It has: Mine. Broken cannot be used: the "
+        "class has an __init__ of its own; make its arguments fields of a dataclass instead.\n"
+    )
+
+
 def test_a_game_of_ones_own_in_a_file(tmp_path, coebl):
     (tmp_path / "mine.py").write_text(GAME)
     assert "value to the row player  0.3333333333" in coebl("solve", "mine.py:identity:3", cwd=tmp_path).stdout

@@ -58,6 +58,17 @@ class TestVerdicts:
         assert max(map(len, lines)) <= 100
         assert "\x1b" not in "".join(lines)
 
+    @pytest.mark.parametrize("wide", [40, 60, 80])
+    def test_on_a_narrow_terminal_the_claims_are_cut_or_left_out(self, verdicts, capsys, monkeypatch, wide):
+        monkeypatch.setenv("COLUMNS", str(wide))
+        print_verdicts(verdicts, PAPER.titles)
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) <= wide
+        assert [line.split()[0] for line in lines if line.startswith("C")] == list(PAPER.claims)
+        assert any("COEBL" in line for line in lines) == (wide > 40)
+        print_details(verdicts[:3], PAPER.titles)
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= max(wide, 74)  # the tally is not wrapped
+
     def test_colours_are_for_terminals(self, verdicts, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("TERM", "xterm")

@@ -7,6 +7,7 @@ import pytest
 from coebl.core import registry
 from coebl.core.errors import InputError
 from coebl.core.registry import Registry
+from coebl.learners import LEARNERS
 
 TWO_CLASSES = """
 from dataclasses import dataclass
@@ -21,6 +22,18 @@ class Two(One):
 
 not_a_class = 3
 """
+
+
+def test_specs_are_told_apart_by_what_any_of_them_sets():
+    named = ["coebl", "coebl:c=2", "ucb", "fixed:strategy=1/0", "mine.py:Mine", "mine.py:Mine:c=2", "gone:c=2"]
+    told = LEARNERS.told_apart(named)
+    assert list(told) == named
+    assert told["coebl"] == "coebl:c=8"
+    assert all(told[spec] == spec for spec in named[1:])
+    assert LEARNERS.told_apart(["coebl"]) == {"coebl": "coebl"}
+    told = LEARNERS.told_apart(["coebl:selection=none", "coebl:c=2"])
+    assert told["coebl:c=2"] == "coebl:c=2,selection=elitist"
+    assert LEARNERS.canonical(told["coebl:selection=none"]) == "coebl:selection=none"
 
 
 @pytest.fixture

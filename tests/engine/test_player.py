@@ -232,3 +232,19 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="pipe is not a saved player"):
         Player.load(tmp_path / "pipe")
+
+
+def test_the_opponent_counts_only_for_those_who_see_it(tmp_path):
+    """Exp3 plays the same, whatever the opponent has."""
+    players = [Player("exp3", actions=3, seed=4), Player("exp3", actions=3, opponent_actions=7, seed=4)]
+    for _ in range(20):
+        first, second = (player.act() for player in players)
+        assert first == second
+        for player in players:
+            player.observe(reward=0.1 * first)
+    players[0].save(tmp_path / "player.npz")
+    assert Player.load(tmp_path / "player.npz").act() == players[1].act()
+    with pytest.raises(
+        InputError, match=r"^opponent_actions is None, and ucb learns from .* Pass opponent_actions=\.$"
+    ):
+        Player("ucb", actions=3, horizon=100)

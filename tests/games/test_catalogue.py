@@ -136,7 +136,7 @@ def test_refusals_name_what_is_wrong_and_what_is_accepted(spec, message):
 
 
 def test_parse_game_refuses_what_names_no_game():
-    accepted = "accepted: a Game, a spec such as 'diagonal:n=4', or the name of a file."
+    accepted = "accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file."
     with pytest.raises(InputError) as caught:
         parse_game(3)
     assert str(caught.value) == f"game is 3; {accepted}"

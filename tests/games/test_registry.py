@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl import Match
+from coebl import Match, simulate, solve
 from coebl.core.errors import InputError
 from coebl.games import Game, parse_game
 
@@ -40,8 +40,16 @@ def misspelt(n: "integer" = 2) -> Game:
     return Game([[n]])
 
 
-def matrix():
-    return [[1, 2]]
+def matrix(n: int = 2):
+    return np.ones((n, 3))
+
+
+def nothing():
+    pass
+
+
+def ragged():
+    return [[1, 2], [3]]
 
 
 class NotAFunction:
@@ -118,11 +126,12 @@ def test_a_function_of_a_users_own(here: Path) -> None:
     ("text", "message"),
     [
         ("own.py:ladder:n=10", "own.py:ladder: n is 10; accepted: a whole number, 1 .. 9."),
-        ("own.py:lader", "own.py has no game 'lader': did you mean 'ladder'? It has: ladder, matrix."),
-        ("own.py", "own.py does not say which game; accepted: own.py:Name. It has: ladder, matrix."),
-        ("own.py:matrix", "own.py:matrix returns [[1, 2]]; accepted: a coebl.Game. Return one."),
-        ("own.py:constant", "own.py:constant: this is 3; accepted: a function that returns a coebl.Game."),
-        ("own.py:NotAFunction", "accepted: a function that returns a coebl.Game."),
+        ("own.py:lader", "own.py has no game 'lader': did you mean 'ladder'? It has: ladder, matrix, nothing, ragged."),
+        ("own.py", "own.py does not say which game; accepted: own.py:Name. It has: ladder, matrix, nothing, ragged."),
+        ("own.py:nothing", "own.py:nothing returns None; accepted: a coebl.Game, or a matrix. Return one."),
+        ("own.py:ragged", "payoff has rows of 1 to 2 entries"),
+        ("own.py:constant", "own.py:constant: this is 3; accepted: a function that returns a coebl.Game, or a matrix."),
+        ("own.py:NotAFunction", "accepted: a function that returns a coebl.Game, or a matrix."),
         ("own.py:not_annotated", "own.py:not_annotated: its parameter n=2 cannot be set by a spec; accepted: an annot"),
         (
             "own.py:not_a_number",
@@ -135,3 +144,29 @@ def test_a_function_of_a_users_own(here: Path) -> None:
 )
 def test_functions_that_are_not_games(here: Path, text: str, message: str) -> None:
     assert message in refusal(text)
+
+
+def test_a_function_may_return_a_matrix(here, coebl):
+    game = parse_game("own.py:matrix:n=4")
+    assert (game.shape, game.spec) == ((4, 3), "own.py:matrix:n=4")
+    assert coebl("solve", "own.py:matrix").stdout.startswith("own.py:matrix: 2 x 3\nvalue to the row player  1\n")
+
+
+@pytest.mark.parametrize("given", [[[1, -1], [-1, 2]], ((1, -1), (-1, 2)), np.array([[1, -1], [-1, 2]])])
+def test_a_matrix_is_a_game_wherever_a_spec_is_one(given):
+    game = Match.of(given, "ucb", "exp3", 10, noise="none").game
+    assert (game, game.spec) == (Game([[1, -1], [-1, 2]], noise="none"), None)
+    assert str(simulate(given, "exp3", "exp3", rounds=5, seeds=2).match) == "game, exp3 v exp3, 5 rounds"
+
+
+def test_a_data_frame_keeps_its_labels():
+    frame = pytest.importorskip("pandas").DataFrame([[1, 2], [3, 0]], index=["up", "down"], columns=["left", "right"])
+    assert Match.of(frame, "ucb", "exp3", 10).game.row_labels == ("up", "down")
+
+
+def test_specs_and_files_are_solved(here):
+    assert solve("inspection.csv") == solve(parse_game("inspection.csv"))
+    assert solve(here / "inspection.csv") == solve([[0, 6], [2, -1]])
+    assert solve("diagonal:3") == parse_game("diagonal:3").solution
+    with pytest.raises(InputError, match="unknown game 'diagnal': did you mean 'diagonal'"):
+        solve("diagnal:3")

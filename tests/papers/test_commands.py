@@ -33,6 +33,7 @@ def test_a_figure_alone_is_drawn_for_every_variant(folder, coebl):
     done = coebl("reproduce", "--quick", "--figure", "rps-head-to-head", "--workers", 1, cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     assert "0 cells run, 5 found" in done.stdout  # C1 and C2 are about the same matches
+    assert done.stderr.splitlines()[-1] == "drawing the figures; this takes a while"
     written = {str(path.relative_to(folder / "figures")) for path in (folder / "figures").rglob("*.*")}
     names = {f"{name}.{ending}" for name in ("rps-head-to-head", "rps-head-to-head-noise-free") for ending in ENDINGS}
     assert written == {f"{variant}/{name}" for variant in ("text", "c=2", "as-released") for name in names}
@@ -71,6 +72,7 @@ def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(
     assert "Of the 3 matches against Exp3, Exp3-IX and UCB that were run (C14, 39 in all), COEBL wins " in " ".join(
         brief.split()
     )
+    assert brief.splitlines()[-1].startswith(("for a page: coebl report", "page: "))
     details = coebl("claims", folder, "--details", cwd=folder.parent).stdout
     assert "ucb v coebl:c=2 on rps, round 2010: the mean" in details
 
@@ -89,6 +91,7 @@ def test_report_of_the_paper_has_the_verdicts(folder, coebl):
     assert done.stdout.strip() == f"page: {folder / 'report.html'}"
     page = (folder / "report.html").read_text()
     assert "not testable" in page
+    assert coebl("claims", folder, cwd=folder.parent).stdout.splitlines()[-1] == done.stdout.strip()
     assert "C16" in page
 
 

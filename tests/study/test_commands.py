@@ -23,7 +23,11 @@ def test_new_show_run_results(tmp_path, coebl):
     assert shown.returncode == 0, shown.stderr
     assert "24 matches in 24 cells" in shown.stdout
     assert "on this machine" in shown.stdout
-    assert "MB on disk" in shown.stdout
+    assert ", about 0.3 MB on disk\n" in shown.stdout
+    (tmp_path / "one.toml").write_text(
+        'name = "one"\nrounds = 9\nseeds = 2\ngames = ["rps"]\n[match-ups]\npairs = [["ucb", "exp3"]]\n'
+    )
+    assert ", less than 0.1 MB on disk\n" in coebl("study", "show", "one.toml").stdout
     done = coebl("run", "mine.toml", "--out", "results", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     table = coebl("results", "results", "--metric", "pseudo_regret", cwd=tmp_path).stdout

@@ -112,13 +112,50 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
     ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[2].split() == ["rank", "learner", "won", "level", "lost"]
-    assert lines[3].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0"]
+    assert lines[2].split() == ["rank", "learner", "won", "level", "lost", "score"]
+    assert lines[3].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0", "+1.00"]
+    assert "Ranked by score: wins minus losses, per pairing." in lines
     assert lines[-1] == "means: coebl results out; page: coebl report out"
     shown = coebl("results", "out").stdout
     assert shown.splitlines()[1:4] == lines[2:5]
     assert "95 % interval" in shown  # four means fit a screen
     assert "rank" not in coebl("results", "out", "--metric", "regret").stdout
+
+
+OTHERS = STUDY.replace(', "diagonal:n=2"', "").replace(', "hedge"', ', "uniform", "coebl:c=[2,8]"')
+
+
+def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
+    """Whatever else is in the folder: other learners, other seeds, other metrics."""
+    before = OTHERS + '[match-ups]\nall-pairs = ["coebl:c=[2,8]", "uniform"]\n'
+    after = OTHERS.replace("seeds = 6", "seeds = 4") + '[match-ups]\nall-pairs = ["coebl:c=2", "uniform"]\n'
+    run(parse_study(before), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    (tmp_path / "study.toml").write_text(after)
+    ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
+    assert "left alone: 4 cells" in ran.stderr
+    assert {line.split()[1] for line in ran.stdout.splitlines()[3:5]} == {"coebl:c=2", "uniform"}
+    assert "of the 2 learners" in ran.stdout.replace("None of", "of") or "of 2 learners" in ran.stdout
+    study, results = parse_study(after), Results(tmp_path / "out")
+    [pairing] = rank(results, study).pairings
+    rows = results.runs("rps", pairing.first, pairing.second, "pseudo_regret").values[-1]
+    columns = results.runs("rps", pairing.second, pairing.first, "pseudo_regret").values[-1]
+    assert pairing.advantage == pytest.approx(np.mean((columns - rows)[:4]) / 2)  # of the first four seeds
+    assert len(rank(results).learners) == 3  # the folder has more
+    assert rank(results, parse_study(after.replace('"regret", "pseudo_regret"', '"regret"'))).metric == "regret"
+    assert rank(results, parse_study(after.replace('"regret", "pseudo_regret"', '"tv"'))) is None
+
+
+def test_variants_are_told_apart_and_unequal_pairings_are_said(coebl, tmp_path):
+    text = OTHERS + '[match-ups]\npairs = [["coebl:c=2", "uniform"], ["coebl:c=8", "uniform"]]\n'
+    results_of(text, tmp_path / "out")
+    shown = coebl("results", "out", cwd=tmp_path).stdout
+    assert {line.split()[1] for line in shown.splitlines()[2:5]} == {"coebl:c=2", "coebl:c=8", "uniform"}
+    assert " pairings " in shown.splitlines()[1]
+    assert "2 of 2" in shown
+    assert "1 of 2" in shown
+    assert "Not everybody met everybody" in shown
+    assert "coebl  " not in shown  # in the means below it neither
+    assert coebl("compare", "out", "coebl", "coebl:c=2").stdout.startswith("coebl:c=8 minus coebl:c=2, pseudo_regret")
 
 
 def test_many_means_are_printed_on_request(coebl, played, monkeypatch):

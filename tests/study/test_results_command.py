@@ -155,3 +155,7 @@ def test_files_that_were_found_sound_are_not_checked_again_unless_they_change(fo
     assert Results(folder).summary() == before
     assert len(checked) == 4
     (folder / "moved.cache").rename(folder / "checked.cache")
+
+
+def test_a_round_is_named_as_in_python_too(results):
+    assert results("--rounds", "10") == results("--round", "10")

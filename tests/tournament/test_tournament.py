@@ -207,6 +207,28 @@ def test_a_learner_that_is_alone_of_its_kind_leads_nobody(coebl):
     assert "own kind" not in said
 
 
+def test_every_learner_that_is_named_is_told_of(coebl):
+    _, said, _ = coebl(*(word.replace("mine.py:Mine", "k-learning") for word in QUICK))
+    assert "k-learning is " in said
+    others = said.partition("--learners adds others of the package: ")[2].partition(".")[0].split(",")
+    assert [other.strip() for other in others][:3] == ["coebl", "kin", "ucb"]
+    assert "k-learning" not in ",".join(others)
+    _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--quick", "--learners", "exp3,uniform", "--out", "out")
+    assert "exp3 is " in said
+    assert "uniform is " in said
+    assert "--learners adds others" not in said
+
+
+def test_variants_of_a_learner_are_told_apart(coebl):
+    named = "exp3-ix,coebl:c=2,coebl"
+    _, said, _ = coebl(
+        "tournament", "--games", "rps", "--rounds", "5", "--seeds", "2", "--learners", named, "--out", "o"
+    )
+    assert "coebl:c=8 is " in said
+    assert "coebl:c=2 is " in said
+    assert "  coebl " not in said
+
+
 def test_own_learners_are_told_of_in_any_spelling(coebl, tmp_path):
     text = MINE.replace('name = "mine"', 'name = "mine"\n    size: int = 3')
     (tmp_path / "mine.py").write_text(text)

@@ -81,9 +81,19 @@ class CheckResult(Measurement):
             return "fails"
         return "holds" if self.p_for_adjusted <= ALPHA else "not significant"
 
+    @property
+    def before_correction(self) -> str:
+        """What the p values say before Holm's correction, where they say nothing after it: shown, refuted, or ''."""
+        if self.verdict != "not significant":
+            return ""
+        return "refuted" if self.p_against <= ALPHA else "shown" if self.p_for <= ALPHA else ""
+
     def __str__(self) -> str:
         said = {"holds": "is", "fails": "is not", "not significant": "is not shown to be", "not testable": "has to be"}
-        return f"{self.subject}: {self.quantity} {number_text(self.measured)} {said[self.verdict]} {self.wanted}"
+        before = f", {self.before_correction} before Holm's correction only" if self.before_correction else ""
+        return (
+            f"{self.subject}: {self.quantity} {number_text(self.measured)} {said[self.verdict]} {self.wanted}{before}"
+        )
 
 
 @dataclass(frozen=True)
@@ -229,7 +239,7 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
     if not tested:
         return missing
     hold = "all of them hold" if count["holds"] == tested else f"{count['holds']} of them hold, none fails"
-    return f"{tested} of {total} checks have data, {hold}; {missing}"
+    return f"{decisive}; {tested} of {total} checks have data, {hold}; {missing}"
 
 
 def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:

@@ -36,7 +36,7 @@ def width() -> int:
     """How wide a table or a paragraph may be."""
     from shutil import get_terminal_size
 
-    return max(80, min(120, get_terminal_size((100, 24)).columns))
+    return max(40, min(120, get_terminal_size((100, 24)).columns))
 
 
 def _print_version(wanted: bool) -> None:

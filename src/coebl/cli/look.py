@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli.app import app
+from coebl.cli.screen import say
 from coebl.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -22,20 +23,27 @@ if TYPE_CHECKING:
 @app.command("list")
 def list_command(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="games, learners, metrics, noises, mutations, recombinations, ...")
-    ] = "games",
+        str | None, typer.Argument(metavar="[WHAT]", help="games, learners, metrics, noises, mutations, ...")
+    ] = None,
 ) -> None:
     """List the games, learners, metrics, noises, or the operators of evolution.
 
-    Those are the mutations, recombinations, selections and populations, which COEBL takes as parameters.
+    Those are the mutations, recombinations, selections and populations, which COEBL takes as parameters. Without WHAT,
+    the names of all of them.
 
     \b
     Examples:
+      coebl list
       coebl list games
       coebl list learners
       coebl list recombinations
     """
     registries = _registries()
+    if what is None:
+        for plural, registry in registries.items():
+            say(f"{plural}: {', '.join(registry.names)}", hang=2)
+        say("For what they are: coebl list games, and so on; for a game, a learner or a metric: coebl show NAME.")
+        return
     if what not in registries:
         raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}.")
     if what == "learners":
@@ -81,6 +89,8 @@ def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
     if metric.meaning:
         yield metric.meaning
     yield f"{metric.definition}; {metric.better} is better"
+    if metric.signed:
+        yield "the row player's: below 0 the row player is ahead, above 0 the column player"
 
 
 def _print_learners(entries: Iterable[Entry[Any]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,9 +17,10 @@ from coebl.core.errors import InputError
 if TYPE_CHECKING:
     from coebl.claims.judging import Verdict
     from coebl.papers import Paper
-    from coebl.study import Results
+    from coebl.study import Results, RunSummary, Study
 
 DEFAULT = "ijcai2025"
+PAGE = "report.html"  # in a study's folder
 
 Figures = Annotated[
     list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
@@ -60,7 +60,13 @@ def reproduce_command(
     options = [*["--quick"] * quick, *repeated("--figure", figures), *repeated("--claim", claims)]
     command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
     again = shlex.join([*shlex.split(command), "--out", str(out)])
-    run = partial(run_study, workers=workers, dask=dask, command=again)
+
+    def run(study: Study, folder: Path) -> RunSummary:
+        summary = run_study(study, folder, workers, dask, again)
+        if figures or not claims:
+            print(f"drawing the figures{' and the page' * (not figures)}; this takes a while", file=sys.stderr)
+        return summary
+
     with going_on(again, workers, dask):
         made = reproduce(
             chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command
@@ -75,7 +81,7 @@ def reproduce_command(
         if quick:
             print("This was a quick run: small games, few seeds. For all of them: coebl reproduce")
         print(f"page: {made.page}")
-    elif (out / "report.html").exists() and made.ran.finished:
+    elif (out / PAGE).exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")
     if made.ran.failed:
         raise typer.Exit(1)
@@ -129,6 +135,8 @@ def claims_command(
         print(tables.as_markdown(verdicts, paper.titles), end="")
     else:
         _print_outcome(paper, verdicts, folder, details=details or bool(claim))
+        page = folder / PAGE
+        print(f"page: {page}" if page.exists() else f"for a page: coebl report {shlex.quote(str(folder))}")
 
 
 @app.command("figures")
@@ -191,7 +199,7 @@ def report_command(
     results = Results(folder)
     if not results.matches():
         raise InputError(results.why_empty())
-    path = out or folder / "report.html"
+    path = out or folder / PAGE
     paper = paper_of(results.store.name)
     if paper:
         write_report(paper, results, path, paper.judge(results))

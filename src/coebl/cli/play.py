@@ -188,8 +188,8 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
     print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
     for name in finals:
         if name in intervals:
-            mean, low, high = (_decimal(getattr(intervals[name], key)) for key in ("mean", "low", "high"))
-            print(f"{name:<{width}} {mean:>12}   {low} .. {high}")
+            low, high = result.classes[name].within_bounds(intervals[name].low, intervals[name].high)
+            print(f"{name:<{width}} {_decimal(intervals[name].mean):>12}   {_decimal(low)} .. {_decimal(high)}")
         else:
             print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
     print()

@@ -9,7 +9,7 @@ from coebl.cli.screen import print_table, say
 from coebl.core.errors import printable
 
 if TYPE_CHECKING:
-    from coebl.study import Results
+    from coebl.study import Results, Study
     from coebl.tournament.outcome import Finished
 
 _MOST = 24  # learners that fit a screen
@@ -21,23 +21,44 @@ def print_notices(results: Results) -> None:
         print(printable(notice), file=sys.stderr)
 
 
-def print_ranking(results: Results) -> None:
-    """Print the ranking of a study and what came out in a sentence; nothing if no two learners met."""
+def print_ranking(results: Results, study: Study | None = None) -> None:
+    """Print the ranking of a study and what came out in a sentence; nothing if no two learners met.
+
+    Args:
+        results: a folder.
+        study: what counts of it; by default everything.
+    """
     from coebl.study.ranking import rank
 
-    ranking = rank(results)
+    ranking = rank(results, study)
     if ranking is None:
         return
-    rows = [list(map(str, (one.rank, one.learner, one.won, one.level, one.lost))) for one in ranking.learners]
+    names = ranking.names
+    header = ["rank", "learner", "won", "level", "lost", "score"]
+    rows = [
+        [*map(str, (one.rank, names[one.learner], one.won, one.level, one.lost)), f"{one.score:+.2f}"]
+        for one in ranking.learners
+    ]
+    if not ranking.everybody_met:
+        header.insert(5, "pairings")
+        for row, one in zip(rows, ranking.learners, strict=True):
+            row.insert(5, f"{one.met} of {ranking.most}")
     print()
-    print_table(["rank", "learner", "won", "level", "lost"], rows[:_MOST], right=["rank", "won", "level", "lost"])
+    print_table(header, rows[:_MOST], right=[*header[:1], *header[2:]])
     if len(rows) > _MOST:
         print(f"and {len(rows) - _MOST} more")
     print()
     say(str(ranking), "bold")
+    say("Ranked by score: wins minus losses, per pairing.")
+    if not ranking.everybody_met:
+        say(
+            "Not everybody met everybody, so the scores are against different opponents. For two learners on common "
+            "ones: coebl compare."
+        )
+    left_out = ", ".join(names[spec] for spec in ranking.left_out)
     say(
         f"A pairing is two learners on a game, won by {ranking.metric} after the last round, paired by seed, Holm at "
-        "5 %." + (f" Left out, since they see more: {', '.join(ranking.left_out)}." if ranking.left_out else "")
+        "5 %." + (f" Left out, since they see more: {left_out}." if left_out else "")
     )
 
 

@@ -6,6 +6,7 @@ import json
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +42,9 @@ def results_command(
     game: Games = None,
     row: Rows = None,
     column: Columns = None,
-    at: Annotated[int | None, typer.Option("--round", help="After this round; by default the last.")] = None,
+    at: Annotated[
+        int | None, typer.Option("--round", "--rounds", help="After this round; by default the last.")
+    ] = None,
     details: Annotated[bool, typer.Option("--details", help="Print all means, however many there are.")] = False,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
@@ -91,14 +94,22 @@ def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_means(rows: list[SummaryRow]) -> None:
+    from coebl.learners import LEARNERS
+    from coebl.metrics import METRICS, metric_class
+
     names = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
         names.insert(1, "noise")
-    table = [[printable(str(value)) for value in map(dict(row).__getitem__, names)] for row in rows]
+    learners = LEARNERS.told_apart(row[seat] for row in rows for seat in ("row", "column"))
+    shown_as = [dict(row) | {seat: learners[row[seat]] for seat in ("row", "column")} for row in rows]
+    table = [[printable(str(row[name])) for name in names] for row in shown_as]
     widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
     print(f"{_padded(names, widths)}  {'mean':>12}  95 % interval (Student)")
     for row, shown in zip(rows, table, strict=True):
-        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {row['low']:.4f} .. {row['high']:.4f}")
+        low, high = row["low"], row["high"]
+        if row["metric"] in METRICS:
+            low, high = metric_class(row["metric"]).within_bounds(low, high)
+        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {low:.4f} .. {high:.4f}")
 
 
 def _padded(words: list[str], widths: list[int]) -> str:
@@ -170,7 +181,11 @@ def compare_command(
         print_notices(results)
 
 
-def _print_comparison(comparison: Comparison) -> None:
+def _print_comparison(found: Comparison) -> None:
+    from coebl.learners import LEARNERS
+
+    learners = LEARNERS.told_apart([found.a, found.b])
+    comparison = replace(found, a=learners[found.a], b=learners[found.b])
     names = ["way", "game", "opponents", "seats", "n"]
     rows = [contest.row() for contest in comparison.contests]
     for row in rows:

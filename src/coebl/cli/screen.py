@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from coebl.cli.app import width
 from coebl.core.errors import printable
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+T = TypeVar("T")
+
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
 _GAP = "  "
 _BINDING = "\u00a0"  # a space at which no line ends
 _BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
+_LEAST = 12  # characters of a column that is cut
 
 
 def console() -> Console:
@@ -40,12 +43,17 @@ def can_show(text: str) -> bool:
     return True
 
 
-def say(text: str, style: str = "") -> None:
-    """Print a paragraph, wrapped to the width of the terminal; all its lines are indented as its first one is.
+def say(text: str, style: str = "", hang: int = 0) -> None:
+    """Print a paragraph, wrapped to the width of the terminal.
 
     No line begins with the unit of a number, or inside an equation.
+
+    Args:
+        text: if its first line is indented, all others are too.
+        style: of the whole of it.
+        hang: how much farther all lines but the first are indented.
     """
-    indent = " " * (len(text) - len(text.lstrip()))
+    indent = " " * (len(text) - len(text.lstrip()) + hang)
     bound = _BOUND.sub(_BINDING, printable(text))
     wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
     console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
@@ -54,6 +62,10 @@ def say(text: str, style: str = "") -> None:
 def _unbroken(title: str) -> list[str]:
     """The words of a title; a number and its unit are one."""
     return re.findall(r"\S+(?: %)?", title)
+
+
+def _without(values: Sequence[T], place: int) -> list[T]:
+    return [value for at, value in enumerate(values) if at != place]
 
 
 def print_table(
@@ -65,7 +77,8 @@ def print_table(
         header: the titles of the columns; those that are wider than their column are wrapped.
         rows: the cells, which may have a style.
         right: the titles of the columns that stand on the right.
-        cut: the title of the column of which the end is left out where the table would be too wide.
+        cut: the title of the column of which the end is left out where the table would be too wide; all of it, if
+            next to nothing would be left.
     """
     from rich.text import Text
 
@@ -76,7 +89,15 @@ def print_table(
     ]
     if cut:
         place = header.index(cut)
-        widths[place] = min(widths[place], width() - sum(widths) + widths[place] - len(_GAP) * (len(header) - 1))
+        room = width() - sum(widths) + widths[place] - len(_GAP) * (len(header) - 1)
+        if room < min(widths[place], _LEAST):
+            header, widths, cells = (
+                _without(header, place),
+                _without(widths, place),
+                [_without(r, place) for r in cells],
+            )
+        else:
+            widths[place] = min(widths[place], room)
     titles = [textwrap.wrap(title, max(1, wide)) for title, wide in zip(header, widths, strict=True)]
     depth = max(map(len, titles))
     stacked = [[""] * (depth - len(lines)) + lines for lines in titles]

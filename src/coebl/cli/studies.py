@@ -67,7 +67,7 @@ def run_command(
     if summary.finished or summary.used:
         with going_on(shlex.join(again), workers, dask):
             results = Results(out)
-            print_ranking(results)
+            print_ranking(results, study)
             print_notices(results)
         name = shlex.quote(str(out))
         print(f"means: coebl results {name}; page: coebl report {name}")
@@ -200,6 +200,8 @@ def study_show_command(
     where = "on this machine"
     if any(cell.device == "cuda" for cell in study.cells):
         where = "on the processor of this machine, which may differ much from its graphics processor"
-    print(f"about {duration(estimate(study, workers))} {where}, about {disk_use(study) / 1e6:,.1f} MB on disk")
+    megabytes = disk_use(study) / 1e6
+    disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
+    print(f"about {duration(estimate(study, workers))} {where}, {disk} on disk")
     for cell in study.cells if cells else ():
         print(cell)

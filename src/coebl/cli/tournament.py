@@ -16,6 +16,7 @@ from coebl.cli.studies import Dask, Workers, going_on, run_study
 
 if TYPE_CHECKING:
     from coebl.study import Study
+    from coebl.tournament.outcome import Finished
     from coebl.tournament.suite import Suite
 
 
@@ -58,7 +59,16 @@ def tournament_command(
     """
     from coebl.core.devices import check_device
     from coebl.study import Results
-    from coebl.tournament.plan import field_of, read_tournament, size_text, split_list, subjects_of
+    from coebl.tournament.outcome import finish
+    from coebl.tournament.plan import (
+        field_of,
+        left_out,
+        read_tournament,
+        shortest,
+        size_text,
+        split_list,
+        subjects_of,
+    )
     from coebl.tournament.suite import read_suite
 
     chosen = read_suite(suite)
@@ -67,6 +77,8 @@ def tournament_command(
     field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
     study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, check_device(device or "cpu"))
     print(f"{chosen.title}: {size_text(study)}")
+    if not chosen.subject and not set(shortest(named)) & set(shortest(chosen.learners)) and (others := left_out(field)):
+        say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
     words = [*["--quick"] * quick, *repeated("--learners", learners), *repeated("--games", games)]
     words += _option("--seeds", seeds) + _option("--rounds", rounds) + ["--suite", suite] * (suite != "standard")
     words += ["--device", device] if device else []
@@ -76,7 +88,8 @@ def tournament_command(
         if chosen.subject:
             files = _tell_trial(chosen, field, study, out, command)
         else:
-            files = _tell_standings(chosen, study, out, command, details, quick)
+            outcome = finish(chosen, study, out, command, named)
+            files = _tell_standings(outcome, details, chosen.description if quick else "")
         print_notices(Results(out))
     print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
@@ -87,15 +100,12 @@ def _option(option: str, value: int | None) -> list[str]:
     return [] if value is None else [option, str(value)]
 
 
-def _tell_standings(suite: Suite, study: Study, out: Path, command: str, details: bool, quick: bool) -> Path:
-    """Rank the learners, and print the ranking."""
-    from coebl.tournament.outcome import finish
-
-    outcome = finish(suite, study, out, command)
+def _tell_standings(outcome: Finished, details: bool, about: str) -> Path:
+    """Print the ranking, and what there is to say about the suite."""
     print()
     print_standings(outcome, details)
-    if quick:
-        say(suite.description)
+    if about:
+        say(about)
     return outcome.files
 
 

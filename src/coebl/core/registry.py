@@ -6,9 +6,10 @@ registry's table of homes, through an entry point of another package, or as ``pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import entry_points
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from coebl.core.errors import InputError, nearest, shorten
@@ -20,11 +21,16 @@ T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
+_MOST_UNFIT = 3  # that are told of a file
+
+OTHER_KIND = "this is "  # how a refusal begins of what is another kind of thing altogether
+
+
 def refuse_unless(factory: object, base: type) -> str | None:
     """Why something cannot be registered, unless it is a class that extends this one: a `refusal` for a registry."""
     if isinstance(factory, type) and issubclass(factory, base):
         return None
-    return f"this is {shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
+    return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
 
 class Registry(Generic[T]):
@@ -138,6 +144,26 @@ class Registry(Generic[T]):
                 parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
 
+    def told_apart(self, specs: Iterable[str]) -> dict[str, str]:
+        """Specs as people read them side by side: what one of a name sets, the others of that name show too.
+
+        So a default is named where there are other values beside it. No file is run for it: what stands in one is told
+        by its spec.
+        """
+        listed = list(dict.fromkeys(specs))
+        texts = {spec: spec for spec in listed}
+        by_name: dict[str, list[str]] = {}
+        for spec in listed:
+            parts = split_spec(spec)
+            if not parts.file and parts.name in self:
+                by_name.setdefault(parts.name, []).append(spec)
+        for name, alike in by_name.items():
+            with suppress(InputError):  # only another version can read it
+                given = {spec: self.parse(spec)[1] for spec in alike}
+                shown = {key for arguments in given.values() for key in arguments}
+                texts |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
+        return texts
+
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
         """The entry of a factory, or a new entry under this name if it is not registered."""
         if factory not in self._by_factory:
@@ -165,14 +191,23 @@ class Registry(Generic[T]):
         attribute, module = parts.attribute, load_file(file)
         factory = getattr(module, attribute, None)
         if factory is None:
-            found = [key for key, value in vars(module).items() if self._is_one(value, module.__name__)]
+            found, unfit = self._in_module(module)
             listed = f" It has: {', '.join(found)}." if found else ""
+            listed += "".join(f" {key} cannot be used: {reason}" for key, reason in list(unfit.items())[:_MOST_UNFIT])
             if not attribute:
                 raise InputError(f"{file} does not say which {self.kind}; accepted: {file}:Name.{listed}")
             raise InputError(f"{file} has no {self.kind} {attribute!r}{nearest(attribute, found)}{listed}")
         known = self._entries.get(name)
         return known if known and known.factory is factory else self._enter(name, factory)
 
-    def _is_one(self, value: object, module: str) -> bool:
-        own = getattr(value, "__module__", None) == module and callable(value)
-        return own and not (self._refusal and self._refusal(value))
+    def _in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:
+        """What a file has of this kind: the names that can be used, and those that cannot be, with the reasons."""
+        found, unfit = [], {}
+        for key, value in vars(module).items():
+            if getattr(value, "__module__", None) == module.__name__ and callable(value):
+                reason = self._refusal(value) if self._refusal else None
+                if reason is None:
+                    found.append(key)
+                elif not reason.startswith(OTHER_KIND):
+                    unfit[key] = reason
+        return found, unfit

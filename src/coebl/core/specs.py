@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, is_dataclass
 from numbers import Integral, Real
 from pathlib import PurePath
@@ -276,12 +276,13 @@ class Entry(Generic[T]):
             raise InputError(f"{self.name} needs {', '.join(missing)}; accepted: {self.usage}.")
         return arguments
 
-    def write(self, arguments: Mapping[str, Any]) -> str:
-        """The shortest spec with these arguments: what equals its default is left out."""
+    def write(self, arguments: Mapping[str, Any], shown: Collection[str] = ()) -> str:
+        """The shortest spec with these arguments: what equals its default is left out, unless it is to be shown."""
+        values = {p.name: p.default for p in self.parameters if p.name in shown and not p.required} | dict(arguments)
         parts = [
-            f"{p.name}={p.write(arguments[p.name])}"
+            f"{p.name}={p.write(values[p.name])}"
             for p in self.parameters
-            if p.name in arguments and (p.required or arguments[p.name] != p.default)
+            if p.name in values and (p.required or p.name in shown or values[p.name] != p.default)
         ]
         return f"{self.name}:{','.join(parts)}" if parts else self.name
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.games import Game, Noise, parse_game
+from coebl.games.registry import GameLike
 from coebl.learners import Learner, Responder, parse_learner
 
 MOST_ROUNDS = 10**9
@@ -47,7 +48,7 @@ class Match:
     @classmethod
     def of(
         cls,
-        game: str | Game,
+        game: GameLike,
         row: str | Learner,
         column: str | Learner,
         rounds: int = 3000,
@@ -56,7 +57,7 @@ class Match:
         """A match from specs.
 
         Args:
-            game: a spec, a file, or a `Game`.
+            game: a spec, a file, a `Game`, or a matrix of payoffs to the row player.
             row: the spec of the row player's learner, or a `Learner`.
             column: that of the column player.
             rounds: how many are played.

@@ -31,13 +31,13 @@ class Player:
     Args:
         learner: a spec, or a `Learner`.
         actions: how many actions it has.
-        opponent_actions: how many the opponent has.
+        opponent_actions: how many the opponent has; not needed by a learner that does not see what the opponent does.
         horizon: about how many rounds will be played; some learners need it.
         seed: of its own draws.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
             rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it.
 
-    >>> player = Player("exp3", actions=2, opponent_actions=2, seed=1)
+    >>> player = Player("exp3", actions=2, seed=1)
     >>> for _ in range(200):
     ...     action = player.act()
     ...     player.observe(reward=1.0 if action == 1 else -1.0)
@@ -49,14 +49,19 @@ class Player:
         self,
         learner: str | Learner,
         actions: int,
-        opponent_actions: int,
+        opponent_actions: int | None = None,
         horizon: int | None = None,
         seed: int | None = 0,
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
         self.learner = parse_learner(learner)
         actions = check_whole("actions", actions, 1)
-        opponent_actions = check_whole("opponent_actions", opponent_actions, 1)
+        if opponent_actions is None and self.learner.sees:
+            raise InputError(
+                f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: how many "
+                "actions the opponent has. Pass opponent_actions=."
+            )
+        opponent_actions = 1 if opponent_actions is None else check_whole("opponent_actions", opponent_actions, 1)
         horizon = None if horizon is None else check_whole("horizon", horizon, 1)
         seed = secrets.randbits(63) if seed is None else check_whole("seed", seed, 0)
         try:

@@ -16,7 +16,8 @@ from coebl.engine.match import Match
 from coebl.engine.recorder import Keep, Recorder, check_memory
 from coebl.engine.result import Result
 from coebl.engine.table import Table
-from coebl.games import Game, Noise
+from coebl.games import Noise
+from coebl.games.registry import GameLike
 from coebl.learners import Learner
 from coebl.metrics import Metric, parse_metrics
 
@@ -31,7 +32,7 @@ DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
 
 
 def simulate(
-    match: Match | Game | str,
+    match: Match | GameLike,
     *more: Learner | str | int | Sequence[int],
     seeds: int | Sequence[int] | None = None,
     rounds: int | None = None,
@@ -47,7 +48,8 @@ def simulate(
 
     Args:
         match: who plays what against whom: `simulate(match, 50)`. Or a game, which a row learner and a column learner
-            follow, each as a spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`.
+            follow, each as a spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a
+            file, or a matrix of payoffs to the row player.
         *more: the seeds after a match, the two learners after a game.
         seeds: the seeds of the runs; a number n stands for 0 .. n - 1. A run is a function of the match, the seed and
             the device.
@@ -155,7 +157,7 @@ def _seeds_that_fit(match: Match) -> int:
 
 
 def _read_arguments(
-    match: Match | Game | str,
+    match: Match | GameLike,
     more: Sequence[Any],
     seeds: int | Sequence[int] | None,
     rounds: int | None,

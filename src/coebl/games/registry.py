@@ -12,18 +12,23 @@ import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from numpy.typing import ArrayLike
+
 from coebl.core.errors import InputError, shorten
-from coebl.core.registry import Registry
+from coebl.core.registry import OTHER_KIND, Registry
 from coebl.core.specs import split_spec
 from coebl.games.game import Game
 from coebl.games.io.files import SUFFIXES, read_game
 from coebl.games.noise import Noise
 
+GameLike = str | os.PathLike[str] | Game | ArrayLike
+"""What stands for a game: a spec, the name of a file, a `Game`, or a matrix of payoffs to the row player."""
+
 
 def generator_refusal(factory: object) -> str | None:
     """Why something cannot be registered as a game, on one line; None if it can."""
     if isinstance(factory, type) or not callable(factory):
-        return f"this is {shorten(factory)}; accepted: a function that returns a coebl.Game."
+        return f"{OTHER_KIND}{shorten(factory)}; accepted: a function that returns a coebl.Game, or a matrix."
     try:
         hints = typing.get_type_hints(factory, include_extras=True)
     except (NameError, TypeError) as error:
@@ -48,35 +53,51 @@ GAMES: Registry[Game] = Registry("game", "games", refusal=generator_refusal)
 """The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
 
 
-def parse_game(spec: str | os.PathLike[str] | Game, noise: str | Noise | None = None) -> Game:
-    """The game that a text names, seen through a noise if one is given. A game stands for itself.
+def parse_game(spec: GameLike, noise: str | Noise | None = None) -> Game:
+    """The game that a text names, seen through a noise if one is given. A game stands for itself, and so does a matrix.
 
     The text is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
-    with parameters as in a spec. A game made from a spec carries the shortest one that makes it again.
+    with parameters as in a spec. A game made from a spec carries the shortest one that makes it again. A
+    matrix of payoffs to the row player, an array or a data frame is what `Game` makes of it.
 
     >>> from coebl.games import parse_game
     >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
     ('diagonal:n=4', 'blotto:fields=2')
     >>> parse_game("matching-pennies", noise="bernoulli")
     <Game 'matching-pennies', 2 x 2, bernoulli>
+    >>> parse_game([[3, 0], [1, 2]]).value
+    1.5
     """
-    game = spec if isinstance(spec, Game) else _find_game(spec)
+    game = _find_game(spec) if isinstance(spec, (str, os.PathLike)) else _as_game(spec)
     return game if noise is None else game.with_noise(noise)
 
 
-def _find_game(spec: str | os.PathLike[str]) -> Game:
-    if not isinstance(spec, (str, os.PathLike)):
+def _as_game(given: object) -> Game:
+    """A game, or a matrix of its payoffs."""
+    if isinstance(given, Game):
+        return given
+    if not _is_matrix(given):
         raise InputError(
-            f"game is {shorten(spec)}; accepted: a Game, a spec such as 'diagonal:n=4', or the name of a file."
+            f"game is {shorten(given)}; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the "
+            "name of a file."
         )
+    return Game(given)  # type: ignore[arg-type]
+
+
+def _is_matrix(given: object) -> bool:
+    return isinstance(given, (list, tuple)) or hasattr(given, "__array__")
+
+
+def _find_game(spec: str | os.PathLike[str]) -> Game:
     text = os.fspath(spec)
     parts = split_spec(text)
     if not parts.file and parts.name not in GAMES and is_path(text):  # a file "rps" does not hide the game
         return read_game(text)
     entry, arguments = GAMES.parse(text)
-    game: object = entry.make(**arguments)
-    if not isinstance(game, Game):
-        raise InputError(f"{entry.name} returns {shorten(game)}; accepted: a coebl.Game. Return one.")
+    made: object = entry.make(**arguments)
+    if not isinstance(made, Game) and not _is_matrix(made):
+        raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
+    game = _as_game(made)
     game.spec = entry.write(arguments)
     game.name = split_spec(game.spec).without_folder
     return game

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
+from coebl.core.registry import OTHER_KIND
 from coebl.core.specs import Entry
 from coebl.learners.registry import LEARNERS
 from coebl.solver import BatchSolution, Maximin
@@ -246,7 +247,7 @@ class Learner:
     ('bandit', 'Stubborn')
     """
 
-    name: ClassVar[str] = ""  # its spec name; a class in a file of the user's own needs none
+    name: ClassVar[str] = ""  # its spec name, once it is registered; until then a label, by default that of the class
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False
@@ -338,8 +339,8 @@ class Learner:
         return self._entry().write(self.hyper_parameters())
 
     def _entry(self) -> Entry[Learner]:
-        """The entry of its class; one that is not registered goes by its own name."""
-        return LEARNERS.entry_of(type(self), type(self).name or type(self).__name__)
+        """The entry of its class; one that is not registered goes by its own name, never by that of what it extends."""
+        return LEARNERS.entry_of(type(self), vars(type(self)).get("name") or type(self).__name__)
 
     def hyper_parameters(self) -> dict[str, object]:
         """The fields, by name."""
@@ -377,7 +378,7 @@ class Responder(Learner):
 def class_refusal(factory: object) -> str | None:
     """Why something cannot be registered as a learner, on one line; None if it can."""
     if not (isinstance(factory, type) and issubclass(factory, Learner)):
-        return f"this is {shorten(factory)}; accepted: a class that extends coebl.Learner."
+        return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends coebl.Learner."
     sees: object = factory.sees
     if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
         return f'sees is {shorten(sees)}; accepted: a set out of {", ".join(SIGHTS)}, such as {{"opponent"}}.'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -79,6 +80,7 @@ class Metric:
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
     signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
+    bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # between which it lies in every game; means and intervals too
 
     def __init__(self, game: Game, runs: int) -> None:
         reason = self.refusal(game)
@@ -86,6 +88,12 @@ class Metric:
             raise InputError(reason)
         self.game = game
         self.runs = runs
+
+    @classmethod
+    def within_bounds(cls, low: float, high: float) -> tuple[float, float]:
+        """An interval of its mean, as far as the mean can be there: Student's may go beyond."""
+        least, largest = cls.bounds
+        return max(low, least), min(high, largest)
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:

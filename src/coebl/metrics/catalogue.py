@@ -6,6 +6,7 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 
 from __future__ import annotations
 
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -57,6 +58,7 @@ class AbsoluteRegret(Total):
     definition = "sum of abs(V - r_t)"
     formula = r"$\Sigma\,|V - r_t|$"
     meaning = "The first measure of the paper's text. Noise alone makes it grow."
+    bounds = (0, inf)
 
     def terms(self, block: Block) -> Floats:
         """The size of V - r_t."""
@@ -71,6 +73,7 @@ class RegretMagnitude(Regret):
     definition = "abs(sum of V - r_t)"
     formula = r"$|\Sigma\,(V - r_t)|$"
     meaning = "The first measure as the paper's program computes it."
+    bounds = (0, inf)
     signed = False
 
     def __call__(self, block: Block) -> Floats:
@@ -85,6 +88,7 @@ class AbsolutePseudoRegret(Total):
     definition = "sum of abs(V - x_t' A y_t)"
     formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
     meaning = "How far play was from the game's value, without noise."
+    bounds = (0, inf)
 
     def terms(self, block: Block) -> Floats:
         """The size of V - x_t' A y_t."""
@@ -133,6 +137,7 @@ class KullbackLeibler(_Distance):
     definition = "KL(x_t, x*) + KL(y_t, y*), where KL(a, b) = sum of a ln(a / b)"
     formula = r"$\mathrm{KL}(x_t, x^*) + \mathrm{KL}(y_t, y^*)$"
     meaning = "How far both policies are from the equilibrium; infinite outside its support."
+    bounds = (0, inf)
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """The sum of a ln(a / b)."""
@@ -148,6 +153,7 @@ class TotalVariation(_Distance):
     definition = "TV(x_t, x*) + TV(y_t, y*), where TV(a, b) = half the sum of abs(a - b)"
     formula = r"$\mathrm{TV}(x_t, x^*) + \mathrm{TV}(y_t, y^*)$"
     meaning = "Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be."
+    bounds = (0, 2)
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """Half the sum of abs(a - b)."""
@@ -163,6 +169,7 @@ class Exploitability(Metric):
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     formula = r"of $(x_t, y_t)$"
     meaning = "What best responses would gain against both policies; 0 is an equilibrium."
+    bounds = (0, inf)
 
     def __call__(self, block: Block) -> Floats:
         row, column = (block.outcomes.payoffs(seat).max(axis=-1) for seat in (0, 1))
@@ -177,6 +184,7 @@ class AverageExploitability(Metric):
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
     meaning = "The same for the policies averaged over the rounds so far."
+    bounds = (0, inf)
 
     def __init__(self, game: Game, runs: int) -> None:
         super().__init__(game, runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,7 +41,7 @@ class Solution:
 
 
 def solve(
-    payoff: ArrayLike,
+    payoff: ArrayLike | os.PathLike[str],
     *,
     ties: Literal["first", "random"] = "first",
     random: np.random.Generator | None = None,
@@ -48,7 +49,7 @@ def solve(
     """Solve a zero-sum game: a `Game`, or the matrix (m, n) of payoffs to the row player, who maximises.
 
     Args:
-        payoff: anything that NumPy takes for a matrix.
+        payoff: anything that NumPy takes for a matrix; a game's spec, or the name of its file.
         ties: which of several optimal strategies of the row player to return. With ``"first"``, the one that leans to
             the actions that come first; with ``"random"``, to actions in random order. `maximin` states the rule.
         random: the generator that ``ties="random"`` draws from.
@@ -58,7 +59,13 @@ def solve(
     1.5
     >>> solution.row, solution.column
     (array([0.25, 0.75]), array([0.5, 0.5]))
+    >>> solve("hide-and-seek:1/3").value
+    0.75
     """
+    if isinstance(payoff, (str, os.PathLike)):
+        from coebl.games import parse_game
+
+        payoff = parse_game(payoff)
     matrix = check_payoff(payoff)
     found = maximin(matrix, ties=ties, random=random)
     row, column = found.strategy, found.opponent

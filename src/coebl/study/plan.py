@@ -76,7 +76,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         for digest in stale:
             store.set_aside(store.path(digest))
     todo, found = _to_run(asked, there, kept)
-    index = _Asked(descriptions)
+    index = Asked(descriptions)
     if not dry:
         _forget_failures(store, failures, {cell.digest() for cell in todo} if failures else set(), index)
     left_alone = sum(not index.any_of(other) for other in kept)
@@ -145,7 +145,7 @@ def _metrics(description: Description) -> list[MetricAt]:
     return [(metric, description["files"].get(split_spec(metric).file)) for metric in description["metrics"]]
 
 
-class _Asked:
+class Asked:
     """All seeds and metrics that are asked for, by what is played."""
 
     def __init__(self, descriptions: Iterable[Description]) -> None:
@@ -155,6 +155,21 @@ class _Asked:
             key = key_of(description)
             self._seeds.setdefault(key, set()).update(description["seeds"])
             self._metrics.setdefault(key, set()).update(_metrics(description))
+
+    @classmethod
+    def by(cls, study: Study) -> Asked:
+        """What a study asks for."""
+        return cls(description for _, description in _described(study.cells))
+
+    def seeds(self, other: Description, metric: str) -> set[int]:
+        """The seeds that are asked for by this metric, of what a cell plays."""
+        key = key_of(other)
+        measured = {name for name, _ in self._metrics.get(key, ())}
+        return self._seeds[key] if metric in measured else set()
+
+    def metrics(self) -> set[str]:
+        """All metrics that are asked for anywhere."""
+        return {name for metrics in self._metrics.values() for name, _ in metrics}
 
     def any_of(self, other: Description) -> bool:
         """Whether anything of a cell is asked for."""
@@ -169,7 +184,7 @@ class _Asked:
         return self._seeds.get(key_of(other), set()).issuperset(other["seeds"])
 
 
-def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: _Asked) -> None:
+def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: Asked) -> None:
     """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
     for record in failures:
         with suppress(KeyError, TypeError, AttributeError):  # a damaged record stays

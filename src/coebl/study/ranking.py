@@ -1,7 +1,9 @@
 """Who beats whom in a study: every two learners that met on a game, and the learners by how often they won.
 
-Wins can be counted over games whose payoffs have different units, and over studies in which not everybody met
-everybody. Learners that see more than a bandit does are left out, since they cannot be compared with the others.
+Learners are ranked by their wins minus their losses, per pairing. Wins can be counted over games whose payoffs have
+different units. In a study in which not everybody met everybody, such as one against all, no ranking is fair: who met
+weak opponents alone looks strong. The number of pairings is then told of each learner. Learners that see more than a
+bandit does are left out, since they cannot be compared with the others.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from typing import Any
 
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.statistics import ALPHA, holm, paired_difference
+from coebl.study.plan import Asked
 from coebl.study.results import Results
+from coebl.study.schema import Study
 
 DECISIVE = ("pseudo_regret", "regret")  # what may decide: the first that was recorded
 
@@ -49,9 +53,14 @@ class Ranked:
     lost: int
 
     @property
-    def share(self) -> float:
+    def met(self) -> int:
+        """How many pairings it has."""
+        return self.won + self.level + self.lost
+
+    @property
+    def score(self) -> float:
         """Wins minus losses, per pairing."""
-        return (self.won - self.lost) / (self.won + self.level + self.lost)
+        return (self.won - self.lost) / self.met
 
 
 @dataclass(frozen=True)
@@ -63,27 +72,49 @@ class Ranking:
     pairings: list[Pairing]
     left_out: list[str]  # learners that see more
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What the learners are called here, by their specs: no two alike but for a default that is not named."""
+        return LEARNERS.told_apart([*(one.learner for one in self.learners), *self.left_out])
+
+    @property
+    def most(self) -> int:
+        """How many pairings a learner has that has met every other one on every game."""
+        return (len(self.learners) - 1) * len({pairing.setting for pairing in self.pairings})
+
+    @property
+    def everybody_met(self) -> bool:
+        """Whether all have met all, on all games."""
+        return all(one.met == self.most for one in self.learners)
+
     def __str__(self) -> str:
         first = [one for one in self.learners if one.rank == 1]
         best = first[0]
-        met = best.won + best.level + best.lost
         if not best.won:
             return f"None of the {len(self.learners)} learners is shown to beat another one."
         if len(first) > 1:
-            return f"{_listed(one.learner for one in first)} share the first place of {len(self.learners)} learners."
+            sharing = _listed(self.names[one.learner] for one in first)
+            return f"{sharing} share the first place of {len(self.learners)} learners."
         return (
-            f"{best.learner} comes first of {len(self.learners)} learners: of its {met} pairings it wins {best.won} "
-            f"and loses {best.lost}."
+            f"{self.names[best.learner]} comes first of {len(self.learners)} learners: of its {best.met} pairings it "
+            f"wins {best.won} and loses {best.lost}."
         )
 
 
-def rank(results: Results) -> Ranking | None:
-    """Rank the learners of a study; None if no two of them met, or nothing was recorded that says who is ahead."""
-    metric = next((name for name in DECISIVE if name in results.metrics), None)
+def rank(results: Results, study: Study | None = None) -> Ranking | None:
+    """Rank the learners of a study; None if no two of them met, or nothing was recorded that says who is ahead.
+
+    Args:
+        results: a folder.
+        study: what counts of it; by default everything, also what an earlier file of the study asked for.
+    """
+    asked = None if study is None else Asked.by(study)
+    recorded = results.metrics if asked is None else asked.metrics().intersection(results.metrics)
+    metric = next((name for name in DECISIVE if name in recorded), None)
     if metric is None:
         return None
     kinds = results.kinds()
-    met = _met(results, metric)
+    met = _met(results, metric, asked)
     specs = sorted({spec for pairs in met.values() for pair in pairs for spec in pair}, key=LEARNERS.order)
     left_out = [spec for spec in specs if kinds.get(spec) in REFERENCES]
     contenders = [spec for spec in specs if spec not in left_out]
@@ -102,16 +133,17 @@ def rank(results: Results) -> Ranking | None:
     return Ranking(metric, _ranked(contenders, pairings), pairings, left_out)
 
 
-def _met(results: Results, metric: str) -> dict[Setting, dict[tuple[str, str], BySeed]]:
+def _met(results: Results, metric: str, asked: Asked | None) -> dict[Setting, dict[tuple[str, str], BySeed]]:
     """By game, and row and column learner, what the row player lost by the last round of each seed."""
     met: dict[Setting, dict[tuple[str, str], BySeed]] = {}
     for digest, about in results.index().cells:
-        if metric in about["metrics"]:
+        wanted = None if asked is None else asked.seeds(about["description"], metric)
+        if metric in about["metrics"] and wanted != set():
             labels = about["labels"]
             columns, _ = results.store.columns(digest, [metric], last=True)
             setting = labels["game"], labels["noise"], about["description"]["rounds"]
             by_seed = met.setdefault(setting, {}).setdefault((labels["row"], labels["column"]), {})
-            by_seed |= _finite(columns, metric)
+            by_seed |= {s: value for s, value in _finite(columns, metric).items() if wanted is None or s in wanted}
     results.store.remember()
     return met
 
@@ -135,15 +167,15 @@ def _advantage(pairs: dict[tuple[str, str], BySeed], first: str, second: str) ->
 
 
 def _ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]:
-    """The learners that met anybody, the first one first; those with the same share have the same rank."""
+    """The learners that met anybody, the first one first; those with the same score have the same rank."""
     counts = {learner: [0, 0, 0] for learner in learners}
     for pairing in pairings:
         for learner in (pairing.first, pairing.second):
             counts[learner][1 if not pairing.winner else 0 if pairing.winner == learner else 2] += 1
     unranked = [Ranked(0, learner, *count) for learner, count in counts.items() if any(count)]
-    ranked = sorted(unranked, key=lambda one: -one.share)
+    ranked = sorted(unranked, key=lambda one: -one.score)
     return [
-        Ranked(1 + sum(other.share > one.share for other in ranked), one.learner, one.won, one.level, one.lost)
+        Ranked(1 + sum(other.score > one.score for other in ranked), one.learner, one.won, one.level, one.lost)
         for one in ranked
     ]
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coebl.core.specs import split_spec
+from coebl.learners import LEARNERS
 from coebl.plots import known_to
 from coebl.study import Results, Study
 from coebl.tournament.files import write_files
 from coebl.tournament.measured import measure
+from coebl.tournament.plan import shortest
 from coebl.tournament.standings import Standings, standings
 from coebl.tournament.suite import Suite
 from coebl.tournament.words import sentences
@@ -25,19 +28,20 @@ class Finished:
     files: Path  # the folder that they are in
 
 
-def finish(suite: Suite, study: Study, folder: Path, command: str) -> Finished:
+def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterable[str] = ()) -> Finished:
     """Rank what is finished of a tournament, and write its files.
 
     Args:
         suite: what was played.
-        study: the study of the tournament; sentences begin with the learners that are a user's own.
+        study: the study of the tournament.
         folder: where it was run.
         command: what makes the same again.
+        named: the learners that the user asked about, by their specs: the sentences begin with them.
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    files = {split_spec(cell.row).without_folder for cell in study.cells if split_spec(cell.row).file}
-    own = [one.learner for one in found.standings if one.learner in files]
+    subjects = {split_spec(LEARNERS.canonical(spec)).without_folder for spec in shortest(named)}
+    own = [one.learner for one in found.standings if one.learner in subjects]
     about = about_run(suite, results, command)
     return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
 

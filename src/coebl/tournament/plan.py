@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from coebl.core.devices import Device
 from coebl.core.errors import InputError, check_whole
@@ -56,8 +57,8 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
     >>> field_of(read_suite(), ["coebl:c=4", "ucb"])
     ['coebl:c=4', 'ucb']
     """
-    own = set(_shortest(suite.learners))
-    specs = _shortest(named)
+    own = set(shortest(suite.learners))
+    specs = shortest(named)
     field = specs if own & set(specs) else [*suite.learners, *specs]
     _check_field(field)
     if len(field) < 2:
@@ -67,17 +68,30 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
 
 def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
     """Who is tested in a suite with a subject: those that are named, each by itself, or the suite's own."""
-    subjects = _shortest(named or [suite.subject or ""])
+    subjects = shortest(named or [suite.subject or ""])
     _check_field(subjects)
     return subjects
 
 
 def opponents_of(suite: Suite, subject: str) -> list[str]:
     """Whom a subject meets; it is not its own opponent."""
-    return [spec for spec in _shortest(suite.learners) if spec != subject]
+    return [spec for spec in shortest(suite.learners) if spec != subject]
 
 
-def _shortest(specs: Iterable[str]) -> list[str]:
+def left_out(field: Iterable[str]) -> list[str]:
+    """The learners of the package that could play and do not, by name: no oracles, and none that needs a parameter.
+
+    >>> from coebl.tournament import read_suite
+    >>> "kin" in left_out(read_suite().learners), "ucb" in left_out(read_suite().learners)
+    (True, False)
+    """
+    there = {split_spec(spec).name for spec in field}
+    able = (entry for entry in LEARNERS if not any(parameter.required for parameter in entry.parameters))
+    found: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in there]
+    return [name for name, learner in found if learner.kind() != "oracle"]
+
+
+def shortest(specs: Iterable[str]) -> list[str]:
     """Specs in their shortest form, grids expanded, each once; files as they are."""
     expanded = [each for spec in specs for each in expand(spec)]
     return list(dict.fromkeys(spec if split_spec(spec).file else LEARNERS.canonical(spec) for spec in expanded))

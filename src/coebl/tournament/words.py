@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
+from dataclasses import replace
 
 from coebl.core.errors import printable
+from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
 from coebl.tournament.duels import Cycle
 from coebl.tournament.standings import Estimate, Standing, Standings, kinds_in
@@ -24,7 +26,18 @@ _WORDS = (1, 3)  # columns that stand on the left
 
 def rows_of(found: Standings) -> list[list[str]]:
     """The ranking, a row per learner under `HEADER`. Amounts are in % of the payoff range per round."""
-    return [_row(one) for one in found.standings]
+    return [_row(one) for one in _told_apart(found).standings]
+
+
+def _told_apart(found: Standings) -> Standings:
+    """The same with names that tell learners apart: a default is named where another value stands beside it."""
+    names = LEARNERS.told_apart(one.learner for one in found.standings)
+
+    def cycle(one: Cycle) -> Cycle:
+        return Cycle(tuple(map(names.__getitem__, one.members)), tuple(map(names.__getitem__, one.example)))
+
+    rows = [replace(one, learner=names[one.learner]) for one in found.standings]
+    return replace(found, standings=rows, cycles=list(map(cycle, found.cycles)))
 
 
 def as_table(found: Standings) -> str:
@@ -70,9 +83,16 @@ def legend(found: Standings) -> str:
     )
 
 
-def sentences(found: Standings, own: Sequence[str] = ()) -> list[str]:
-    """The answer: who leads each kind, who is hardest to exploit, where the learners of a user's own are, cycles."""
-    lines = [_of_own(found, found.of(learner)) for learner in own]
+def sentences(found: Standings, own: Collection[str] = ()) -> list[str]:
+    """The answer: where a user's own learners are, who leads each kind, who is hardest to exploit, cycles.
+
+    Args:
+        found: the standings.
+        own: the learners that the user asked about, as they are called there.
+    """
+    places = [place for place, one in enumerate(found.standings) if one.learner in own]
+    found = _told_apart(found)
+    lines = [_of_own(found, found.standings[place]) for place in places]
     lines.append(_leaders(found))
     lines.append(_cycle_sentence(found))
     if not found.nash_unique:
