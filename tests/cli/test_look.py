@@ -92,7 +92,7 @@ def test_a_full_disk_is_one_line():
         )
     assert run.returncode == 1
     assert run.stderr == (
-        "coebl: the output cannot be written (No space left on device). Make room there, or write elsewhere.\n"
+        "coebl: the output cannot be written (No space left on device). Free some space, or write elsewhere.\n"
     )
 
 

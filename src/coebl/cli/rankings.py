@@ -22,7 +22,7 @@ def print_notices(results: Results) -> None:
 
 
 def print_ranking(results: Results) -> None:
-    """Print the ranking of a study and what came out in a sentence; nothing where no two learners met."""
+    """Print the ranking of a study and what came out in a sentence; nothing if no two learners met."""
     from coebl.study.ranking import rank
 
     ranking = rank(results)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
 _GAP = "  "
+_BINDING = "\u00a0"  # a space at which no line ends
+_BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
 
 
 def console() -> Console:
@@ -39,12 +41,14 @@ def can_show(text: str) -> bool:
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a paragraph, wrapped to the width of the terminal; all its lines are indented as its first one is."""
+    """Print a paragraph, wrapped to the width of the terminal; all its lines are indented as its first one is.
+
+    No line begins with the unit of a number, or inside an equation.
+    """
     indent = " " * (len(text) - len(text.lstrip()))
-    wrapped = textwrap.fill(
-        printable(text), width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent
-    )
-    console().print(wrapped, style=style, soft_wrap=True)
+    bound = _BOUND.sub(_BINDING, printable(text))
+    wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
+    console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
 
 
 def _unbroken(title: str) -> list[str]:

@@ -90,7 +90,7 @@ class Seat:
     runs: int  # how many runs are played at once: the length of axis 0
     actions: int  # how many own actions there are, m
     opponent_actions: int  # how many the opponent has, k
-    horizon: int | None  # the number of rounds, None where it is not known
+    horizon: int | None  # the number of rounds, None if it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
     offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
@@ -176,7 +176,7 @@ class Seat:
 
         Args:
             ties: which of several maximin strategies it finds: "first" leans to the actions of lowest index, "random"
-                draws a preference over actions anew for every solve, from the learner's own streams.
+                draws a new preference over actions for every solve, from the learner's own streams.
             many_ties: say so if many entries of the matrices are equal.
             each: the number of matrices of a run, which follow one another: (runs * each, actions, opponent_actions).
             remember: say False if the matrices are wholly new each time; it is faster then, and takes less memory.
@@ -191,7 +191,7 @@ class Seat:
         return CudaMaximin(shape, ties=preference, many_ties=many_ties, unsolved=self.unsolved, each=each)
 
     def tie_weights(self, each: int) -> Floats:
-        """Preferences over the own actions, drawn anew: (runs * each, actions)."""
+        """New random preferences over the own actions: (runs * each, actions)."""
         return self.random.uniform(each, self.actions).reshape((-1, self.actions))
 
 
@@ -246,7 +246,7 @@ class Learner:
     ('bandit', 'Stubborn')
     """
 
-    name: ClassVar[str] = ""  # its spec name; a class in a file of one's own needs none
+    name: ClassVar[str] = ""  # its spec name; a class in a file of the user's own needs none
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False

@@ -36,10 +36,10 @@ def finish(suite: Suite, study: Study, folder: Path, command: str) -> Finished:
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    own = {split_spec(cell.row).without_folder for cell in study.cells if split_spec(cell.row).file}
-    said = sentences(found, [one.learner for one in found.standings if one.learner in own])
+    files = {split_spec(cell.row).without_folder for cell in study.cells if split_spec(cell.row).file}
+    own = [one.learner for one in found.standings if one.learner in files]
     about = about_run(suite, results, command)
-    return Finished(found, said, write_files(found, folder, about, said, known_to(results)))
+    return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
