@@ -284,8 +284,8 @@ def test_learners_that_are_late_are_told_apart(tmp_path):
     study = parse_study(text, str(tmp_path / "study.toml"))
     causes = [play(cell, 1.0).cause for cell in study.cells]
     assert causes == [
-        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or repair the learner.",
-        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or repair the learner.",
+        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
+        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
     ]
 
 
