@@ -11,12 +11,12 @@ MISTAKES = [  # words of the command, exit code, part of the line
     (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: a whole number, 1 .. 10."),
     (["solve", "diagonal:k=2"], 2, "diagonal has no parameter 'k'"),
     (["solve", "nowhere.csv"], 2, "nowhere.csv: there is no such file"),
-    (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cells; accepted: 2, as on line 1."),
+    (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cell; accepted: 2, as on line 1."),
     (["solve", "game.xlsx"], 2, "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
     (
         ["solve", "endless.csv"],
         2,
-        "endless.csv: cannot be read (this is a pipe or a device, not a file); accepted: a f",
+        "endless.csv: cannot be read (this is a pipe or a device, not a file)",
     ),
     (["solve", "pipe.csv"], 2, "pipe.csv: cannot be read (this is a pipe or a device, not a file)"),
     (["solve", "large.csv"], 2, "large.csv: this is larger than 64 MiB, which is the most that is read; save the game"),
@@ -56,7 +56,40 @@ MISTAKES = [  # words of the command, exit code, part of the line
     ([*PLAY, "--noise", "gausian"], 2, "did you mean 'gaussian'?"),
     ([*PLAY, "--rounds", "0"], 2, "rounds is 0; accepted: a whole number, 1 .. 1,000,000,000."),
     ([*PLAY, "--rounds", "1" + "0" * 30], 2, "rounds is 1000000000000000000000000000000; accepted: a whole number"),
-    ([*PLAY, "--rounds", "many"], 2, "Invalid value for '--rounds': "),
+    (
+        [*PLAY, "--rounds", "many"],
+        2,
+        "--rounds is 'many'; accepted: a whole number, in digits alone. See: coebl match --",
+    ),
+    (
+        [*PLAY, "--rounds=1e4"],
+        2,
+        "--rounds is '1e4'; accepted: a whole number, in digits alone. See: coebl match --help",
+    ),
+    (
+        ["run", "a.toml", "--out", "new", "--workers", "0"],
+        2,
+        "--workers is '0'; accepted: a number >= 1. See: coebl run",
+    ),
+    (
+        ["run", "a.toml", "--out", "new", "--cell-timeout", "-1"],
+        2,
+        "--cell-timeout is '-1'; accepted: a number >= 0.001.",
+    ),
+    (
+        ["run", "a.toml", "--out", "new", "--cell-timeout", "x"],
+        2,
+        "--cell-timeout is 'x'; accepted: a number such as 0.5",
+    ),
+    (
+        ["run", "broken.csv", "--out", "new"],
+        2,
+        "broken.csv: this is not a study file, which is TOML. For an example: c",
+    ),
+    (["mach"], 2, " See: coebl --help"),
+    (["solve", "diagonal"], 2, "diagonal needs n; accepted: diagonal:n=...\n"),
+    (["solve", "flat.json"], 2, "flat.json: payoff has 1 dimension; accepted: a matrix"),
+    (["check", "syntax.py:Mine"], 2, "syntax.py, line 2: SyntaxError: invalid syntax; fix the file."),
     ([*PLAY, "--seeds", "0"], 2, "--seeds is 0; accepted: a whole number, 1 .. 1,000,000."),
     ([*PLAY, "--seeds", "1000000000000"], 2, "--seeds is 1000000000000; accepted: a whole number, 1 .. 1,000,000."),
     ([*PLAY, "--first-seed", "9" * 20], 2, "--first-seed is 99999999999999999999; accepted: a whole number, 0 .. 9"),
@@ -82,6 +115,8 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, code, message, 
     (tmp_path / "huge.csv").write_text("8e307,-8e307\n-8e307,8e307\n")
     (tmp_path / "labels.csv").write_text('"a\nb","a\nb"\n1,2\n')
     (tmp_path / "own.py").write_text(MINE)
+    (tmp_path / "flat.json").write_text("[1, 2]")
+    (tmp_path / "syntax.py").write_text("x = 1\ny = = 2\n")
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
     (tmp_path / "second.py").write_text(
         "from coebl import metrics\nclass Regret(metrics.Regret):\n    name = 'pseudo_regret'\n"
@@ -96,3 +131,4 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, code, message, 
     assert (stopped, out, error.count("\n")) == (code, "", 1), error
     assert error.startswith("coebl: ")
     assert message in error
+    assert "?." not in error

@@ -45,3 +45,14 @@ def test_it_tests_every_python_that_is_promised(jobs):
     [setup] = [step for step in jobs["test"]["steps"] if "setup-python" in step.get("uses", "")]
     for path in setup["with"]["cache-dependency-path"].split():
         assert (ROOT / path).is_file()
+
+
+def test_the_hook_for_types_covers_what_make_lint_does():
+    """And the source distribution has the hooks."""
+    yaml = pytest.importorskip("yaml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    [repo] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    [pattern] = [hook["files"] for hook in repo["hooks"] if hook["id"] == "mypy"]
+    for folder in project["tool"]["mypy"]["files"]:
+        assert re.search(pattern, f"{folder}/some/file.py")
+    assert ".pre-commit-config.yaml" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]

@@ -228,7 +228,7 @@ def test_check_payoff_returns_a_fresh_contiguous_matrix() -> None:
             "payoff has rows of 1 to 2 entries; accepted: rows of one length. Fill in the missing entries.",
         ),
         ([[1, 2], 3], "payoff has rows of 0 to 2 entries; accepted: rows of one length."),
-        ([1, 2, 3], "payoff has 1 dimensions; accepted: a matrix"),
+        ([1, 2, 3], "payoff has 1 dimension; accepted: a matrix"),
         (7, "payoff has 0 dimensions; accepted: a matrix"),
         ([[[1, 2]]], "payoff has 3 dimensions; accepted: a matrix"),
         ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it with a number."),
@@ -251,7 +251,7 @@ def test_bad_payoffs_are_refused(payoff: Any, message: str) -> None:
 
 
 def test_check_payoff_names_the_argument() -> None:
-    with pytest.raises(InputError, match=r"^matrix has 1 dimensions"):
+    with pytest.raises(InputError, match=r"^matrix has 1 dimension"):
         check_payoff([1, 2], argument="matrix")
 
 

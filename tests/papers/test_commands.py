@@ -79,6 +79,7 @@ def test_claims_are_marks_and_a_sentence_and_the_reasons_are_printed_on_request(
 
 def test_claims_as_a_table_and_as_markdown(folder, coebl):
     table = coebl("claims", folder, "--claim", "C2", cwd=folder.parent).stdout
+    assert coebl("claims", folder, "--claim", "c2", cwd=folder.parent).stdout == table
     assert "as-released" in table
     assert max(map(len, table.splitlines())) <= 100
     markdown = coebl("claims", folder, "--markdown", cwd=folder.parent).stdout

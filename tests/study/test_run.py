@@ -284,8 +284,8 @@ def test_learners_that_are_late_are_told_apart(tmp_path):
     study = parse_study(text, str(tmp_path / "study.toml"))
     causes = [play(cell, 1.0).cause for cell in study.cells]
     assert causes == [
-        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or repair the learner.",
-        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or repair the learner.",
+        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
+        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
     ]
 
 
@@ -298,7 +298,7 @@ def test_a_mistake_in_ones_own_learner_is_told_before_the_work(tmp_path, coebl):
     (tmp_path / "study.toml").write_text(text)
     line = (
         "coebl: moody.py, line 13: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
-        "was run. Repair the file.\n"
+        "was run. Fix the file.\n"
     )
     done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)

@@ -147,7 +147,7 @@ def test_a_learner_that_fails_from_the_first_is_told_before_the_work(coebl, tmp_
     assert (code, said.count("\n")) == (2, 1)
     assert complaint == (
         "coebl: mine.py, line 15: ArithmeticError: too many actions (mine.py:Mine, in its first rounds); nothing was "
-        "run. Repair the file.\n"
+        "run. Fix the file.\n"
     )
     assert list((tmp_path / "out").iterdir()) == []
 

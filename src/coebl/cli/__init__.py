@@ -6,14 +6,16 @@ import contextlib
 import errno
 import io
 import os
+import re
 import sys
+from itertools import pairwise
 from typing import NoReturn
 
 import typer
 
 from coebl.cli import look, paper, play, results, studies, tournament  # each adds its commands
 from coebl.cli.app import app
-from coebl.core.errors import CoeblError, UserCodeError, printable, reason_of, where
+from coebl.core.errors import CoeblError, UserCodeError, printable, reason_of, shorten, where
 
 __all__ = ["app", "look", "main", "paper", "play", "results", "studies", "tournament"]
 
@@ -56,8 +58,8 @@ def main() -> None:
             sys.exit(2)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "coebl"
-        words = " ".join(usage().split()).rstrip(".")
-        _stop(f"{words}. See: {path} --help", 2)
+        words = _number_refused(error) or " ".join(usage().split()).rstrip(".")
+        _stop(f"{words}{'' if words.endswith('?') else '.'} See: {path} --help", 2)
 
 
 def _run() -> object:
@@ -69,6 +71,28 @@ def _run() -> object:
         if isinstance(error, CoeblError) or not line:
             raise
         raise UserCodeError(f"{line}: {reason_of(error)}; fix the file.") from error
+
+
+def _number_refused(error: Exception) -> str:
+    """What is wrong with an option that takes a number, with its value; nothing for other mistakes.
+
+    The library's own words differ from version to version; what they have in common is looked for.
+    """
+    words, option = str(getattr(error, "message", "")), getattr(error, "param", None)
+    least = re.search(r"(?:greater than or equal to |x>=)([0-9.]+)", words)
+    kind = re.search(r"valid (integer|float|number)", words)
+    if not (least or kind) or option is None:
+        return ""
+    given = sys.argv[1:]
+    values = [value for name, value in pairwise(given) if name in option.opts]
+    values += [word.partition("=")[2] for word in given if word.partition("=")[0] in option.opts and "=" in word]
+    if not values:
+        return ""
+    if least:
+        accepted = f"a number >= {least[1].rstrip('.')}"
+    else:
+        accepted = "a whole number, in digits alone" if kind and kind[1] == "integer" else "a number such as 0.5"
+    return f"{option.opts[0]} is {shorten(values[-1])}; accepted: {accepted}"
 
 
 def _stop(line: str, code: int) -> NoReturn:

@@ -50,8 +50,8 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
         raise InputError(_why_no_matrix(payoff, argument)) from None
     if matrix.ndim != 2:
         raise InputError(
-            f"{argument} has {matrix.ndim} dimensions; accepted: a matrix, one row per action of the row player. "
-            "Write a single row as [[1, 2, 3]]."
+            f"{argument} has {matrix.ndim} dimension{'s' * (matrix.ndim != 1)}; accepted: a matrix, one row per action "
+            "of the row player. Write a single row as [[1, 2, 3]]."
         )
     if matrix.size == 0:
         raise InputError(f"{argument} has shape {matrix.shape}; accepted: at least one row and one column.")

@@ -90,12 +90,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, Item]) -> list[Item]:
-    """What one name or several stand for; without names, all that is known.
+    """What one name or several stand for, in small letters or capitals; without names, all that is known.
 
-    >>> look_up("letter", ["b"], {"a": 1, "b": 2})
-    [2]
+    >>> look_up("letter", ["b", "C"], {"a": 1, "B": 2, "C": 3})
+    [2, 3]
     """
     names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
+    alike = {str(name).casefold(): name for name in known}
+    names = [name if name in known else alike.get(str(name).casefold(), name) for name in names]
     for name in names:
         if name not in known:
             raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")

@@ -264,16 +264,18 @@ class Entry(Generic[T]):
             key, equals, value = part.partition("=")
             if not equals:
                 if position or not self.parameters:
-                    raise InputError(f"{self.name}: {part!r} has no name; accepted: {self.usage}.")
+                    raise InputError(f"{self.name}: {part!r} has no name; accepted: {self._accepted}")
                 key, value = self.parameters[0].name, part
             if key not in known:
-                raise InputError(f"{self.name} has no parameter {key!r}{nearest(key, known)} Accepted: {self.usage}.")
+                raise InputError(
+                    f"{self.name} has no parameter {key!r}{nearest(key, known)} Accepted: {self._accepted}"
+                )
             if key in arguments:
                 raise InputError(f"{self.name}: {key} is given twice; give it once.")
             arguments[key] = known[key].read(value, self.name)
         missing = [p.name for p in self.parameters if p.required and p.name not in arguments]
         if missing:
-            raise InputError(f"{self.name} needs {', '.join(missing)}; accepted: {self.usage}.")
+            raise InputError(f"{self.name} needs {', '.join(missing)}; accepted: {self._accepted}")
         return arguments
 
     def write(self, arguments: Mapping[str, Any], shown: Collection[str] = ()) -> str:
@@ -302,6 +304,11 @@ class Entry(Generic[T]):
             return f"{self.name}, without parameters"
         shown = (f"{p.name}={'...' if p.required else p.write(p.default)}" for p in self.parameters)
         return f"{self.name}:{','.join(shown)}"
+
+    @property
+    def _accepted(self) -> str:
+        """The usage at the end of a sentence."""
+        return self.usage if self.usage.endswith("...") else f"{self.usage}."
 
 
 def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:

@@ -37,4 +37,4 @@ def check_own(tries: dict[str, list[Cell]]) -> None:
                 break
             causes.append(failure.cause)
         else:
-            raise UserCodeError(f"{causes[0]} ({spec}, in its first rounds); nothing was run. Repair the file.")
+            raise UserCodeError(f"{causes[0]} ({spec}, in its first rounds); nothing was run. Fix the file.")

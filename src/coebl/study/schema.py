@@ -172,6 +172,8 @@ def _toml_mistake(text: str, where: str, error: Exception) -> str:
     """One line, with line and column, for what is not TOML."""
     if isinstance(error, RecursionError):
         return f"{where}: this is not TOML that can be read: it is nested too deep."
+    if Path(where).suffix not in ("", ".toml"):
+        return f"{where}: this is not a study file, which is TOML. For an example: coebl study new"
     reason, _, position = str(error).partition(" (at ")
     at = position.rstrip(")")
     if at == "end of document":

@@ -184,7 +184,7 @@ def _own_files(cell: Cell) -> dict[Path, str]:
 
 
 def _late(seconds: float | None, place: str) -> str:
-    return f"{place}: it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
+    return f"{place}: it took longer than {seconds:g} s; raise --cell-timeout, or fix the learner."
 
 
 def _place_of(cell: Cell, trace: TracebackType | None) -> str:

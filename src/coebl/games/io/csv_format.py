@@ -150,8 +150,8 @@ def _not_a_number(cell: str, line: int, place: int, repair: str) -> NoReturn:
 
 def _ragged(row: _Row, width: int, like: _Row) -> NoReturn:
     raise InputError(
-        f"line {row.line} has {len(row.cells)} cells; accepted: {width}, as on line {like.line}. "
-        "Fill in or take out cells."
+        f"line {row.line} has {len(row.cells)} cell{'s' * (len(row.cells) != 1)}; accepted: {width}, as on line "
+        f"{like.line}. Fill in or take out cells."
     )
 
 
