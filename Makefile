@@ -6,6 +6,9 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
+COMPILE := from coebl.engine.normals import compile_normals; compile_normals(); \
+    from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)
+
 .PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-gpu large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
@@ -23,7 +26,7 @@ test-lowest: .venv/developing  ## the tests with the lowest versions that pyproj
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[report,dask,interchange]'
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python pytest pytest-xdist hypothesis duckdb
-	$(MAKE) --no-print-directory kernels BIN=build/lowest/bin
+	build/lowest/bin/python -c "$(COMPILE)"
 	build/lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
 
 coverage: .venv/developing kernels  ## which lines of src the tests run; the kernels, which are compiled, aside
@@ -44,8 +47,7 @@ bench-gpu: .venv/developing  ## speed on a graphics processor, into benchmarks/G
 	$(BIN)/python benchmarks/gpu.py
 
 kernels: .venv/developing  ## compile the solver and the draws, once for all processes of the tests
-	$(BIN)/python -c "from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)"
-	$(BIN)/python -c "from coebl.engine.normals import compile_normals; compile_normals()"
+	$(BIN)/python -c "$(COMPILE)"
 
 lint: .venv/developing
 	$(BIN)/ruff check .
@@ -67,7 +69,7 @@ ablation: .venv/developing  ## the ablation study, into results/ablation and doc
 	$(BIN)/coebl run studies/ablation.toml --out build/ablation
 	$(BIN)/python -m coebl.papers.ijcai2025.ablation build/ablation
 
-findings: .venv/developing  ## findings, ablation, which-learner and kin of docs/ anew, from their templates and results/
+findings: .venv/developing  ## regenerate findings, ablation, which-learner and kin of docs/ from their templates and results/
 	$(BIN)/python -m coebl.papers.ijcai2025.findings
 	$(BIN)/python -m coebl.papers.ijcai2025.ablation
 	$(BIN)/python -m coebl.tournament.advice

@@ -8,7 +8,6 @@ python benchmarks/large_games.py --sizes 8      some n, printed only
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import time
@@ -20,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from coebl.engine import simulate
 from coebl.games import parse_game
+from options import chosen_sizes
 
 FAMILIES = ("diagonal", "bigger-number")
 ROUNDS = {"kin": {8: 3000, 9: 100, 10: 10}, "coebl:c=2": {8: 100, 9: 15, 10: 2}}  # by learner and n
@@ -109,9 +109,7 @@ def line(case: Case, found: Measured) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", help="only these n, and do not write LARGE_GAMES.md")
-    chosen = parser.parse_args().sizes
+    chosen = chosen_sizes(__doc__, "LARGE_GAMES.md")
     header = "game | n, actions | learner | rounds | ms a round | memory | regret v best-response | v Exp3 | "
     lines = [f"| {header}exploitability |", "|---" * 9 + "|"]
     for n in chosen or ROUNDS["kin"]:

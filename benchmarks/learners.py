@@ -8,7 +8,6 @@ python benchmarks/learners.py --sizes 2 3   some match-ups, printed only
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ from coebl.engine import Match, simulate
 from coebl.engine.streams import BatchRandom
 from coebl.learners import LEARNERS, parse_learner
 from matches import MATCH_UPS
+from options import chosen_sizes
 from peers import best_time
 from plain import play
 
@@ -109,9 +109,7 @@ def normal_numbers() -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", help="only these n, and do not write RESULTS.md")
-    chosen = parser.parse_args().sizes
+    chosen = chosen_sizes(__doc__, "RESULTS.md")
     lines = [
         MARK.strip(),
         "",

@@ -9,7 +9,6 @@ warm starts, which depend on what was changed, are medians, and the cold ones be
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import time
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.solver import Maximin, compile_kernels, maximin
+from options import chosen_sizes
 from peers import PEERS, best_time, measure
 
 Floats = NDArray[np.float64]
@@ -131,9 +131,7 @@ def warm_table(sizes: list[int]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", help="only these sizes, and do not write RESULTS.md")
-    chosen = parser.parse_args().sizes
+    chosen = chosen_sizes(__doc__, "RESULTS.md")
     sizes = chosen or list(SIZES)
     for n in sizes:
         compile_kernels((n, n))
@@ -154,7 +152,7 @@ def main() -> None:
         process.shutdown()
     lines += [
         "Warm starts: `Maximin`, called again after one entry of each matrix was replaced; medians. Small ones "
-        "are solved anew, which is faster.",
+        "are solved from scratch, which is faster.",
         "",
     ]
     lines += warm_table([n for n in sizes if n >= 16])

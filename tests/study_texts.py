@@ -18,6 +18,12 @@ self-play = true
 """
 
 
+def exp3_study(*lines):
+    """A study of Exp3 against itself, with these lines from its line 7 on."""
+    before = ['name = "small"', "rounds = 12", "seeds = 3", 'games = ["rps"]', 'learners = ["exp3"]', 'record = "last"']
+    return "".join(f"{line}\n" for line in (*before, *lines, "[match-ups]", "self-play = true"))
+
+
 def with_lines(changes, text=BASE):
     """The text with some of its lines, which count from 1, replaced; None takes a line out."""
     lines = text.splitlines()

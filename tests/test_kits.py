@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl.games import GAMES, parse_game
+from coebl.games import GAMES, NOISES, Game, Noise, parse_game
 from coebl.learners import LEARNERS, Learner, Seen
-from coebl.metrics import Metric, metric_class
+from coebl.metrics import METRICS, Metric, Total, metric_class
 from coebl.testing import StrictArray, check_game, check_learner, check_metric
 from coebl.testing.points import report_on
 
@@ -26,14 +26,14 @@ def test_every_game_passes(name):
     check_game(name).require()
 
 
-@pytest.mark.parametrize("noise", ["none", "bernoulli", "laplace", "student-t", "exponential"])
+@pytest.mark.parametrize("noise", NOISES.names)
 def test_every_noise_passes(noise):
     check_game(parse_game("hide-and-seek", noise)).require()
 
 
-@pytest.mark.parametrize("name", ["average_exploitability", "kl"])
-def test_a_metric_with_a_memory_and_one_without_pass(name):
-    """tests/test_metrics.py asks the same of every metric, with games, cuts and batches of many sizes."""
+@pytest.mark.parametrize("name", METRICS.names)
+def test_every_metric_passes(name):
+    """tests/test_metrics.py has games, cuts and batches of many sizes besides."""
     check_metric(metric_class(name)).require()
 
 
@@ -226,6 +226,12 @@ class TestStrictArrays:
         with pytest.raises(TypeError, match="is turned into one of NumPy's"):
             convert(self.one)
 
+    def test_numpys_arrays_are_converted_with_like_alone(self):
+        np.testing.assert_array_equal((self.one + np.asarray(np.ones(2), like=self.one)).plain, [[2, 3], [4, 5]])
+        np.testing.assert_array_equal((self.one * np.full(2, 3.0, like=self.one)).plain, [[3, 6], [9, 12]])
+        with pytest.raises(TypeError, match="is mixed with one of NumPy's"):
+            np.asarray([self.one, np.ones((2, 2))], like=self.one)
+
 
 def test_a_metric_that_forgets_is_found():
     class Forgets(Metric):
@@ -237,6 +243,78 @@ def test_a_metric_that_forgets_is_found():
 
     failed = [point.name for point in check_metric(Forgets).points if not point.passed]
     assert failed == ["does not depend on how rounds are cut into blocks"]
+
+
+class TurnsItsBlockIntoNumPys(Total):
+    name = "turns"
+
+    def terms(self, block):
+        return np.asarray(block.reward) + np.zeros((block.rounds, block.runs))
+
+
+class MixesItsBlockWithNumPys(Metric):
+    name = "mixes"
+
+    def __call__(self, block):
+        return (block.policies[0] * self.game.payoff[:, 0]).max(axis=-1)
+
+
+class MeasuresInNumPy(Metric):
+    name = "numpys"
+
+    def __call__(self, block):
+        return np.zeros((block.rounds, block.runs))
+
+
+@pytest.mark.parametrize(
+    ("metric", "remedy"),
+    [
+        (TurnsItsBlockIntoNumPys, "is turned into one of NumPy's; call NumPy's functions on it instead"),
+        (MixesItsBlockWithNumPys, "make it with like=block.reward"),
+        (MeasuresInNumPy, "compute it from arrays of the block"),
+    ],
+)
+def test_a_metric_that_makes_its_own_arrays_is_found(metric, remedy):
+    [failed] = [point for point in check_metric(metric).points if not point.passed]
+    assert failed.name == "takes its arrays from the block"
+    assert remedy in failed.detail
+    assert "\n" not in failed.detail
+
+
+class TurnsPayoffsIntoNumPys(Noise):
+    def draw(self, random, size):
+        return random.standard_normal(size)
+
+    def reward(self, payoff, draw, payoff_range):
+        return np.array(payoff) + draw
+
+
+class MixesPayoffsWithNumPys(TurnsPayoffsIntoNumPys):
+    def reward(self, payoff, draw, payoff_range):
+        return payoff + draw + np.zeros(len(payoff))
+
+
+class RewardsInNumPy(TurnsPayoffsIntoNumPys):
+    def draw(self, random, size):
+        return np.zeros(size)
+
+    def reward(self, payoff, draw, payoff_range):
+        return np.full(len(payoff), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("noise", "remedy"),
+    [
+        (TurnsPayoffsIntoNumPys, "is turned into one of NumPy's; call NumPy's functions on it instead"),
+        (MixesPayoffsWithNumPys, "make it with like=payoff"),
+        (RewardsInNumPy, "compute the reward from the arrays that reward is given"),
+    ],
+)
+def test_a_noise_that_makes_its_own_arrays_is_found(noise, remedy):
+    [failed] = [point for point in check_game(Game([[0.5, 0.5]], noise=noise())).points if not point.passed]
+    assert failed.name == "its noise works on arrays of any library"
+    assert remedy in failed.detail
+    assert "\n" not in failed.detail
 
 
 def test_a_name_is_that_of_no_other_learner():

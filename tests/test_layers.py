@@ -77,6 +77,20 @@ def test_no_layer_is_imported_from_a_string():
     assert not wrong
 
 
+def test_few_modules_know_that_there_is_cupy():
+    """Those that core/devices.py names; core/modules.py knows which extra installs it."""
+    known = {"core/devices.py", "core/cuda.py", "core/modules.py", "engine/cuda_random.py"}
+    known |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "solver" / "cuda").glob("*.py")}
+    found = set()
+    for path in modules():
+        names = [module for module, _ in imports(path)]
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        names += [node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        if any(name.partition(".")[0] in ("cupy", "cupyx") for name in names):
+            found.add(path.relative_to(ROOT).as_posix())
+    assert found - known == set()
+
+
 def test_no_private_name_is_imported_by_another_module():
     wrong = [
         f"{path.relative_to(ROOT)}: {module} {name}"

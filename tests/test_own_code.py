@@ -69,9 +69,9 @@ MATCH = ["match", "--game", "rps", "--column", "uniform", "--rounds", "5", "--se
         ([*MATCH, "own.py:EndsInARound"], "own.py, line 28: SystemExit: 0 (own.py:EndsInARound in the row seat, round"),
         ([*MATCH, "own.py:Raw"], r"own.py, line 32: ValueError: a\nb\x1b[2J (own.py:Raw in the row seat, round 1)"),
         ([*MATCH, "own.py:FailsElsewhere"], "own.py, line 36: JSONDecodeError: Expecting value"),
-        ([*MATCH, "uniform", "--metric", "own.py:Ends"], "own.py, line 42: SystemExit: 0; repair the file."),
-        (["solve", "own.py:ends"], "own.py, line 45: SystemExit: 0; repair the file."),
-        (["solve", "own.py:fails"], "own.py, line 48: IndexError: list index out of range; repair the file."),
+        ([*MATCH, "uniform", "--metric", "own.py:Ends"], "own.py, line 42: SystemExit: 0; fix the file."),
+        (["solve", "own.py:ends"], "own.py, line 45: SystemExit: 0; fix the file."),
+        (["solve", "own.py:fails"], "own.py, line 48: IndexError: list index out of range; fix the file."),
     ],
 )
 def test_a_fault_in_a_file_is_one_line_and_no_success(tmp_path, coebl, words, said):

@@ -93,7 +93,7 @@ def _kept(what: str, draw: Callable[[], Figure]) -> bytes:
 
 @cache
 def sources() -> str:
-    """A digest of the code that a curve depends on; comments and docstrings are no part of it."""
+    """A digest of the code that a curve depends on; comments and docstrings are not part of it."""
     digest = hashlib.sha256()
     package = ROOT / "src" / "coebl"
     for path in sorted([Path(__file__), Path(inspect.getfile(plot_matrix)), *package.rglob("*.py")]):

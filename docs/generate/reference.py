@@ -90,10 +90,10 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         parts += [
             f"![Pseudo-regret on three games]({entry.name}.svg){{.wide}}",
             f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "
-            "better, and nobody can be below 0. So few rounds show the first steps of a learner, not where it ends.",
+            "better, and nobody can be below 0. So few rounds show how a learner starts, not where it ends.",
         ]
     else:
-        parts.append("None: it plays what it is given, which has to fit the game.")
+        parts.append("None: it plays a given mixture, which has to fit the game.")
     return "\n\n".join([*parts, "## In Python", _snippet(entry)])
 
 
@@ -179,7 +179,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
             inspect.getdoc(metric) or "",
             f"    {metric.definition}",
             f"{metric.meaning} Of this metric: {'; '.join(fact for fact, true in facts.items() if true)}.",
-            f"It is refused for some [games](../games/index.md), such as {', '.join(refused)}." if refused else "",
+            f"It is undefined for some [games](../games/index.md), such as {', '.join(refused)}." if refused else "",
             "## Curves",
             f"![{entry.title} of three learners in self-play]({entry.name}.svg){{.wide}}",
             f"{entry.title} of three learners in self-play, on `{'`, `'.join(metric_games(entry.name))}` {_HOW_DRAWN}",
@@ -249,7 +249,7 @@ def _papers_page() -> str:
             f"## {name}",
             f"*{paper.title}*",
             "### Figures",
-            "`coebl reproduce --figure NAME` runs and draws one of them. Where a figure depends on the variant, its "
+            "`coebl reproduce --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
             "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",
             _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",

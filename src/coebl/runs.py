@@ -36,8 +36,8 @@ class Runs:
     rounds: Ints  # (recorded,), increasing
     seeds: Ints  # (runs,), increasing
     values: Floats  # (recorded, runs)
-    horizon: int | None = None  # how many rounds the match has, where it is known
-    noise: str | None = None  # its spec, where it is known
+    horizon: int | None = None  # how many rounds the match has, if that is known
+    noise: str | None = None  # its spec, if it is known
 
     def thinned(self, points: int) -> Runs:
         """Thin to at most `points` rounds, evenly spread, including the first and last.

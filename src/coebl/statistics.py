@@ -1,7 +1,7 @@
 """Statistics that one can trust: intervals for means, tests paired by seed, correction of families of tests.
 
 Samples are one number per seed. Student's tests are used throughout: exact for normal data, and good for the means of
-the dozens of seeds that a study has. Where the data are skewed, compare with the bootstrap interval: with few samples
+the dozens of seeds that a study has. If the data are skewed, compare with the bootstrap interval: with few samples
 neither covers quite as often as it says, but the bootstrap's misses are more even on the two sides.
 """
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -91,17 +92,30 @@ def test_a_full_disk_is_one_line():
         )
     assert run.returncode == 1
     assert run.stderr == (
-        "coebl: the output cannot be written (No space left on device). Make room there, or write elsewhere.\n"
+        "coebl: the output cannot be written (No space left on device). Free some space, or write elsewhere.\n"
     )
 
 
-def test_compilation_is_told_once(capsys):
-    numba = pytest.importorskip("numba")
+def test_compilation_is_told_once(capsys, tmp_path):
+    """Also where nobody sits at a terminal; and that of a user's own code is not taken for the solver's."""
+    from coebl.kernels import cache
+
+    def compile_anew(name):
+        dispatcher = numba.njit(lambda number: number + 1)
+        dispatcher._cache = cache.KernelCache(dispatcher.py_func, tmp_path / name)
+        dispatcher(1)
+
+    cache.announce.cache_clear()
     with compilation_told():
-        for _ in range(2):
-            numba.njit(lambda number: number + 1)(1)
-    assert capsys.readouterr().err == "coebl: compiling the solver, once for this machine; about a minute\n"
-    numba.njit(lambda number: number + 2)(1)
+        numba.njit(lambda number: number + 1)(1)
+        assert capsys.readouterr().err == ""
+        compile_anew("one")
+        compile_anew("two")
+    assert capsys.readouterr().err == (
+        "coebl: compiling the solver, up to a minute; the result is kept for the next time.\n"
+    )
+    cache.announce.cache_clear()
+    compile_anew("three")
     assert capsys.readouterr().err == ""
 
 

@@ -55,7 +55,7 @@ MISTAKES = [  # words of the command, exit code, part of the line
     (["check", "nameless.py:Metric"], 2, "it has no name; accepted: a class attribute such as"),
     ([*PLAY, "--game", "blotto", "--metric", "kl"], 2, "kl needs a unique equilibrium, and blotto has more than one"),
     ([*PLAY, "--save", "rounds.txt"], 2, "--save is rounds.txt; accepted: a file that ends in .parquet or .csv."),
-    ([*PLAY, "--save", "no/rounds.csv"], 2, "--save is no/rounds.csv, and the folder no does not exist. Make it."),
+    ([*PLAY, "--save", "no/rounds.csv"], 2, "--save is no/rounds.csv, and the folder no does not exist. Create it."),
     (
         [*PLAY, "--save", "a.csv", "--rounds", "999999"],
         2,

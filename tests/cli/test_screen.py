@@ -112,13 +112,19 @@ def test_a_title_is_wrapped_between_words_and_not_before_a_unit(capsys):
     assert capsys.readouterr().out.splitlines() == ["      the", "      worst", "95 %  case", "1-3   7"]
 
 
+def test_a_sentence_is_not_broken_before_a_unit_or_in_an_equation(capsys, monkeypatch):
+    monkeypatch.setattr(screen, "width", lambda: 14)
+    screen.say("it took 12345 % with c = 2, or 0.1 .. 0.2")
+    assert capsys.readouterr().out.splitlines() == ["it took", "12345 % with", "c = 2, or", "0.1 .. 0.2"]
+
+
 @pytest.mark.parametrize(("stop", "code"), [(interrupt, 130), (lambda: signal.raise_signal(signal.SIGTERM), 143)])
 def test_whoever_stops_a_command_is_told_how_to_go_on(stop, code, capsys):
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as stopped, going_on("coebl run it.toml --out here", 2, None):
         stop()
     assert stopped.value.code == code
-    assert capsys.readouterr().err == "\ncoebl: stopped; to go on: coebl run it.toml --out here --workers 2\n"
+    assert capsys.readouterr().err == "\ncoebl: stopped; to continue: coebl run it.toml --out here --workers 2\n"
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -129,7 +135,7 @@ def test_a_tournament_that_is_stopped_while_it_ranks_says_how_to_go_on(coebl, tm
     done = coebl("tournament", "--learners", "exp3,uniform", "--games", "rps", "--out", "out", cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr == (
-        "\ncoebl: stopped; to go on: coebl tournament --learners exp3,uniform --games rps --out out\n"
+        "\ncoebl: stopped; to continue: coebl tournament --learners exp3,uniform --games rps --out out\n"
     )
 
 

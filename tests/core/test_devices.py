@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.core.devices import array_module, check_device, running_sums
+from coebl.core.devices import array_module, check_device, rel_entr, running_sums
 from coebl.core.errors import InputError
 from coebl.solver.cuda.kernel import layout
 
@@ -50,6 +50,11 @@ def test_running_sums_do_not_depend_on_where_they_are_cut():
     whole = running_sums(np.zeros((1, 3)), terms)
     first = running_sums(np.zeros((1, 3)), terms[:20])
     assert np.array_equal(running_sums(first[-1:], terms[20:]), whole[20:])
+
+
+def test_relative_entropies():
+    found = rel_entr(np.array([0.5, 0.0, 0.0, 0.5]), np.array([0.25, 0.5, 0.0, 0.0]))
+    assert found.tolist() == [0.5 * np.log(2), 0, 0, np.inf]
 
 
 def test_the_layout_of_a_tableau():

@@ -80,9 +80,9 @@ def test_a_file_that_changes_is_read_again(tmp_path, shapes):
     ("content", "name", "message"),
     [
         (TWO_CLASSES, "Tow", r"mine\.py has no shape 'Tow': did you mean 'Two'\? It has: One, Two\.$"),
-        ("x = 1\ny = x +", "One", r"mine\.py, line 2: SyntaxError: .*; repair the file"),
-        ("x = 1\nraise ValueError('no')", "One", r"mine\.py, line 2: ValueError: no; repair the file"),
-        ("import sys\nsys.exit(0)", "One", r"mine\.py, line 2: SystemExit: 0; repair the file"),
+        ("x = 1\ny = x +", "One", r"mine\.py, line 2: SyntaxError: .*; fix the file"),
+        ("x = 1\nraise ValueError('no')", "One", r"mine\.py, line 2: ValueError: no; fix the file"),
+        ("import sys\nsys.exit(0)", "One", r"mine\.py, line 2: SystemExit: 0; fix the file"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, shapes, content, name, message):

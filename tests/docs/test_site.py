@@ -1,6 +1,5 @@
 """The documentation is complete, its example and its notebook run, and the site needs no network."""
 
-import inspect
 import re
 import subprocess
 import sys
@@ -11,9 +10,10 @@ import pytest
 
 import coebl.games
 from coebl import Game
-from coebl.learners import LEARNERS
+from coebl.learners import LEARNERS, _template
 from coebl.study.match_ups import MATCH_UPS
 from coebl.study.reading import ACCEPTED
+from learner_rules import check_pseudo_code, check_summary_title_and_citation
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,14 +66,61 @@ def test_every_public_name_is_on_a_page(generators):
 
 @pytest.mark.parametrize("name", LEARNERS.names)
 def test_learners_have_pseudo_code(name):
-    text = (inspect.getdoc(LEARNERS[name].factory) or "").partition("\nArgs:\n")[0]
-    assert re.search(r"\n\n    \S", text), "its docstring has no indented block"
+    check_pseudo_code(name)
+
+
+@pytest.fixture
+def from_the_template(monkeypatch, tmp_path):
+    """A learner as CONTRIBUTING.md has it made: the template under another name, and one line in the registry."""
+    text = Path(_template.__file__).read_text("utf-8")
+    for old, new in (("EpsilonGreedy", "Yours"), ("Epsilon-greedy", "Yours"), ("epsilon-greedy", "yours")):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "a_learner_of_yours.py").write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(LEARNERS._homes, "yours", "a_learner_of_yours:Yours")
+    for known in ("_entries", "_by_factory"):
+        monkeypatch.setattr(LEARNERS, known, getattr(LEARNERS, known).copy())
+    return "yours"
+
+
+def test_a_learner_made_from_the_template_keeps_the_rules(generators, from_the_template):
+    from public import missing
+
+    assert from_the_template in LEARNERS.names
+    check_summary_title_and_citation(from_the_template)
+    check_pseudo_code(from_the_template)
+    assert list(missing()) == []
 
 
 def test_every_key_of_a_study_file_is_explained():
     text = (ROOT / "docs" / "reference" / "study-file.md").read_text("utf-8")
     assert re.findall(r"^## `(\S+)`", text, re.MULTILINE) == list(ACCEPTED)
     assert re.findall(r"^### `(\S+)`", text, re.MULTILINE) == list(MATCH_UPS)
+
+
+def faults_of_snippets(text: str) -> list[str]:
+    """Lines of a page that are meant to include a file and do not."""
+    found = []
+    for fence, line in re.findall(r"^(.*)\n(.*-\s*-\s*8\s*<.*)$", text, re.MULTILINE):
+        snippet = re.fullmatch(r'--8<-- "([^"]+)"', line)
+        if not snippet or not (ROOT / snippet[1]).is_file() or re.match(r"```\s*(python|py)", fence):
+            found.append(line)
+    return found
+
+
+def test_every_snippet_of_a_page_includes_a_file():
+    """Ruff formats what is fenced as Python, and would take the marker for arithmetic: `--8 < --"file"`."""
+    pages = {page: page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md")}
+    assert sum('--8<-- "' in text for text in pages.values()) >= 2
+    assert {page: faults_of_snippets(text) for page, text in pages.items() if faults_of_snippets(text)} == {}
+
+
+def test_a_broken_snippet_is_found():
+    assert faults_of_snippets('```yaml\n--8<-- "CITATION.cff"\n```\n``` {.python}\n--8<-- "README.md"\n```') == []
+    spoilt, missing, formatted = '--8 < --"README.md"', '--8<-- "nowhere.py"', '--8<-- "README.md"'
+    text = f"```text\n{spoilt}\n```\n```text\n{missing}\n```\n```python\n{formatted}\n```"
+    assert faults_of_snippets(text) == [spoilt, missing, formatted]
 
 
 def test_the_example_learns_to_inspect(monkeypatch):

@@ -92,7 +92,7 @@ def test_nothing_that_a_file_names_is_run(tmp_path):
         np.savez(tmp_path / "altered.npz", **{**arrays, "settings": np.frombuffer(text, np.uint8)})
         return tmp_path / "altered.npz"
 
-    with pytest.raises(InputError, match="is not built in; pass learner="):
+    with pytest.raises(InputError, match="is not built in; pass an equal learner as learner="):
         Player.load(altered(learner=f"{tmp_path / 'evil.py'}:Evil"))
     for changes in (
         {"actions": "two"},

@@ -135,14 +135,14 @@ def test_csv_of_one_column(tmp_path: Path) -> None:
     [
         ("", "the file is empty; accepted: a payoff matrix"),
         (" \n\n", "the file is empty"),
-        ("# nothing\n", "the file holds comments alone"),
+        ("# nothing\n", "the file has only comments"),
         ("a,b\n", "line 1 holds labels and no payoffs follow"),
         ("1,2\n3\n", "line 2 has 1 cells; accepted: 2, as on line 1."),
         ("a,b,c\n1,2\n", "line 1 has 3 cells; accepted: 2, as on line 2."),
         (",a\nx,1,2\n", "line 1 has 2 cells; accepted: 3, as on line 2."),
         (
             "# c\n1,2\n3,x\n",
-            "line 3, cell 2 is 'x'; accepted: numbers such as 1, -0.5 or 2e-3. Replace it by a number.",
+            "line 3, cell 2 is 'x'; accepted: numbers such as 1, -0.5 or 2e-3. Replace it with a number.",
         ),
         ("1,O,3\n4,5,6\n", "line 1, cell 2 is 'O'; accepted: numbers"),
         ("O,1\n4,5\n", "line 1, cell 1 is 'O'; accepted: numbers"),

@@ -231,7 +231,7 @@ def test_check_payoff_returns_a_fresh_contiguous_matrix() -> None:
         ([1, 2, 3], "payoff has 1 dimensions; accepted: a matrix"),
         (7, "payoff has 0 dimensions; accepted: a matrix"),
         ([[[1, 2]]], "payoff has 3 dimensions; accepted: a matrix"),
-        ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it by a number."),
+        ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it with a number."),
         ("rock", "payoff is 'rock'; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."),
         ({"a": 1}, "payoff is {'a': 1}; accepted: a matrix of numbers"),
         ([[10**400]], "payoff holds a number too large for a float; divide the payoffs by a constant."),

@@ -96,7 +96,7 @@ def test_openspiel_constant_sum_game_keeps_the_row_players_payoffs(pyspiel: Any)
         ),
         ("liars_dice(numdice=1,dice_sides=2)", "has 2,304 x 2,304 pairs of pure strategies"),
         ("tic_tac_toe", "the OpenSpiel game 'tic_tac_toe' has more than 100,000 histories"),
-        ("backgammon", "the OpenSpiel game 'backgammon' does not tell its information states"),
+        ("backgammon", "the OpenSpiel game 'backgammon' does not provide information states"),
         ("matrix_rp", "unknown OpenSpiel game 'matrix_rp': did you mean 'matrix_rps'?"),
         ("kuhn_poker(cards=4)", "OpenSpiel cannot load 'kuhn_poker(cards=4)': "),
     ],

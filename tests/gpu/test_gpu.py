@@ -8,6 +8,7 @@ from coebl.core.devices import array_module, computing_on, count_visit, put, tak
 from coebl.core.errors import InputError
 from coebl.engine.cuda_random import CudaRandom, keys
 from coebl.engine.normals import spread_out
+from coebl.games import NOISES
 from coebl.learners import LEARNERS
 from coebl.solver import maximin
 from coebl.solver.cuda.maximin import processor_count
@@ -185,6 +186,27 @@ def test_a_learner_plays_on_either_device_alike(game, name):
         for device in ("cpu", "cuda")
     )
     difference = there.final("pseudo_regret") - here.final("pseudo_regret")  # paired: the noise is the same
+    assert abs(difference.mean()) <= 4.5 * difference.std() / SEEDS**0.5 + 1e-6
+
+
+@pytest.mark.parametrize("noise", NOISES.names)
+def test_nature_is_the_same_on_either_device(noise):
+    here, there = (
+        simulate(SHAPES[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
+        for device in ("cpu", "cuda")
+    )
+    for ours, theirs in zip(here.kept["rewards"], there.kept["rewards"], strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("noise", ["bernoulli", "laplace"])
+@pytest.mark.parametrize("name", ["coebl", "exp3"])
+def test_a_learner_plays_on_either_device_alike_with_another_noise(name, noise):
+    here, there = (
+        simulate(SHAPES[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
+        for device in ("cpu", "cuda")
+    )
+    difference = there.final("pseudo_regret") - here.final("pseudo_regret")
     assert abs(difference.mean()) <= 4.5 * difference.std() / SEEDS**0.5 + 1e-6
 
 

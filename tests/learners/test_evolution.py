@@ -1,6 +1,7 @@
 """The operators that COEBL is composed of, and Kin's parts, each by its definition."""
 
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.engine.seated import build_seat
 from coebl.games import Game
-from coebl.learners import Seen, parse_learner
+from coebl.learners import LEARNERS, Seen, parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.evolution import (
     MUTATIONS,
@@ -24,6 +25,7 @@ from coebl.learners.evolution import (
 )
 from coebl.learners.parts.bonuses import bonus_for_visits_to_come
 from coebl.testing import check_learner
+from coebl.testing.strict import on_strict_arrays
 
 WIDE = Game([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6, -0.3]])
 COMPOSITIONS = [
@@ -35,20 +37,71 @@ COMPOSITIONS = [
 ]
 
 
+def other_values(parameter, owner):
+    """What the tests set a parameter to, besides its default: every choice, or a number."""
+    if parameter.names is not None:
+        return [name for name in parameter.names.names if name not in (parameter.default, owner)]
+    if get_origin(parameter.kind) is Literal:
+        return [choice for choice in get_args(parameter.kind) if choice != parameter.default]
+    if parameter.kind is bool:
+        return [not parameter.default]
+    if parameter.kind is int:
+        return [parameter.default + 1]
+    return [next(number for number in (0.25, 3.5) if number in parameter.limits and number != parameter.default)]
+
+
+def operators():
+    """COEBL with each operator in turn, and with each of its parameters set: all that is registered."""
+    several = {"size": 2, "mutants": 3}  # of a population, so that there is a choice
+    usual = {"c": 2.0, "selection": "elitist:judge=means", "population": "pool:size=2,mutants=3"}
+    for kind in LEARNERS["coebl"].parameters:
+        for entry in kind.names or ():
+            first = several if kind.name == "population" else {}
+            changes = [{p.name: value} for p in entry.parameters for value in other_values(p, entry.name)]
+            for change in ({}, *changes):
+                yield str(Coebl(**usual | {kind.name: entry.write(first | change)}))
+
+
+OPERATORS = list(dict.fromkeys(operators()))
+
+
 def seat_of(shape, runs=1, payoff_range=(-1.0, 1.0)):
     return build_seat(Coebl(), range(runs), shape, 10, payoff_range)
 
 
+def policies_of(learner, game, seeds):
+    return simulate(Match.of(game, learner, "uniform", 12), seeds, keep=["policies"]).kept["policies"][0]
+
+
 @pytest.mark.parametrize("spec", COMPOSITIONS)
-def test_compositions_pass_the_kit_and_do_not_depend_on_their_batch_in_large_games(spec):
-    """Sums of more than seven numbers are rounded otherwise if their order depends on the batch: 24 by 20 actions."""
+def test_compositions_pass_the_kit(spec):
     check_learner(spec).require()
+
+
+def test_every_operator_is_among_those_that_are_tried():
+    tried = [parse_learner(spec) for spec in OPERATORS]
+    for kind, registry in (
+        ("mutation", MUTATIONS),
+        ("recombination", RECOMBINATIONS),
+        ("selection", SELECTIONS),
+        ("population", POPULATIONS),
+    ):
+        assert {registry.parse(getattr(learner, kind))[0].name for learner in tried} == set(registry.names)
+    assert len(OPERATORS) > 50
+
+
+@pytest.mark.parametrize("spec", [*COMPOSITIONS, *OPERATORS])
+def test_an_operator_does_not_depend_on_its_batch_in_large_games(spec):
+    """Sums of more than seven numbers are rounded otherwise if their order depends on the batch: 24 by 20 actions."""
     game = Game(np.random.default_rng(1).uniform(-1, 1, (24, 20)))
-    alone, together = (
-        simulate(Match.of(game, spec, "uniform", 12), seeds, keep=["policies"]).kept["policies"][0]
-        for seeds in ([7], [3, 7, 1])
-    )
+    alone, together = policies_of(spec, game, [7]), policies_of(spec, game, [3, 7, 1])
     np.testing.assert_array_equal(alone[:, 0], together[:, 1])
+
+
+@pytest.mark.parametrize("spec", OPERATORS)
+def test_an_operator_works_on_arrays_of_another_library(spec):
+    plain = policies_of(spec, WIDE, [3, 5])
+    np.testing.assert_array_equal(policies_of(on_strict_arrays(parse_learner(spec)), WIDE, [3, 5]), plain)
 
 
 def test_the_paper_is_a_composition_and_has_the_shortest_spec():

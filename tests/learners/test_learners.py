@@ -20,6 +20,7 @@ from coebl.learners.exp3_ix import Exp3Ix
 from coebl.learners.opponents import BestResponse, Fixed, Nash, Switching, Uniform
 from coebl.learners.ucb import Ucb
 from coebl.testing import check_learner
+from learner_rules import check_summary_title_and_citation
 
 EVERY_KIND = [
     *(LEARNERS[name].factory.example or name for name in LEARNERS.names),
@@ -58,11 +59,7 @@ def test_as_released_a_dominated_action_comes_to_be_played(make):
 class TestEveryLearner:
     @pytest.mark.parametrize("spec", EVERY_KIND)
     def test_summary_title_and_citation(self, spec):
-        learner = parse_learner(spec)
-        assert type(learner).__doc__.splitlines()[0].endswith(".")
-        assert learner.cites or type(learner).__module__.endswith("opponents")
-        assert LEARNERS[learner.name].title == (learner.title or learner.name)
-        assert learner.cost(20, 30) > learner.cost(10, 15) > 0
+        check_summary_title_and_citation(spec)
 
     def test_the_cost_depends_on_the_hyper_parameters(self):
         """Measured at 32 actions: 0.35 ms a round and run, seventy times as much."""
@@ -128,6 +125,16 @@ class TestParameters:
             ("exp3:rewards=clipped", "rewards is 'clipped'; accepted: one of unit, raw"),
             ("exp3-ix:2", "exp3-ix, without parameters"),
             ("exp3ix", "unknown learner 'exp3ix': did you mean 'exp3-ix'?"),
+            ("fixed:0.5/0.4", r"fixed: strategy is \(0.5, 0.4\), with sum 0.9; accepted: probabilities"),
+            ("fixed:1.5/-0.5", r"strategy is \(1.5, -0.5\)"),
+            ("fixed", "fixed needs strategy; accepted: fixed:strategy=..."),
+            ("fixed:half/half", "strategy is 'half/half'; accepted: numbers separated by /"),
+            ("switching:mixtures=1/0_0/2,at=5", r"switching: mixtures\[1\] is \(0.0, 2.0\)"),
+            ("switching:mixtures=1/0_0/1,at=1", r"at is \(1.0,\); accepted: 1 round numbers, >= 2 and increasing"),
+            ("switching:mixtures=1/0_0/1_1/0,at=7/5", "accepted: 2 round numbers"),
+            ("switching:mixtures=1/0_0/1,at=2.5", "accepted: 1 round numbers"),
+            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: such as 0.5/0.5_1/0"),
+            ("switching:mixtures=1/0_0/1", "switching needs at"),
         ],
     )
     def test_bad_specs_say_what_is_wrong(self, spec, words):
@@ -144,6 +151,9 @@ class TestParameters:
             (lambda: EpsilonGreedy(-1.0), "explore is -1.0; accepted: a number, >= 0"),
             (lambda: Ucb(ties="last"), "ties is 'last'"),
             (lambda: Exp3(rewards="clipped"), "rewards is 'clipped'"),
+            (lambda: Fixed((float("nan"), 1.0)), r"strategy is \(nan, 1.0\)"),
+            (lambda: Fixed(()), r"strategy is \(\)"),
+            (lambda: Switching("1_1", (0.0,)), "at is"),
         ],
     )
     def test_bad_arguments_say_what_is_wrong(self, make, words):
@@ -313,37 +323,6 @@ class TestOpponents:
     def test_thirds_are_made_exact(self):
         learner = seated(Fixed((0.3333333, 0.3333333, 0.3333333)), WIDE)
         assert learner.policy(1).sum() == pytest.approx(1, abs=1e-15)
-
-    @pytest.mark.parametrize(
-        ("spec", "words"),
-        [
-            ("fixed:0.5/0.4", r"fixed: strategy is \(0.5, 0.4\), with sum 0.9; accepted: probabilities"),
-            ("fixed:1.5/-0.5", r"strategy is \(1.5, -0.5\)"),
-            ("fixed", "fixed needs strategy; accepted: fixed:strategy=..."),
-            ("fixed:half/half", "strategy is 'half/half'; accepted: numbers separated by /"),
-            ("switching:mixtures=1/0_0/2,at=5", r"switching: mixtures\[1\] is \(0.0, 2.0\)"),
-            ("switching:mixtures=1/0_0/1,at=1", r"at is \(1.0,\); accepted: 1 round numbers, >= 2 and increasing"),
-            ("switching:mixtures=1/0_0/1_1/0,at=7/5", "accepted: 2 round numbers"),
-            ("switching:mixtures=1/0_0/1,at=2.5", "accepted: 1 round numbers"),
-            ("switching:mixtures=1/0_x,at=5", r"mixtures is '1/0_x'; accepted: such as 0.5/0.5_1/0"),
-            ("switching:mixtures=1/0_0/1", "switching needs at"),
-        ],
-    )
-    def test_bad_mixtures_say_what_is_wrong(self, spec, words):
-        with pytest.raises(InputError, match=words):
-            parse_learner(spec)
-
-    @pytest.mark.parametrize(
-        ("make", "words"),
-        [
-            (lambda: Fixed((float("nan"), 1.0)), r"strategy is \(nan, 1.0\)"),
-            (lambda: Fixed(()), r"strategy is \(\)"),
-            (lambda: Switching("1_1", (0.0,)), "at is"),
-        ],
-    )
-    def test_bad_arguments_say_what_is_wrong(self, make, words):
-        with pytest.raises(InputError, match=words):
-            make()
 
     @pytest.mark.parametrize("spec", ["fixed:0.5/0.5", "switching:mixtures=1/0/0_0/1,at=2"])
     def test_mixtures_of_another_length_are_refused(self, spec):

@@ -6,10 +6,11 @@ import pytest
 from coebl.core.specs import split_spec
 from coebl.engine.seated import build_seat
 from coebl.engine.streams import BatchRandom
-from coebl.learners import LEARNERS, Seen, parse_learner
+from coebl.learners import LEARNERS, Seen, _template, parse_learner
 from oracles.evolution import ComposedTwin, KinTwin
 from oracles.learners import (
     CoeblTwin,
+    EpsilonGreedyTwin,
     Exp3IxNeuTwin,
     Exp3IxTwin,
     Exp3Twin,
@@ -31,7 +32,7 @@ WIDE = np.array([[0.9, -0.4, 0.3, -0.8], [-0.5, 0.7, -0.9, 0.2], [0.1, -0.2, 0.6
 PAYOFFS = {"wide": WIDE, "tall": np.ascontiguousarray(-WIDE.T)}
 SEEDS = [0, 5, 11]
 ROUNDS = 80
-TWINS = {
+TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their policies may differ
     "ucb": (UcbTwin, {}, 1e-7),
     "ucb:ties=random": (UcbTwin, {"ties": "random"}, 1e-7),
     "coebl": (CoeblTwin, {}, 1e-7),
@@ -83,6 +84,8 @@ TWINS = {
     "ots-rm": (OtsRmTwin, {}, 1e-9),
     "gp-mw": (GpMwTwin, {}, 1e-9),
     "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
+    f"{_template.__file__}:EpsilonGreedy": (EpsilonGreedyTwin, {}, 1e-9),
+    f"{_template.__file__}:EpsilonGreedy:explore=1": (EpsilonGreedyTwin, {"explore": 1.0}, 1e-9),
     "k-learning": (KLearningTwin, {}, 1e-5),  # SciPy's general optimiser is no better than that
 }
 
@@ -93,7 +96,7 @@ def test_every_learner_has_a_twin():
 
 
 @pytest.mark.parametrize("game", PAYOFFS)
-@pytest.mark.parametrize("spec", TWINS)
+@pytest.mark.parametrize("spec", TWINS, ids=lambda spec: spec.rpartition("/")[2])
 def test_same_trajectory(spec, game):
     check_trajectory(spec, game, ROUNDS)
 

@@ -5,7 +5,7 @@ They obey the same rules as those of oracles/learners.py. Nothing here imports c
 
 from math import fsum, inf, log, sqrt
 
-from oracles.learners import Pairs
+from oracles.learners import Pairs, Twin
 from oracles.simplex import solve_exactly
 
 
@@ -39,31 +39,15 @@ class Relatives:
             self.q[j] = top / (fsum(w[a][j] for a in range(self.m)) + 1 / self.columns)
 
 
-class KinTwin:
-    def __init__(
-        self,
-        m,
-        k,
-        horizon,
-        payoff_range,
-        normal,
-        uniform,
-        c=4.0,
-        mutation=0.5,
-        turnover=0.1,
-        own=0.5,
-        noise=1.0,
-        proven=False,
-    ):
-        self.m, self.k, self.T, self.normal = m, k, horizon, normal
-        self.proven, self.share, self.h = proven, own, (payoff_range[1] - payoff_range[0]) / 2 / noise
+class KinTwin(Twin):
+    def start(self, c=4.0, mutation=0.5, turnover=0.1, own=0.5, noise=1.0, proven=False):
         self.c, self.mutation, self.turnover, self.noise = c, mutation, turnover, noise
-        low, high = payoff_range
-        self.middle = (low + high) / 2
-        h = (high - low) / 2 / noise
-        self.own, kin = own * h**2, (1 - own) / 2 * h**2
-        self.relatives = Relatives(m, k, self.own, kin, kin)
-        self.x = [1 / m] * m
+        self.proven, self.share = proven, own
+        self.middle = (self.low + self.high) / 2
+        self.h = (self.high - self.low) / 2 / noise
+        self.own, kin = own * self.h**2, (1 - own) / 2 * self.h**2
+        self.relatives = Relatives(self.m, self.k, self.own, kin, kin)
+        self.x = [1 / self.m] * self.m
         self.last = None  # the round in which kappa was last counted
 
     def policy(self, t):
@@ -99,17 +83,11 @@ class KinTwin:
         self.relatives.add(action, opponent, (reward - self.middle) / self.noise)
 
 
-class ComposedTwin:
+class ComposedTwin(Twin):
     """COEBL with a population: mu policies, lambda mutants, (mu + lambda) or (mu, lambda), relatives, parasites."""
 
-    def __init__(
+    def start(
         self,
-        m,
-        k,
-        horizon,
-        payoff_range,
-        normal,
-        uniform,
         c=8.0,
         size=1,
         mutants=1,
@@ -119,14 +97,13 @@ class ComposedTwin:
         shares=(1.0, 0.0, 0.0),
         parasites=None,
     ):
-        self.m, self.k, self.T, self.c, self.normal = m, k, horizon, c, normal
-        self.size, self.mutants, self.elitist, self.by_means, self.turnover = size, mutants, elitist, by_means, turnover
-        low, high = payoff_range
-        self.middle, h = (low + high) / 2, (high - low) / 2
-        self.relatives = Relatives(m, k, *(share * h**2 for share in shares))
-        self.parasites, self.against = parasites, [[] for _ in range(k)]
-        self.x = [1 / m] * m
-        self.policies = [[1 / m] * m for _ in range(size)]
+        self.c, self.size, self.mutants, self.turnover = c, size, mutants, turnover
+        self.elitist, self.by_means = elitist, by_means
+        self.middle, h = (self.low + self.high) / 2, (self.high - self.low) / 2
+        self.relatives = Relatives(self.m, self.k, *(share * h**2 for share in shares))
+        self.parasites, self.against = parasites, [[] for _ in range(self.k)]
+        self.x = [1 / self.m] * self.m
+        self.policies = [[1 / self.m] * self.m for _ in range(size)]
 
     def policy(self, t):
         m, k = self.m, self.k

@@ -1,8 +1,8 @@
 """The learners' slow twins: one run, one round at a time, loops and scalars, after the pseudo-code line by line.
 
-A twin has policy(t) and observe(t, action, opponent, reward), with the payoffs of every own action as a fifth argument
-if it has full information. Random numbers are handed in: `normal` and `uniform`
-return nested lists of the shape they are asked for. Nothing here imports coebl.
+A twin has start(), with its hyper-parameters, policy(t), and observe(t, action, opponent, reward), with the payoffs of
+every own action as a fifth argument if it has full information; opponent is None unless the learner sees it.
+`EpsilonGreedyTwin`, of the template, is the one to copy. Nothing here imports coebl.
 """
 
 from math import exp, fsum, log, sqrt
@@ -27,10 +27,45 @@ class Pairs:
         return fsum(seen) / len(seen) if seen else 0.0
 
 
-class UcbTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, ties="first"):
-        self.m, self.k, self.T, self.ties, self.uniform = m, k, horizon, ties, uniform
+class Twin:
+    """What every twin is given, and the rewards of every pair, which it keeps unless it has an `observe` of its own.
+
+    Random numbers are handed in: `normal` and `uniform` return nested lists of the shape that they are asked for.
+    """
+
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, **hyper_parameters):
+        self.m, self.k, self.T = m, k, horizon
+        self.low, self.high = payoff_range
+        self.normal, self.uniform = normal, uniform
         self.pairs = Pairs(m, k)
+        self.start(**hyper_parameters)
+
+    def start(self):
+        pass
+
+    def observe(self, t, action, opponent, reward):
+        self.pairs.rewards[action][opponent].append(reward)
+
+
+class EpsilonGreedyTwin(Twin):
+    def start(self, explore=5.0):
+        self.explore = explore
+        self.rewards = [[] for _ in range(self.m)]
+
+    def policy(self, t):
+        mean = [fsum(seen) / len(seen) if seen else 0.0 for seen in self.rewards]
+        best = mean.index(max(mean))
+        epsilon = min(1, self.explore * self.m / t)
+        return [(1 - epsilon) * (1 if i == best else 0) + epsilon / self.m for i in range(self.m)]
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        self.rewards[action].append(reward)
+
+
+class UcbTwin(Twin):
+    def start(self, ties="first"):
+        self.ties = ties
 
     def policy(self, t):
         B = [[0.0] * self.k for _ in range(self.m)]
@@ -41,16 +76,11 @@ class UcbTwin:
         weight = [sqrt(i / self.m) for i in range(self.m)] if self.ties == "first" else self.uniform(self.m)
         return [float(x) for x in solve_exactly(B, weight).row]
 
-    def observe(self, t, action, opponent, reward):
-        self.pairs.rewards[action][opponent].append(reward)
 
-
-class CoeblTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, c=8.0, mutation="gaussian", selection="elitist"):
-        self.m, self.k, self.T, self.c, self.normal = m, k, horizon, c, normal
-        self.mutation, self.selection = mutation, selection
-        self.pairs = Pairs(m, k)
-        self.x = [1 / m] * m
+class CoeblTwin(Twin):
+    def start(self, c=8.0, mutation="gaussian", selection="elitist"):
+        self.c, self.mutation, self.selection = c, mutation, selection
+        self.x = [1 / self.m] * self.m
 
     def policy(self, t):
         z = self.normal(self.m, self.k)
@@ -69,15 +99,11 @@ class CoeblTwin:
     def fitness(self, x, B):
         return min(fsum(x[i] * B[i][j] for i in range(self.m)) for j in range(self.k))
 
-    def observe(self, t, action, opponent, reward):
-        self.pairs.rewards[action][opponent].append(reward)
 
-
-class Exp3Twin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rewards="unit", released=False):
-        self.m, self.rewards, self.released = m, rewards, released
-        self.low, self.high = payoff_range
-        self.S = [0.0] * m
+class Exp3Twin(Twin):
+    def start(self, rewards="unit", released=False):
+        self.rewards, self.released = rewards, released
+        self.S = [0.0] * self.m
 
     def policy(self, t):
         m = self.m
@@ -97,11 +123,10 @@ class Exp3Twin:
             self.S[i] += 1 - (1 if i == action else 0) * (1 - X) / self.P[i]
 
 
-class Exp3IxTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, released=False):
-        self.m, self.released = m, released
-        self.low, self.high = payoff_range
-        self.x = [1 / m] * m
+class Exp3IxTwin(Twin):
+    def start(self, released=False):
+        self.released = released
+        self.x = [1 / self.m] * self.m
 
     def policy(self, t):
         return self.x
@@ -117,12 +142,10 @@ class Exp3IxTwin:
         self.x = project_by_bisection(weights, 1 / (self.m * t**2))
 
 
-class OtsHedgeTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, draws=10):
-        self.m, self.T, self.normal, self.draws = m, horizon, normal, draws
-        self.low, self.high = payoff_range
-        self.pairs = Pairs(m, k)
-        self.S = [0.0] * m
+class OtsHedgeTwin(Twin):
+    def start(self, draws=10):
+        self.draws = draws
+        self.S = [0.0] * self.m
 
     def policy(self, t):
         eta = sqrt(8 * log(self.m) / self.T)
@@ -162,13 +185,12 @@ class OtsRmTwin(OtsHedgeTwin):
         self.pairs.rewards[action][opponent].append(reward)
 
 
-class GpMwTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, beta=2.0, kernel="independent"):
-        self.m, self.T, self.beta = m, horizon, beta
-        self.kernel = rbf(m, k) if kernel == "rbf" else lambda a, b: 1.0 if a == b else 0.0
-        self.low, self.high = payoff_range
+class GpMwTwin(Twin):
+    def start(self, beta=2.0, kernel="independent"):
+        self.beta = beta
+        self.kernel = rbf(self.m, self.k) if kernel == "rbf" else lambda a, b: 1.0 if a == b else 0.0
         self.visits = []
-        self.S = [0.0] * m
+        self.S = [0.0] * self.m
 
     def policy(self, t):
         eta = sqrt(8 * log(self.m) / self.T)
@@ -183,11 +205,7 @@ class GpMwTwin:
         self.visits.append((action, opponent, reward))
 
 
-class KLearningTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
-        self.m, self.k = m, k
-        self.pairs = Pairs(m, k)
-
+class KLearningTwin(Twin):
     def policy(self, t):
         rewards = self.pairs.rewards
         mean = np.array(
@@ -195,9 +213,6 @@ class KLearningTwin:
         )
         variance = np.array([[1 / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)])
         return minimise_entropic(mean, variance)[1].tolist()
-
-    def observe(self, t, action, opponent, reward):
-        self.pairs.rewards[action][opponent].append(reward)
 
 
 def minimise_entropic(mean, variance):
@@ -271,11 +286,10 @@ def project_by_bisection(weights, floor):
     return [max(floor, high * w) for w in weights]
 
 
-class TsallisInfTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rate=0.5):
-        self.m, self.rate = m, rate
-        self.low, self.high = payoff_range
-        self.S = [0.0] * m  # estimated total reward
+class TsallisInfTwin(Twin):
+    def start(self, rate=0.5):
+        self.rate = rate
+        self.S = [0.0] * self.m  # estimated total reward
 
     def policy(self, t):
         eta = self.rate / sqrt(t)
@@ -297,11 +311,7 @@ class TsallisInfTwin:
             self.S[i] += 1 - (1 if i == action else 0) * (1 - r) / self.p[i]
 
 
-class ThompsonTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
-        self.m, self.k, self.normal = m, k, normal
-        self.pairs = Pairs(m, k)
-
+class ThompsonTwin(Twin):
     def policy(self, t):
         z = self.normal(self.m, self.k)
         B = [[0.0] * self.k for _ in range(self.m)]
@@ -311,15 +321,10 @@ class ThompsonTwin:
                 B[i][j] = fsum(self.pairs.rewards[i][j]) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
         return [float(x) for x in solve_exactly(B, [0] * self.m).row]
 
-    def observe(self, t, action, opponent, reward):
-        self.pairs.rewards[action][opponent].append(reward)
 
-
-class HedgeTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
-        self.m, self.T = m, horizon
-        self.low, self.high = payoff_range
-        self.S = [0.0] * m
+class HedgeTwin(Twin):
+    def start(self):
+        self.S = [0.0] * self.m
 
     def policy(self, t):
         eta = sqrt(8 * log(self.m) / self.T)
@@ -332,10 +337,10 @@ class HedgeTwin:
             self.S[i] += (payoffs[i] - self.low) / (self.high - self.low)
 
 
-class RegretMatchingTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, plus=False):
-        self.m, self.plus = m, plus
-        self.R = [0.0] * m
+class RegretMatchingTwin(Twin):
+    def start(self, plus=False):
+        self.plus = plus
+        self.R = [0.0] * self.m
 
     def policy(self, t):
         total = fsum(max(0.0, r) for r in self.R)
@@ -351,11 +356,9 @@ class RegretMatchingTwin:
                 self.R[i] = max(0.0, self.R[i])
 
 
-class Exp3IxNeuTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
-        self.m, self.T = m, horizon
-        self.low, self.high = payoff_range
-        self.L = [0.0] * m
+class Exp3IxNeuTwin(Twin):
+    def start(self):
+        self.L = [0.0] * self.m
 
     def policy(self, t):
         self.eta = sqrt(2 * log(self.m) / (self.m * self.T))
@@ -370,12 +373,7 @@ class Exp3IxNeuTwin:
         self.L[action] += loss / (self.p[action] + self.eta / 2)
 
 
-class MaximinUcbTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform):
-        self.m, self.k, self.T = m, k, horizon
-        self.high = payoff_range[1]
-        self.pairs = Pairs(m, k)
-
+class MaximinUcbTwin(Twin):
     def policy(self, t):
         worst = [min(self.bound(i, j) for j in range(self.k)) for i in range(self.m)]
         best = worst.index(max(worst))
@@ -387,15 +385,10 @@ class MaximinUcbTwin:
             return self.high
         return self.pairs.mean(i, j) + sqrt((4 * log(1 / delta) + 2 * log(1 + n)) / n)
 
-    def observe(self, t, action, opponent, reward):
-        self.pairs.rewards[action][opponent].append(reward)
 
-
-class ExploreThenCommitTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, visits=5):
-        self.m, self.k, self.uniform = m, k, uniform
-        self.pairs = Pairs(m, k)
-        self.exploration = visits * m * k
+class ExploreThenCommitTwin(Twin):
+    def start(self, visits=5):
+        self.exploration = visits * self.m * self.k
         self.turn = []  # what is left of it
 
     def policy(self, t):
@@ -413,11 +406,10 @@ class ExploreThenCommitTwin:
             self.pairs.rewards[action][opponent].append(reward)
 
 
-class MmdTwin:
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, rate=0.3, temperature=0.3):
-        self.m, self.rate, self.temperature = m, rate, temperature
-        self.low, self.high = payoff_range
-        self.x = [1 / m] * m
+class MmdTwin(Twin):
+    def start(self, rate=0.3, temperature=0.3):
+        self.rate, self.temperature = rate, temperature
+        self.x = [1 / self.m] * self.m
 
     def policy(self, t):
         return self.x

@@ -28,7 +28,7 @@ def tableau(solver, run=0):
 
 
 def compute_anew(solver):
-    """Compute the tableau of the first run anew, from its basis."""
+    """Recompute the tableau of the first run from its basis."""
     _, m, n = solver.shape
     return _compute_anew(solver._workspace, m, n)
 

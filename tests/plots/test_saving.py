@@ -76,7 +76,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_temporary_one(tmp_path, monkey
 
 def test_a_folder_that_cannot_be_made_is_an_error_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"^.*inside cannot be made \(.*\); name another folder\.$"):
+    with pytest.raises(InputError, match=r"^.*inside cannot be created \(.*\); choose another folder\.$"):
         plots.save(Figure(), tmp_path / "file" / "inside", "curve", ["svg"])
 
 

@@ -1,4 +1,4 @@
-"""What the page tells of a study beside its curves: verdicts, settings, noises, what is missing."""
+"""What the page says about a study besides its curves: verdicts, settings, noises, what is missing."""
 
 import math
 import re

@@ -11,21 +11,22 @@ from numba import config, njit
 
 from coebl.kernels import cache, lockstep, simplex
 from coebl.solver import Maximin, compile_kernels, maximin
+from study_texts import BASE
 
 
 def add(x, y):
     return x + y
 
 
-def kept(folder, function=add):
+def kept(folder, *others, function=add):
     """A function compiled with its cache in this folder; its cache hits tell whether it was found there."""
     dispatcher = njit(function)
-    dispatcher._cache = cache.KernelCache(function, folder)
+    dispatcher._cache = cache.KernelCache(function, folder, others)
     return dispatcher
 
 
-def hits(folder):
-    dispatcher = kept(folder)
+def hits(folder, *others):
+    dispatcher = kept(folder, *others)
     assert dispatcher(1, 2) == 3
     return sum(dispatcher.stats.cache_hits.values())
 
@@ -157,10 +158,69 @@ def test_the_users_directory_is_used_and_may_be_missing(tmp_path):
 
 def test_without_a_writable_directory_it_solves_and_says_so(tmp_path):
     (tmp_path / "file").touch()
-    done = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"))
+    done = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"), TMPDIR=str(tmp_path))
     assert done.stdout == "1.5\n"
-    assert done.stderr.startswith("coebl: the compiled solver is not kept")
+    assert done.stderr.startswith("coebl: compiling the solver, up to a minute; it cannot be kept for the next time")
     assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]  # and no temporary folder is left behind
+
+
+READ_ONLY = """
+import os, tempfile
+make = tempfile.TemporaryFile
+def refuse(*arguments, dir=None, **options):  # root can write anywhere: the check for it has to fail
+    if str(dir).startswith(os.environ["NUMBA_CACHE_DIR"]):
+        raise OSError(30, "Read-only file system")
+    return make(*arguments, dir=dir, **options)
+tempfile.TemporaryFile = refuse
+"""
+
+
+def test_a_full_folder_that_cannot_be_written_is_read(tmp_path):
+    run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "kept"))
+    [folder] = (tmp_path / "kept").iterdir()
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    compiled = "; from coebl.kernels import lockstep as l; print(sum(l.solve_small.stats.cache_misses.values()))"
+    done = run(READ_ONLY + SOLVE + compiled, NUMBA_CACHE_DIR=str(tmp_path / "kept"), TMPDIR=str(tmp_path))
+    assert (done.stdout, done.stderr) == ("1.5\n0\n", "")
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_what_another_folder_holds_is_not_compiled(tmp_path):
+    hits(tmp_path / "full")
+    assert hits(tmp_path / "empty", tmp_path / "full") == 1
+    assert not (tmp_path / "empty").exists()
+    assert hits(tmp_path / "empty", tmp_path / "none") == 0  # compiled, and kept in the first
+    assert hits(tmp_path / "empty") == 1
+
+
+def test_folders_of_these_sources_alone_are_read(sources, tmp_path):
+    mine = cache.make_folder(sources, [tmp_path / "one"])
+    (tmp_path / "one" / "coebl-0123abcd-0123456789abcdef").mkdir()
+    assert cache.find_folders(sources, [tmp_path / "missing", tmp_path / "one"]) == [mine]
+    (sources / "other.py").write_text("x = 3\n")
+    assert cache.find_folders(sources, [tmp_path / "one"]) == []
+
+
+@pytest.mark.parametrize("named", ["", "relative"])
+def test_no_folder_is_made_in_the_current_directory(sources, tmp_path, monkeypatch, named):
+    """The variable counts as not set if it is empty or relative."""
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", named)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.parents(sources) == [sources / "__pycache__", tmp_path / ".cache" / "numba"]
+    monkeypatch.setenv("HOME", "relative")
+    assert cache.parents(sources) == [sources / "__pycache__"]
+
+
+def test_one_line_says_that_nothing_is_kept_and_the_workers_share_it(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "study.toml").write_text(BASE)
+    words = [sys.executable, "-m", "coebl", "run", "study.toml", "--out", "results", "--workers", "2"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "file" / "below"), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stderr.count("it cannot be kept") == done.stderr.count("coebl:") == 1
+    assert not list(tmp_path.glob("coebl-*"))
 
 
 @pytest.mark.parametrize(

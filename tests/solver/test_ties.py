@@ -7,6 +7,8 @@ from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.learners import base
 from coebl.solver import Maximin, maximin
+from coebl.solver.maximin import scaled_weights
+from coebl.testing import StrictArray
 from oracles.highs import least_mean_weight
 from oracles.simplex import solve_exactly
 
@@ -81,6 +83,13 @@ def test_weights_may_be_shifted_and_scaled(change):
     expected = (maximin(batch, ties=weight).strategy * weight).sum(axis=1)
     found = maximin(batch, ties=change(weight))
     np.testing.assert_allclose((found.strategy * weight).sum(axis=1), expected, atol=1e-4)
+
+
+def test_weights_are_scaled_by_one_rule_on_every_device():
+    weight = np.array([[2.0, 6.0, 3.0], [5.0, 5.0, 5.0], [-1e308, 0.0, 1e308]])
+    scaled = scaled_weights(StrictArray(weight.copy())).plain
+    np.testing.assert_array_equal(scaled, [[0, 1, 0.25], [0, 0, 0], [0, 0.5, 1]])
+    np.testing.assert_array_equal(scaled_weights(weight), scaled)
 
 
 def test_first_on_a_constant_matrix_is_action_zero():

@@ -15,7 +15,7 @@ from coebl.study.estimate import disk_use, estimate, work_of
 def test_new_show_run_results(tmp_path, coebl):
     assert coebl("study", "new", "mine.toml", cwd=tmp_path).returncode == 0
     again = coebl("study", "new", "mine.toml", cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (2, "coebl: mine.toml exists; name another file.\n")
+    assert (again.returncode, again.stderr) == (2, "coebl: mine.toml exists; choose another file name.\n")
     text = (tmp_path / "mine.toml").read_text()
     assert text == EXAMPLE
     (tmp_path / "mine.toml").write_text(text.replace("rounds = 500", "rounds = 30"))
@@ -135,7 +135,7 @@ def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypat
     words = ["run", "study.toml", "--out", "results", "--workers", 2, "--dask", "tcp://a b:1", "--cell-timeout", 5]
     done = coebl(*words, cwd=tmp_path)
     again = "coebl run study.toml --out results --cell-timeout 5 --workers 2 --dask 'tcp://a b:1'"
-    assert (done.returncode, done.stderr) == (130, f"\ncoebl: stopped; to go on: {again}\n")
+    assert (done.returncode, done.stderr) == (130, f"\ncoebl: stopped; to continue: {again}\n")
 
 
 def test_causes_do_not_reach_the_terminal_raw(coebl, tmp_path, monkeypatch):

@@ -7,24 +7,13 @@ import pytest
 
 from coebl.study import Results, StudyError, parse_study, read_study, run
 from sources import SURPRISE
-
-STUDY = """\
-name = "small"
-rounds = 12
-seeds = 3
-games = ["rps"]
-learners = ["exp3"]
-record = "last"
-metrics = [{metrics}]
-[match-ups]
-self-play = true
-"""
+from study_texts import exp3_study
 
 
 def written(folder, metrics, code=SURPRISE):
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(code)
-    (folder / "study.toml").write_text(STUDY.format(metrics=metrics))
+    (folder / "study.toml").write_text(exp3_study(f"metrics = [{metrics}]"))
     return folder / "study.toml"
 
 
@@ -128,5 +117,5 @@ def test_an_error_of_the_metric_names_the_line_of_its_file(tmp_path, fault, said
 
 
 def test_a_study_without_own_metrics_has_the_digests_it_always_had():
-    [cell] = parse_study(STUDY.format(metrics='"regret", "tv"')).cells
+    [cell] = parse_study(exp3_study('metrics = ["regret", "tv"]')).cells
     assert cell.digest() == "821873aa0fd453262d90d9893b287767"

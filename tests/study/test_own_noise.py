@@ -6,6 +6,7 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.games import Noise, parse_noise
 from coebl.study import Results, StudyError, read_study, run
+from study_texts import exp3_study
 
 WOBBLE = """\
 from dataclasses import dataclass
@@ -17,24 +18,12 @@ class Wobble(Noise):
     def draw(self, random, size):
         return random.uniform(-self.width / 2, self.width / 2, size)
 """
-STUDY = """\
-name = "small"
-rounds = 12
-seeds = 3
-games = ["rps"]
-learners = ["exp3"]
-record = "last"
-noise = "{noise}"
-metrics = ["regret"]
-[match-ups]
-self-play = true
-"""
 
 
 def written(folder, noise="wobble.py:Wobble:width=3", code=WOBBLE):
     folder.mkdir(exist_ok=True)
     (folder / "wobble.py").write_text(code)
-    (folder / "study.toml").write_text(STUDY.format(noise=noise))
+    (folder / "study.toml").write_text(exp3_study(f'noise = "{noise}"', 'metrics = ["regret"]'))
     return folder / "study.toml"
 
 

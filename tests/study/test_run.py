@@ -105,7 +105,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "stopped; to go on: coebl run study.toml --out results --workers 2\n" in errors
+    assert "stopped; to continue: coebl run study.toml --out results --workers 2\n" in errors
     assert "Traceback" not in errors
     wait_for(lambda: children_of(process.pid) == [])
     kept = cells_in(here)
@@ -271,7 +271,7 @@ def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code)
     os.killpg(process.pid, number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code, errors
-    assert "stopped; to go on: coebl run study.toml --out results --workers 2\n" in errors
+    assert "stopped; to continue: coebl run study.toml --out results --workers 2\n" in errors
     assert "Traceback" not in errors
     assert "semaphore" not in errors
 
@@ -362,6 +362,6 @@ def test_a_full_disk_stops_the_run_with_one_line_and_nothing_half_written(here):
     limited = f"ulimit -f 3; trap '' XFSZ; unset COVERAGE_PROCESS_CONFIG; {' '.join(command(here, '--workers', '1'))}"
     done = subprocess.run(["bash", "-c", limited], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "Make room there, or name another place" in done.stderr
+    assert "Free some space, or choose another path" in done.stderr
     assert "Traceback" not in done.stderr
     assert all(path.suffix == ".parquet" for path in (here / "results" / "cells").iterdir())

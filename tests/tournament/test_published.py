@@ -121,7 +121,7 @@ def test_what_is_published_cites_the_commit_and_tells_what_failed(folder, checko
     assert "| `rps` | UCB | -5" in page  # behind
     assert "it is behind on 2 of 4 pairs of game and opponent. By opponent: UCB 2." in page
     assert "the ratio to the best opponent is above 1.5 on 2 of 2 games" in page
-    assert "In self-play** it is more exploitable than no opponent on any game." in page
+    assert "In self-play** it is not more exploitable than any opponent on any game." in page
     assert "| `rps` | 10 | 1/0/1 | 20" in page  # rounds; ahead, level, behind; regret
     assert (checkout / "results" / "kin" / "figure.svg").read_text().startswith("<?xml")
     published.main([], checkout)  # the page alone, from what is there
@@ -129,7 +129,7 @@ def test_what_is_published_cites_the_commit_and_tells_what_failed(folder, checko
 
 
 def test_only_the_registered_test_is_published(folder, checkout):
-    with pytest.raises(InputError, match="results/kin is not there; name the folder of the test"):
+    with pytest.raises(InputError, match="results/kin does not exist; name the folder of the test"):
         published.main([], checkout)
     (checkout / published.SUITE_FILE).write_text("changed after the run")
     commit(checkout)

@@ -120,7 +120,7 @@ def test_how_good_is_mine(coebl, tmp_path):
     (tmp_path / "out" / "tournament" / "summary.json").write_text("{}")
     code, _, complaint = coebl("report", "out")
     assert code == 2
-    assert "its files are damaged. To make them anew: coebl tournament" in complaint
+    assert "its files are damaged. To recreate them: coebl tournament" in complaint
 
 
 def test_what_is_not_finished_is_left_out_and_named(coebl, tmp_path):

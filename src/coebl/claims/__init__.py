@@ -1,1 +1,1 @@
-"""Claims of a paper, held against results: what is read, checked, judged and told is the same for any paper."""
+"""Claims of a paper, held against results: reading, checking, judging and reporting are the same for any paper."""

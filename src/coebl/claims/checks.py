@@ -4,7 +4,7 @@ One p value is for the statement and one against it, so that a check holds, fail
 Student's. Intervals are two-sided, at 95 %, and not corrected for the number of checks; the p values are, by
 `coebl.claims.judging`.
 
-Where a metric takes few values, as the distance to a pure equilibrium does late in a run, Student's interval is an
+If a metric takes few values, as the distance to a pure equilibrium does late in a run, Student's interval is an
 approximation: it does not account for rare runs that no seed has shown.
 """
 
@@ -44,7 +44,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Check(ABC):
-    """A statement about samples."""
+    """A statement about samples that is tested against a threshold, with a p value for it and one against it."""
 
     samples: tuple[Sample, ...]
     threshold: float
@@ -259,7 +259,7 @@ def p_value(numbers: Floats, threshold: float, side: Side) -> float:
 
 
 def other(side: Side) -> Side:
-    """The opposite side."""
+    """Below for above, and above for below."""
     return "below" if side == "above" else "above"
 
 

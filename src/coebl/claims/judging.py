@@ -3,7 +3,7 @@
 A claim holds if every one of its checks holds, and fails if any fails, at 5 % after Holm's correction over the checks
 of the claim in a variant. Its number and interval are those of the check that decided: the failing check with the
 smallest p value, else the one that is nearest to not holding. The interval is Student's, two-sided at 95 %, and not
-corrected. What a claim would be on the other metrics that fit it is reported beside the verdict.
+corrected. What a claim would be on the other metrics that fit it is reported with the verdict.
 
 A variant is whatever a paper's claims take as one: a reading of the paper that changes who plays.
 """
@@ -257,7 +257,7 @@ def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
 
 
 def _by_family(games: Iterable[str]) -> list[str]:
-    """Games for reading: those that differ in the value of one parameter are told together.
+    """Games for reading: those that differ in the value of one parameter are reported together.
 
     >>> _by_family(["rps", "diagonal:n=5", "diagonal:n=6", "blotto:fields=2,coins=6"])
     ['rps', 'diagonal n = 5, 6', 'blotto:fields=2,coins=6']

@@ -1,6 +1,6 @@
 """Verdicts as JSON, as Markdown and as a table for a terminal.
 
-Where variants are named, `titles` has what each is called, by its id, in the order in which they are told.
+If variants are named, `titles` has what each is called, by its id, in the order in which they are reported.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": 
 MEANINGS: dict[Outcome, str] = {
     "holds": "holds",
     "fails": "fails, with how many of its checks are refuted",
-    "not significant": "undecided",
-    "not testable": "not testable here",
+    "not significant": "not significant",
+    "not testable": "not testable",
 }
 
 

@@ -46,7 +46,7 @@ def main() -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
         _forget_output()
-        _stop(f"the output cannot be written ({error.strerror}). Make room there, or write elsewhere.", 1)
+        _stop(f"the output cannot be written ({error.strerror}). Free some space, or write elsewhere.", 1)
     except Exception as error:
         usage = getattr(error, "format_message", None)  # only mistakes in the command's words have it
         if usage is None:
@@ -68,7 +68,7 @@ def _run() -> object:
         line = where(error)
         if isinstance(error, CoeblError) or not line:
             raise
-        raise UserCodeError(f"{line}: {reason_of(error)}; repair the file.") from error
+        raise UserCodeError(f"{line}: {reason_of(error)}; fix the file.") from error
 
 
 def _stop(line: str, code: int) -> NoReturn:

@@ -197,7 +197,7 @@ def check_command(
         str, typer.Argument(metavar="LEARNER|GAME|METRIC", help="A spec, a game's file, or file.py:Name.")
     ],
 ) -> None:
-    """Hold a learner, a game or a metric to its contract, point by point.
+    """Check a learner, a game or a metric against its contract, point by point.
 
     \b
     Examples:

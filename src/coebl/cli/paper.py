@@ -33,7 +33,7 @@ Claims = Annotated[
 @app.command("reproduce")
 def reproduce_command(
     paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="Which paper.")] = DEFAULT,
-    out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")] = Path("reproduction"),
+    out: Annotated[Path, typer.Option(help="The folder of the results; created, or resumed.")] = Path("reproduction"),
     quick: Annotated[bool, typer.Option("--quick", help="Only small games and few seeds: minutes.")] = False,
     figure: Figures = None,
     claim: Claims = None,
@@ -142,7 +142,7 @@ def claims_command(
 @app.command("figures")
 def figures_command(
     folder: StudyFolder,
-    out: Annotated[Path | None, typer.Option(help="Where to; by default DIR/figures.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The output folder; by default DIR/figures.")] = None,
     figure: Figures = None,
     variant: Annotated[
         list[str] | None,
@@ -181,7 +181,7 @@ def report_command(
     out: Annotated[Path | None, typer.Option(help="The file to write; by default DIR/report.html.")] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the page of a study, which explains and draws it.
+    """Write the page of a study: its results, drawn and explained.
 
     One file with everything in it, which needs no network.
 

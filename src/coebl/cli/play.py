@@ -10,6 +10,7 @@ import typer
 
 from coebl.cli.app import DeviceOption, app
 from coebl.cli.rounds import check_savable, save_rounds
+from coebl.cli.screen import say
 from coebl.cli.waiting import compilation_told, progress_bar
 from coebl.core.errors import check_whole, printable
 from coebl.core.plain import finite
@@ -116,7 +117,7 @@ def match_command(
     device: DeviceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Play two learners against each other and print how it ended.
+    """Play two learners against each other and print the outcome.
 
     \b
     Examples:
@@ -191,7 +192,8 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
             print(f"{name:<{width}} {_decimal(intervals[name].mean):>12}   {_decimal(low)} .. {_decimal(high)}")
         else:
             print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
-    print(f"\n{printable(_reading(match, _intervals({_READING: regret})[_READING]))}")
+    print()
+    say(_reading(match, _intervals({_READING: regret})[_READING]))
 
 
 def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
@@ -204,7 +206,7 @@ def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
 
 
 def _decimal(number: float) -> str:
-    """Four decimals where they say something.
+    """Four decimals if they are significant.
 
     >>> _decimal(12.5), _decimal(0.0), _decimal(1.25e-7), _decimal(3e40)
     ('12.5000', '0.0000', '1.25e-07', '3e+40')
@@ -219,12 +221,12 @@ def _reading(match: Match, regret: Interval) -> str:
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:
-        return "One run tells nothing of the noise; use more --seeds."
+        return "One run says nothing about the noise; use more --seeds."
     seat, learner, sign = ("column", match.column, 1) if regret.mean > 0 else ("row", match.row, -1)
     mean, *ends = (sign * total / match.rounds for total in (regret.mean, regret.low, regret.high))
     interval = f"{min(ends):.2g} .. {max(ends):.2g}"
     if min(ends) <= 0:
-        return f"Neither player is ahead: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
+        return f"No significant difference: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
     return (
         f"The {seat} player, {learner}, wins {mean:.2g} a round more than the value of the game gives it, "
         f"95 % interval {interval}."

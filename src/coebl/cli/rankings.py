@@ -14,7 +14,7 @@ _MOST = 24  # learners that fit a screen
 
 
 def print_ranking(results: Results, study: Study | None = None) -> None:
-    """Print the ranking of a study and what came out in a sentence; nothing where no two learners met.
+    """Print the ranking of a study and what came out in a sentence; nothing if no two learners met.
 
     Args:
         results: a folder.

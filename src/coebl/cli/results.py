@@ -52,7 +52,7 @@ def results_command(
 ) -> None:
     """Print who beats whom in a study, and the means of its matches.
 
-    The means are those after the last round, or any recorded one, with 95 % intervals. Where they would fill more than
+    The means are those after the last round, or any recorded one, with 95 % intervals. If they would fill more than
     a screen, they are printed with --details or for what is named.
 
     \b
@@ -150,14 +150,14 @@ def compare_command(
     ] = None,
     game: Games = None,
     margin: Annotated[
-        float | None, typer.Option(help="Also test whether the two are equivalent: whether they differ by less.")
+        float | None, typer.Option(help="Also test whether they differ by less than this: equivalence.")
     ] = None,
     as_csv: AsCsv = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare two learners of a study, paired by seed and in both seats.
 
-    Head to head, where they have met in both seats, and by what each gets against the same opponents. Differences are A
+    Head to head, if they have met in both seats, and by what each gets against the same opponents. Differences are A
     minus B, with 95 % intervals; p values are corrected for the number of games (Holm).
 
     \b
@@ -219,7 +219,7 @@ def plot_command(
     game: Games = None,
     row: Rows = None,
     column: Columns = None,
-    noise: Annotated[str | None, typer.Option(help="Only this noise, where the study has several.")] = None,
+    noise: Annotated[str | None, typer.Option(help="Only this noise, if the study has several.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An svg, png or pdf file; by default in DIR/figures.")
     ] = None,

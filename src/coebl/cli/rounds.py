@@ -21,7 +21,7 @@ def check_savable(path: Path, lines: int) -> None:
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"--save is {path}; accepted: a file that ends in {' or '.join(_SUFFIXES)}.")
     if not path.parent.is_dir():
-        raise InputError(f"--save is {path}, and the folder {path.parent} does not exist. Make it.")
+        raise InputError(f"--save is {path}, and the folder {path.parent} does not exist. Create it.")
     if lines > _MOST_LINES:
         raise InputError(
             f"--save would write {lines:,} lines; accepted: at most {_MOST_LINES:,}. Use fewer --rounds or --seeds."

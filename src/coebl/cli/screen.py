@@ -23,6 +23,8 @@ T = TypeVar("T")
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
 _GAP = "  "
 _LEAST = 12  # characters of a column that is cut
+_BINDING = "\u00a0"  # a space at which no line ends
+_BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
 
 
 def console() -> Console:
@@ -44,16 +46,17 @@ def can_show(text: str) -> bool:
 def say(text: str, style: str = "", hang: int = 0) -> None:
     """Print a paragraph, wrapped to the width of the terminal.
 
+    No line begins with the unit of a number, or inside an equation.
+
     Args:
         text: its first line may be indented, and all others are so then.
         style: of the whole of it.
         hang: how much farther all lines but the first are indented.
     """
     indent = " " * (len(text) - len(text.lstrip()) + hang)
-    wrapped = textwrap.fill(
-        printable(text), width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent
-    )
-    console().print(wrapped, style=style, soft_wrap=True)
+    bound = _BOUND.sub(_BINDING, printable(text))
+    wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
+    console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
 
 
 def _unbroken(title: str) -> list[str]:

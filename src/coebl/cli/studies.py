@@ -27,7 +27,7 @@ Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this D
 @app.command("run")
 def run_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
-    out: Annotated[Path, typer.Option(help="The folder of the results; made, resumed or extended.")],
+    out: Annotated[Path, typer.Option(help="The folder of the results; created, resumed or extended.")],
     workers: Workers = None,
     dask: Dask = None,
     device: DeviceOption = None,
@@ -35,12 +35,12 @@ def run_command(
         float | None, typer.Option(min=0.001, metavar="SECONDS", help="How long a cell may take before it fails.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be run, cell by cell, and stop.")
+        bool, typer.Option("--dry-run", help="Print what would be run, cell by cell, and exit.")
     ] = False,
 ) -> None:
     """Run a study, or what is left of it.
 
-    Results are kept cell by cell, so that an interrupted run goes on where it stopped. With more seeds, learners, games
+    Results are kept cell by cell, so an interrupted run continues where it stopped. With more seeds, learners, games
     or metrics in the file, only what is new is run. At the end it prints who beats whom most often.
 
     \b
@@ -93,7 +93,7 @@ def _print_left_alone(count: int) -> None:
 def run_study(
     study: Study, out: Path, workers: int | None, dask: str | None, command: str, cell_timeout: float | None = None
 ) -> RunSummary:
-    """Run a study and say how it ended; `command` goes on with it, and is completed by where it runs."""
+    """Run a study and say how it ended; `command` continues it; options that say where it runs are added."""
     from coebl.study import run
     from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
@@ -114,13 +114,13 @@ def run_study(
 
 @contextmanager
 def going_on(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
-    """Where a run and what is made of it is stopped, by Ctrl-C or SIGTERM, say how to go on, and end."""
+    """If a run, or what follows it, is stopped by Ctrl-C or SIGTERM, print how to continue, and end."""
     where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        print(f"\ncoebl: stopped; to go on: {command}{where}", file=sys.stderr)
+        print(f"\ncoebl: stopped; to continue: {command}{where}", file=sys.stderr)
         sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -151,7 +151,7 @@ def study_new_command(
     from coebl.study import EXAMPLE
 
     if file.exists():
-        raise InputError(f"{file} exists; name another file.")
+        raise InputError(f"{file} exists; choose another file name.")
     write_whole(file, EXAMPLE)
     print(f"wrote {file}; next: coebl study show {file}, then coebl run {file} --out results")
 
@@ -162,9 +162,9 @@ def study_show_command(
     workers: Annotated[int | None, typer.Option(min=1, help="Local processes to estimate for.")] = None,
     cells: Annotated[bool, typer.Option("--cells", help="Also list every cell.")] = False,
 ) -> None:
-    """Print what a study will run, and what it will take.
+    """Print what a study will run, and how long it will take.
 
-    How many matches and cells, the time, by a quick calibration, and the disk.
+    The number of matches and cells, the time (by a quick calibration) and the disk space.
 
     \b
     Example:

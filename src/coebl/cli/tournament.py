@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @app.command("tournament")
 def tournament_command(
-    out: Annotated[Path, typer.Option(help="The folder of the results; made, or resumed.")],
+    out: Annotated[Path, typer.Option(help="The folder of the results; created, or resumed.")],
     learners: Annotated[
         list[str] | None,
         typer.Option(

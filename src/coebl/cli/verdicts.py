@@ -42,10 +42,15 @@ def print_verdicts(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> No
     ]
     header = ["", "claim", *(titles[variant] for variant in variants)]
     print_table(header, rows, cut="claim")
-    legend = Text("   ").join(
-        Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}") for outcome, meaning in MEANINGS.items()
-    )
-    console().print(legend)
+    lines = [Text()]
+    for outcome, meaning in MEANINGS.items():
+        item = Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}")
+        if lines[-1].cell_len + item.cell_len > width():
+            lines.append(Text())
+        lines[-1] += item + Text("   ")
+    for line in lines:
+        line.rstrip()
+        console().print(line)
 
 
 def print_details(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:

@@ -29,18 +29,7 @@ def progress_bar(total: int, label: str) -> Iterator[Callable[[int], None] | Non
 @contextmanager
 def compilation_told() -> Iterator[None]:
     """Say so on stderr when the solver is compiled, which happens on its first use on a machine."""
-    from numba.core import event
+    from coebl.kernels.cache import announced
 
-    class Teller(event.Listener):
-        told = False
-
-        def on_start(self, event: object) -> None:
-            if not self.told:
-                self.told = True
-                print("coebl: compiling the solver, once for this machine; about a minute", file=sys.stderr, flush=True)
-
-        def on_end(self, event: object) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Teller()):
+    with announced():
         yield

@@ -36,7 +36,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     >>> check_payoff([[1, 2], [3, "x"]])
     Traceback (most recent call last):
     ...
-    coebl.core.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it by a number.
+    coebl.core.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it with a number.
     """
     if hasattr(payoff, "__array__"):  # a game or a data frame; error messages then speak of an array
         payoff = np.asarray(payoff)
@@ -64,7 +64,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
         i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
         raise InputError(
             f"{argument}[{i}][{j}] is {matrix[i, j]}; accepted: finite numbers. "
-            "Replace it by a number, or leave that action out."
+            "Replace it with a number, or leave that action out."
         )
     if matrix.max() / 2 - matrix.min() / 2 > np.finfo(np.float64).max / 2:
         raise InputError(
@@ -90,5 +90,5 @@ def _why_no_matrix(payoff: Any, argument: str) -> str:
             try:
                 float(entry)
             except (TypeError, ValueError):
-                return f"{argument}[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it by a number."
+                return f"{argument}[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
     return f"{argument} is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."

@@ -20,7 +20,7 @@ _THREADS = 256
 
 
 @contextmanager
-def whatever_the_batch() -> Iterator[None]:
+def batch_independent() -> Iterator[None]:
     """In this block, CuPy's sums and `numpy.einsum` on its arrays add up in an order that the batch does not change."""
     cupy = require("cupy")
     # Without CUB by private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller

@@ -1,7 +1,7 @@
 """Where arrays live: with NumPy on the processor, or with CuPy on a graphics processor.
 
 Code that is handed arrays calls NumPy's functions on them, which go to the array's own library (NEP 13, 18 and 35).
-Only this module, the solver's kernel and the streams know that there is CuPy.
+Only this module, the kernels in `core/cuda.py` and `solver/cuda/`, and the streams know that there is CuPy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def array_module(device: Device) -> Any:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise _no_device(str(error)) from None
     if count == 0:
-        raise _no_device("none is there")
+        raise _no_device("none found")
     return cupy
 
 
@@ -64,8 +64,13 @@ def device_title(device: Device) -> str:
     return name
 
 
+def device_versions(device: Device) -> dict[str, str]:
+    """What numbers may depend on besides, on this device: CuPy's version, and the name of the graphics processor."""
+    return {} if device == "cpu" else {"cupy": require("cupy").__version__, "device": device_title(device)}
+
+
 def is_on_cuda(array: object) -> bool:
-    """Whether an array is one of CuPy's, which need not be imported to tell."""
+    """Whether an array is one of CuPy's, which need not be imported to find out."""
     return not isinstance(array, np.ndarray) and type(array).__module__.partition(".")[0] == "cupy"
 
 
@@ -87,6 +92,15 @@ def running_sums(carry: Any, terms: Any) -> Any:
     return add_up(carry, terms)
 
 
+def rel_entr(p: Any, q: Any) -> Any:
+    """p ln(p / q), entry by entry: 0 where p is 0, and infinite where q alone is; SciPy's, or CuPy's twin of it."""
+    if is_on_cuda(p):
+        return require("cupyx.scipy.special").rel_entr(p, q)
+    from scipy import special
+
+    return special.rel_entr(p, q)
+
+
 def take(array: Any, at: tuple[Any, ...]) -> Any:
     """array[at] for an index of one entry per run, `Seat.at`: (runs, ...), at a fraction of CuPy's cost."""
     if not is_on_cuda(array):
@@ -97,7 +111,7 @@ def take(array: Any, at: tuple[Any, ...]) -> Any:
 
 
 def put(array: Any, at: tuple[Any, ...], values: Any) -> None:
-    """array[at] = values, likewise."""
+    """array[at] = values, as `take` reads them."""
     if not is_on_cuda(array):
         array[at] = values
     else:
@@ -131,7 +145,7 @@ def computing_on(device: Device) -> Iterator[None]:
     if device == "cpu":
         yield
         return
-    from coebl.core.cuda import whatever_the_batch
+    from coebl.core.cuda import batch_independent
 
-    with whatever_the_batch():
+    with batch_independent():
         yield

@@ -26,7 +26,7 @@ class CoeblError(Exception):
 
 
 class InputError(CoeblError, ValueError):
-    """A bad argument: the message names it, its value, what is accepted, and the repair.
+    """A bad argument: the message names it, its value, what is accepted, and how to fix it.
 
     >>> from coebl import parse_learner
     >>> parse_learner("ubc")

@@ -36,11 +36,11 @@ def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: boo
             _replace(target, content, durable)
     except FileNotFoundError:
         raise InputError(
-            f"{path}: the folder {target.parent} does not exist. Make it, or name another place."
+            f"{path}: the folder {target.parent} does not exist. Create it, or choose another path."
         ) from None
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"{path} cannot be written ({reason}). Make room there, or name another place.") from None
+        raise InputError(f"{path} cannot be written ({reason}). Free some space, or choose another path.") from None
     return Path(path)
 
 

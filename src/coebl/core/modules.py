@@ -85,7 +85,7 @@ def load_file(path: str) -> ModuleType:
     except (Exception, SystemExit) as error:  # a file that ends the program is as wrong as one that raises
         del sys.modules[name]
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
-        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}; repair the file.") from error
+        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}; fix the file.") from error
     except BaseException:
         del sys.modules[name]
         raise

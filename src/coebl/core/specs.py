@@ -219,7 +219,7 @@ def _finite(text: str) -> float:
 
 
 def _number(number: float) -> str:
-    """Short where that is exact: 2 rather than 2.0.
+    """Short if that is exact: 2 rather than 2.0.
 
     >>> _number(2.0), _number(0.1), _number(1e-9)
     ('2', '0.1', '1e-09')
@@ -233,7 +233,7 @@ def _annotated(factory: Callable[..., object]) -> Any:
     """What has the annotations of the parameters: a dataclass itself, so that each base's are read in its module."""
     if not isinstance(factory, type) or is_dataclass(factory):
         return factory
-    return factory.__init__  # type: ignore[misc]  # a subclass may have another, and this is no subclass
+    return factory.__init__  # type: ignore[misc]  # a subclass may have another, and this is not a subclass
 
 
 class Entry(Generic[T]):

@@ -106,7 +106,7 @@ def read_tables() -> Floats:
         width[layer] = random.standard_normal()
     edge = width * POINTS  # exact
     tail = edge[-1]
-    above = np.roll(edge, 1)  # the edge of the layer above; the lowest layer is number 0, and goes on in the tail
+    above = np.roll(edge, 1)  # the edge of the layer above; the lowest layer is number 0, and continues in the tail
     above[1] = 0.0
     refused = np.rint(above / edge * POINTS)
     density = np.array([exp(-0.5 * x * x) for x in edge])

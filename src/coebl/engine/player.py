@@ -137,7 +137,7 @@ class Player:
         self._action = self._policy = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that is needed to go on: settings as JSON and the history as arrays, in one .npz file.
+        """Write all that is needed to continue: settings as JSON and the history as arrays, in one .npz file.
 
         A learner is a function of its settings, its seed and what it was told, so that is what is kept.
 
@@ -163,21 +163,21 @@ class Player:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: Learner | None = None) -> Player:
-        """Go on where `save` left off. What was observed is played through again: a moment per round.
+        """Continue where `save` stopped. What was observed is replayed, which takes a moment per round.
 
-        On the same kind of processor the player goes on to the last bit. On another one, the last bits of exp and log
-        may differ, and so may those of its policies.
+        On the same kind of processor the player is the same to the last bit. On another one, the last bits of exp and
+        log may differ, and so may those of its policies.
 
         Pass a learner of your own as `learner`: nothing that a file names is imported or run.
 
         Args:
             path: of a file that `save` wrote.
-            learner: an equal learner, where it is one of your own.
+            learner: an equal learner, if it is one of your own.
         """
         saved = _read(path)
         name = saved.settings["learner"]
         if learner is None and split_spec(name).name not in LEARNERS:
-            raise InputError(f"{path} holds {name!r}, which is not built in; pass learner=, an equal one.")
+            raise InputError(f"{path} holds {name!r}, which is not built in; pass an equal learner as learner=.")
         if learner is not None and str(learner) != name:
             raise InputError(f"{path} holds {name!r}, and learner is {learner}; pass an equal one.")
         player = cls(learner or name, **{key: saved.settings[key] for key in _SETTINGS})

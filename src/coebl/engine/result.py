@@ -52,7 +52,7 @@ class Result:
 
     @property
     def column_policy(self) -> Floats:
-        """The column player's: (runs, n)."""
+        """The column player's policies of the last round: (runs, n)."""
         return self.policies[1]
 
     def with_runs(self, at: Ints, part: Result) -> Result:

@@ -55,7 +55,7 @@ def build_seat(
         horizon: the number of rounds, or None.
         payoff_range: of the own payoffs.
         name: whose streams of random numbers it has.
-        payoff: the true payoffs in own view, where they are known. Without them, nothing that depends on them is on
+        payoff: the true payoffs in own view, if they are known. Without them, nothing that depends on them is on
             offer.
         arrays: the library of its arrays, NumPy or CuPy.
         unsolved: as `Seat` has it.
@@ -132,7 +132,7 @@ class Seated:
         return action
 
     def observe(self, t: int, at: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
-        """Show the learner what it sees of round t. The opponent's actions are None where nobody knows them."""
+        """Show the learner what it sees of round t. The opponent's actions are None if nobody knows them."""
         self.rewards[at] = reward
         sees = self.learner.sees
         seen = Seen(

@@ -51,8 +51,8 @@ def simulate(
             follow, each as a spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a
             file, or a matrix of payoffs to the row player.
         *more: the seeds after a match, the two learners after a game.
-        seeds: the seeds of the runs; a number n stands for 0 .. n - 1. A run is a function of the match and its seed,
-            and of nothing else.
+        seeds: the seeds of the runs; a number n stands for 0 .. n - 1. A run is a function of the match, the seed and
+            the device.
         rounds: the number of rounds, if no `Match` is given; 3000 by default.
         noise: the noise, if no `Match` is given; the game's own by default.
         record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
@@ -63,7 +63,7 @@ def simulate(
             on a graphics processor.
         progress: called with the number of rounds done, after every block.
         device: where to compute: "cpu", or "cuda" for a graphics processor, which pays for large games and many runs.
-            The same seed meets the same noise on both; a learner's own random numbers are others.
+            The noise of a seed is the same on both; a learner's own random numbers differ.
 
     >>> result = simulate(Match.of("matching-pennies", "exp3", "uniform", rounds=50), seeds=4, keep=["actions"])
     >>> result.metrics["pseudo_regret"].shape
@@ -210,4 +210,4 @@ def recorded_rounds(record: str | int, rounds: int) -> Ints:
         return np.unique(np.geomspace(1, rounds, 100).round().astype(np.int64))
     if isinstance(record, int) and not isinstance(record, bool) and record >= 1:
         return np.unique(np.append(np.arange(record, rounds + 1, record), rounds))
-    raise InputError(f'record is {record!r}; accepted: "all", "log", "last", or every how many rounds, >= 1.')
+    raise InputError(f'record is {record!r}; accepted: "all", "log", "last", or a number k >= 1, for every k-th round.')

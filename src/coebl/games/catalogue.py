@@ -1,8 +1,8 @@
 """The catalogue of games.
 
 To add one, write a function here and put ``@GAMES.add("its-name", title="Its name")`` above it. Its annotated
-parameters are what a spec may set. Its docstring opens with the sentence that `coebl list games` shows, and goes on
-with the matrix or the rule, the source, and the value and equilibrium where they are known. Equilibria are written x
+parameters are what a spec may set. Its docstring opens with the sentence that `coebl list games` shows, and continues
+with the matrix or the rule, the source, and the value and equilibrium if they are known. Equilibria are written x
 for the row player and y for the column player. Random games are in `coebl.games.random_games`.
 """
 

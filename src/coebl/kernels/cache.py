@@ -4,15 +4,20 @@ Numba's own ``cache=True`` looks at the file of the function alone, and misses a
 it. Here the folder is named after a digest of all kernel sources: what is found in it belongs to these very sources.
 
 The folder is made in the directory NUMBA_CACHE_DIR, if that is set. Otherwise it is made in the ``__pycache__`` beside
-the kernels, or, if that is not writable, in Numba's cache directory of the user. If none of these can be written,
-nothing is kept, and a line on stderr says so. Files that are damaged are compiled again. NUMBA_CACHE_LOCATOR_CLASSES,
-which would replace the digest by Numba's own look at the file, has no effect here.
+the kernels, or, if that is not writable, in Numba's cache directory of the user. Folders that can only be read, as in a
+container, are read. If none can be written, what has to be compiled is kept in a temporary folder until this process
+ends, for the processes that it starts, and a line on stderr says so. Files that are damaged are compiled again.
+NUMBA_CACHE_LOCATOR_CLASSES, which would replace the digest by Numba's own look at the file, has no effect here.
 """
 
+import atexit
 import hashlib
+import multiprocessing
+import os
 import shutil
 import sys
 import tempfile
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +26,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.misc.appdirs import AppDirs
 
 SOURCES = Path(__file__).parent
+_SHARED = "COEBL_KERNELS"  # the environment variable that names the temporary folder to the processes of this one
 
 
 def digest(sources):
@@ -36,7 +42,16 @@ def parents(sources):
     """The directories in which the folder may be made, the preferred one first."""
     if config.CACHE_DIR:
         return [Path(config.CACHE_DIR)]
-    return [sources / "__pycache__", Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)]
+    return [sources / "__pycache__", *_users_directory()]
+
+
+def _users_directory():
+    """Numba's cache directory of the user, in a list; none where there is no such thing.
+
+    What is not absolute, as where XDG_CACHE_HOME is empty, counts as not set, as the rules for that variable have it.
+    """
+    named = AppDirs(appname="numba", appauthor=False).user_cache_dir, os.path.expanduser("~/.cache/numba")
+    return [Path(name) for name in named if os.path.isabs(name)][:1]
 
 
 def make_folder(sources, parents):
@@ -60,32 +75,98 @@ def make_folder(sources, parents):
     return None
 
 
+def find_folders(sources, parents):
+    """The folders of these very sources, or of a copy of them, that are there already, whether writable or not."""
+    try:
+        return [folder for parent in parents for folder in sorted(parent.glob(f"coebl-*-{digest(sources)}"))]
+    except OSError:
+        return []
+
+
 @cache
 def complain(reason):
-    """Say once that compiled kernels cannot be kept."""
-    print(f"coebl: the compiled solver is not kept, and every process compiles it again: {reason}", file=sys.stderr)
+    """Say once, and not in the processes of a study, that compiled kernels cannot be kept."""
+    if _is_told():
+        print(f"coebl: the compiled solver is not kept, and is compiled again the next time: {reason}", file=sys.stderr)
 
 
 @cache
 def announce():
-    """Say once that kernels are being compiled, to whoever sits at a terminal and waits."""
-    if sys.stderr is not None and sys.stderr.isatty():
+    """Say once that kernels are being compiled, to whoever sits at a terminal and waits, or if none can be kept."""
+    if not _is_told():
+        return
+    if _is_temporary(default_folder()):
+        places = " or ".join(map(str, parents(SOURCES)))
+        print(
+            "coebl: compiling the solver, up to a minute; it cannot be kept for the next time, because nothing can be "
+            f"written to {places}. Set NUMBA_CACHE_DIR to a folder that can be written.",
+            file=sys.stderr,
+        )
+    elif _always or sys.stderr.isatty():
         print("coebl: compiling the solver, up to a minute; the result is kept for the next time.", file=sys.stderr)
+
+
+def _is_told():
+    return sys.stderr is not None and multiprocessing.parent_process() is None
+
+
+_always = False  # whether it is said without a terminal, too
+
+
+@contextmanager
+def announced():
+    """Have it said in this block when kernels are compiled, also where nobody sits at a terminal."""
+    global _always
+    before, _always = _always, True
+    try:
+        yield
+    finally:
+        _always = before
 
 
 @cache
 def default_folder():
-    """The folder of the sources in this directory, or None."""
-    found = make_folder(SOURCES, parents(SOURCES))
-    if found is None:
-        complain(f"cannot write to {' or '.join(map(str, parents(SOURCES)))}")
-    return found
+    """The folder to keep the compiled kernels in."""
+    return make_folder(SOURCES, parents(SOURCES)) or _temporary_folder()
+
+
+def _is_temporary(folder):
+    return folder is None or str(folder) == os.environ.get(_SHARED)
+
+
+def _temporary_folder():
+    """A folder for this process and those that it starts, or None if there is no room for any."""
+    shared = os.environ.get(_SHARED, "")
+    if Path(shared).is_absolute() and Path(shared).is_dir():
+        return Path(shared)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="coebl-", suffix="-" + digest(SOURCES)))
+    except OSError:
+        return None
+    os.environ[_SHARED] = str(folder)
+    process = os.getpid()
+    atexit.register(lambda: os.getpid() == process and shutil.rmtree(folder, ignore_errors=True))
+    return folder
+
+
+@cache
+def other_folders():
+    """Folders in which kernels may be found, but are not kept."""
+    return [folder for folder in find_folders(SOURCES, parents(SOURCES)) if folder != default_folder()]
 
 
 class KernelCache(FunctionCache):
-    """The compiled versions of one function, kept in a folder. No error that has to do with files leaves it."""
+    """The compiled versions of one function, kept in a folder. No error that has to do with files leaves it.
 
-    def __init__(self, function, folder):
+    Args:
+        function: what is compiled.
+        folder: where the versions are kept.
+        others: folders in which they are looked for, too.
+    """
+
+    def __init__(self, function, folder, others=()):
+        self._others = [KernelCache(function, other) for other in others]
+
         class Locator(_CacheLocator):
             @classmethod
             def from_function(cls, py_func, py_file):
@@ -112,13 +193,18 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, signature, context):
         """The compiled function, or None if there is none that can be read; it is then compiled."""
+        for kept in (self, *self._others):
+            if (found := kept.find(signature, context)) is not None:
+                return found
+        announce()
+        return None
+
+    def find(self, signature, context):
+        """The compiled function in the folder, or None if there is none that can be read."""
         try:
-            found = super().load_overload(signature, context)
+            return super().load_overload(signature, context)
         except Exception:  # empty, truncated, unreadable: pickle raises almost anything
-            found = None
-        if found is None:
-            announce()
-        return found
+            return None
 
     def save_overload(self, signature, compiled):
         """Keep a compiled function, if the folder lets us."""
@@ -136,8 +222,11 @@ class KernelCache(FunctionCache):
 
 def _compile(function, **options):
     dispatcher = njit(nogil=True, error_model="numpy", **options)(function)
-    if default_folder() is not None:
-        dispatcher._cache = KernelCache(function, default_folder())
+    folders = [folder for folder in (default_folder(), *other_folders()) if folder]
+    if folders:
+        dispatcher._cache = KernelCache(function, folders[0], folders[1:])
+    else:
+        complain("there is no folder that can be written.")
     return dispatcher
 
 

@@ -55,7 +55,7 @@ DOUBLE = Tolerances(
     # only by its sign and order, so six digits are enough; a singular basis gives errors of order 1.
     tie_error=1e-6,
     tie_error_relative=1e-13,
-    # Where the entries of B may wander before it is scaled anew, and how narrow their range may become. They start
+    # How far the entries of B may move before it is rescaled, and how narrow their range may become. They start
     # in [1, 2]; a factor of about 2 to 4 loses no more than a bit or two of the tolerances above.
     lowest=0.5,
     highest=3.0,

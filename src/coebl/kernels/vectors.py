@@ -94,7 +94,7 @@ def _address(context, builder, kind, value, i, lanes):
 
 @intrinsic
 def load(typing, memory, i):
-    """The i-th vector."""
+    """The i-th vector of the memory that a pointer points to."""
     _contiguous(memory)
     vector = _OF[memory.dtype]
 
@@ -179,7 +179,7 @@ def fill_like(typing, memory, number):
 
 @intrinsic
 def lane_numbers(typing):
-    """0, 1, 2, ..."""
+    """The number of each lane: 0, 1, 2, ..."""
 
     def code(context, builder, signature, args):
         return ir.Constant(INTEGERS.llvm, list(range(LANES)))

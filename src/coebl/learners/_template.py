@@ -1,7 +1,8 @@
-"""Epsilon-greedy (name the paper here): a complete learner to copy.
+"""Epsilon-greedy (Auer, Cesa-Bianchi and Fischer 2002): a complete learner to copy.
 
 Copy this file, rename the class, and run it as path/to/file.py:EpsilonGreedy:explore=2. To ship it with coebl, add one
-line to `registry.py`. `base.py` is the contract, and `coebl.testing.check_learner` checks it.
+line to `registry.py`, and do what CONTRIBUTING.md says of a learner. `base.py` is the contract, and
+`coebl.testing.check_learner` checks it.
 """
 
 from __future__ import annotations
@@ -18,14 +19,29 @@ from coebl.learners.base import Learner, Seat, Seen
 
 @dataclass
 class EpsilonGreedy(Learner):
-    """Epsilon-greedy: mostly the action of best mean reward, now and then any action."""
+    """Epsilon-greedy: mostly the action of best mean reward, now and then any action.
+
+    First a sentence that ends with a full stop, which lists show. Then what one should know of it, its pseudo-code as
+    an indented block, and every hyper-parameter under Args: the page of the learner is made of these.
+
+        n_i = 0, mean_i = 0 for every action
+        each round t, with m actions and epsilon = min(1, explore m / t):
+          with probability epsilon play any action, else the one of largest mean_i, the first of equals
+          update n_i and mean_i, of the action i that was played, with its reward
+
+    Args:
+        explore: how much it explores: epsilon in round t is explore m / t, and at most 1.
+    """
 
     # What it is, for everyone:
     name = "epsilon-greedy"  # its spec name
     title = "Epsilon-greedy"  # what people read in tables and figures
     sees = frozenset()  # with {"opponent"}, seen.opponent is the opponent's action
     needs_horizon = False  # with True, seat.horizon is a number
-    cites = ""
+    cites = (
+        "Auer, Cesa-Bianchi and Fischer (2002). Finite-time analysis of the multiarmed bandit problem. "
+        "Machine Learning 47."
+    )
 
     # Its hyper-parameters, which a spec can set. Range says what is accepted.
     explore: Annotated[float, Range(0)] = 5.0

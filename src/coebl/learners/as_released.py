@@ -24,7 +24,7 @@ class Exp3AsReleased(Learner):
     action and nothing to the others, and weighs by exp(+eta S) all the same: an action that lost more is played more.
     The softmax is computed stably here, which changes nothing but rounding.
 
-        as exp3, but for the last line:
+        as exp3, except for the last line:
           S_i += (1 - reward) / P_i, for the action i that was played, and nothing for the others
     """
 
@@ -40,7 +40,7 @@ class Exp3AsReleased(Learner):
         self.score = seat.zeros(seat.actions)  # (runs, m), S as the program has it: a sum of losses
 
     def policy(self, t: int) -> Floats:
-        """P_t, as in `exp3`."""
+        """The policy P_t, computed from the scores as in `exp3`."""
         self.current = exp3_policy(self.score, t)  # (runs, m)
         return self.current
 
@@ -55,10 +55,10 @@ class Exp3IxAsReleased(Exp3Ix):
     """Exp3-IX with the update of the released program; it exists so that the published comparison can be studied.
 
     It differs from `exp3-ix` only in the loss: the program puts the player's own reward there, for both players, and
-    minimises it. The program takes the step by SLSQP, and keeps the previous policy where that fails; here the step is
+    minimises it. The program takes the step by SLSQP, and keeps the previous policy if that fails; here the step is
     exact.
 
-        as exp3-ix, but for the loss:
+        as exp3-ix, except for the loss:
           sigma = reward
     """
 

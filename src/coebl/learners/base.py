@@ -91,7 +91,7 @@ class Seat:
     runs: int  # how many runs are played at once: the length of axis 0
     actions: int  # how many own actions there are, m
     opponent_actions: int  # how many the opponent has, k
-    horizon: int | None  # the number of rounds, None where it is not known
+    horizon: int | None  # the number of rounds, None if it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
     offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
@@ -177,7 +177,7 @@ class Seat:
 
         Args:
             ties: which of several maximin strategies it finds: "first" leans to the actions of lowest index, "random"
-                draws a preference over actions anew for every solve, from the learner's own streams.
+                draws a new preference over actions for every solve, from the learner's own streams.
             many_ties: say so if many entries of the matrices are equal.
             each: the number of matrices of a run, which follow one another: (runs * each, actions, opponent_actions).
             remember: say False if the matrices are wholly new each time; it is faster then, and takes less memory.
@@ -192,7 +192,7 @@ class Seat:
         return CudaMaximin(shape, ties=preference, many_ties=many_ties, unsolved=self.unsolved, each=each)
 
     def tie_weights(self, each: int) -> Floats:
-        """Preferences over the own actions, drawn anew: (runs * each, actions)."""
+        """New random preferences over the own actions: (runs * each, actions)."""
         return self.random.uniform(each, self.actions).reshape((-1, self.actions))
 
 

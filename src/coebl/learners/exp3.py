@@ -42,7 +42,7 @@ class Exp3(Learner):
         self.score = seat.zeros(seat.actions)  # (runs, m), S: the estimated total reward of every action
 
     def policy(self, t: int) -> Floats:
-        """P_t."""
+        """The policy P_t: exponential weights of the scores, mixed with uniform play."""
         self.current = exp3_policy(self.score, t)  # (runs, m)
         return self.current
 

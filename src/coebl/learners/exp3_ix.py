@@ -17,7 +17,7 @@ class Exp3Ix(Learner):
     """The Exp3-IX variant of Cai, Luo, Wei and Zheng (2023, Algorithm 1).
 
     In its source the player minimises a loss in [0, 1]; here that is (hi - r) / (hi - lo), not clipped, so noise may
-    take it outside. The set x_{t+1} is sought in is that of round t, as in the COEBL paper: x_2 is uniform too.
+    take it outside. x_{t+1} is chosen from the set of round t, as in the COEBL paper: x_2 is uniform too.
     The source proves that the duality gap of the last iterate falls as t^(-1/8) in self-play; a bound on the
     regret against any opponent is not stated for these rates.
 
@@ -42,7 +42,7 @@ class Exp3Ix(Learner):
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_t
 
     def policy(self, t: int) -> Floats:
-        """x_t."""
+        """The policy x_t, as the last step left it."""
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:

@@ -18,11 +18,11 @@ class ExploreThenCommit(Learner):
     """Explore-then-commit: every own action in turn, then the maximin strategy of the mean rewards for good.
 
     A player cannot choose the opponent's action. So each own action is played visits * k times in the first
-    visits * m * k rounds, in turns of m rounds whose order is drawn anew, and each pair is visited `visits` times on
+    visits * m * k rounds, in turns of m rounds in a random order each, and each pair is visited `visits` times on
     average against an opponent who explores alike, and exactly that often against one who holds each of its actions for
     a turn of m rounds. An order that is not drawn would pair two such players in the same actions again and again.
 
-        in rounds 1 .. visits m k: play every action once in m rounds, in an order that is drawn anew; update mean_ij
+        in rounds 1 .. visits m k: play every action once in m rounds, in a new random order; update mean_ij
         then: play maximin(mean) in every round
 
     Args:

@@ -64,7 +64,7 @@ class GpMw(Learner):
         self.posterior = Posterior(seat) if self.kernel == "independent" else GaussianProcess(seat)
 
     def policy(self, t: int) -> Floats:
-        """Hedge's."""
+        """The policies in proportion to exp(rate S), as in Hedge."""
         return softmax(self.score, self.rate)
 
     def observe(self, t: int, seen: Seen) -> None:

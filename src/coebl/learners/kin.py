@@ -21,14 +21,14 @@ from coebl.learners.parts.kinship import prior_variance
 class Kin(Learner):
     """Kin, co-evolution with inheritance (this project's own).
 
-    A pair of actions that was seldom visited inherits the estimated effects of its row and its column, and keeps the
+    A rarely visited pair of actions inherits the estimated effects of its row and its column, and keeps the
     uncertainty of its own. Each round what is inherited is mutated, a bonus is added that grows with the visits that
     can still come, the matrix is solved, and a share of what is played is replaced by the solution. A regret bound is
     proven for `optimism=proven` alone, whose bonus is much larger; docs/kin-bound.md has it.
 
-    With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, counted anew every max(1, T // 100)
-    rounds from the first on. Without one, as many rounds are taken to come as were begun, kappa = t / (m k), counted
-    anew max(1, t // 100) rounds after the last time.
+    With a horizon T, kappa = (T - t + 1) / (m k) visits can still come to a pair, updated every max(1, T // 100)
+    rounds from the first on. Without one, as many rounds are expected to come as were begun, kappa = t / (m k), updated
+    max(1, t // 100) rounds after the last update.
 
         in units of the noise, with v = own h² and w = (1 - own) h² / 2, h half the width of the payoff range:
         r (m), q (k): effects of rows and columns, 0 at first;  x uniform

@@ -16,7 +16,7 @@ from coebl.learners.parts.beliefs import Tally
 class MaximinUcb(Learner):
     """Maximin-UCB (Ito et al. 2026): plays the pure action whose worst optimistic payoff is best.
 
-    It is right where a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. Where
+    It is right if a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. If
     the equilibrium is mixed it is exploitable: an opponent who foresees a pure action beats it in every round of
     rock-paper-scissors. Ties go to the action of lowest index. The source was read in part: the
     confidence width follows a description of it.

@@ -49,7 +49,7 @@ class Mmd(Learner):
         self.log_policy = seat.zeros(seat.actions)  # (runs, m), log x_t, up to a constant per run
 
     def policy(self, t: int) -> Floats:
-        """x_t."""
+        """The policy x_t, in proportion to exp of its logarithm, which is what is stored."""
         self.current = softmax(self.log_policy)  # (runs, m)
         return self.current
 

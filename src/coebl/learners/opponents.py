@@ -17,7 +17,7 @@ from coebl.solver import solve
 class Uniform(Learner):
     """Every action with the same probability; does not learn.
 
-    The least that any other learner should beat.
+    A baseline that every other learner should beat.
 
         each round: play i with probability 1 / m
     """
@@ -55,7 +55,7 @@ class Fixed(Learner):
         self.strategy = _mixture(self.name, "strategy", self.strategy)
 
     def refusal(self, seat: Seat) -> str | None:
-        """Also where the mixture has another length."""
+        """Also if the mixture has another length."""
         return super().refusal(seat) or _length_refusal(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
@@ -103,7 +103,7 @@ class Switching(Learner):
             )
 
     def refusal(self, seat: Seat) -> str | None:
-        """Also where a mixture has another length."""
+        """Also if a mixture has another length."""
         named = ((f"mixtures[{index}]", mixture) for index, mixture in enumerate(self._mixtures))
         reasons = (_length_refusal(self.name, argument, mixture, seat) for argument, mixture in named)
         return super().refusal(seat) or next((reason for reason in reasons if reason), None)
@@ -121,7 +121,7 @@ class Switching(Learner):
 class Nash(Learner):
     """An equilibrium strategy of the true game, which it is shown; does not learn.
 
-    Where there are several, the one that `coebl.solver.solve` returns.
+    If there are several, it is the one that `coebl.solver.solve` returns.
 
         x = maximin(A), for the true payoffs A
         each round: play i ~ x

@@ -72,12 +72,12 @@ class OtsHedge(_Ots):
     needs_horizon = True
 
     def start(self, seat: Seat) -> None:
-        """As above, with the rate of Hedge."""
+        """Start as every OTS learner does, and set the rate of Hedge."""
         super().start(seat)
         self.rate = hedge_rate(seat)
 
     def policy(self, t: int) -> Floats:
-        """Hedge's."""
+        """The policies in proportion to exp(rate S), as in Hedge."""
         return softmax(self.score, self.rate)
 
     def observe(self, t: int, seen: Seen) -> None:
@@ -90,7 +90,7 @@ class OtsHedge(_Ots):
 class OtsRm(_Ots):
     """Regret matching on optimistic posterior draws (Li et al. 2024).
 
-    As OTS-Hedge, with a step of regret matching in place of Hedge's: it needs no rate and no horizon.
+    As OTS-Hedge, with a step of regret matching instead of Hedge's: it needs no rate and no horizon.
 
         R_i = 0 for every action
         each round:
@@ -107,7 +107,7 @@ class OtsRm(_Ots):
     title = "OTS-RM"
 
     def policy(self, t: int) -> Floats:
-        """Regret matching's."""
+        """The policies in proportion to the positive regrets."""
         self.current = regret_matching(self.score)  # (runs, m)
         return self.current
 

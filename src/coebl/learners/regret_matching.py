@@ -36,7 +36,7 @@ class RegretMatching(Learner):
         self.regret = seat.zeros(seat.actions)  # (runs, m), the total regret of not having played each action
 
     def policy(self, t: int) -> Floats:
-        """In proportion to the positive regrets; uniform where there are none."""
+        """In proportion to the positive regrets; uniform if there are none."""
         self.current = regret_matching(self.regret)  # (runs, m)
         return self.current
 
@@ -60,7 +60,7 @@ class RegretMatchingPlus(RegretMatching):
 
     Full information, as regret matching, and the same bound.
 
-        as regret matching, but for the last step:
+        as regret matching, except for the last step:
           R_i = max(0, R_i + u_i - x'u)
     """
 

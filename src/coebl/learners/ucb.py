@@ -24,7 +24,7 @@ class Ucb(Learner):
 
     Args:
         ties: which of several maximin strategies to play, of which the text says nothing. "first" leans to the actions
-            of lowest index (see `coebl.solver.maximin`); "random" draws a preference over actions anew every round.
+            of lowest index (see `coebl.solver.maximin`); "random" draws a new preference over actions every round.
     """
 
     name = "ucb"

@@ -6,15 +6,13 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 
 from __future__ import annotations
 
-from importlib import import_module
 from math import inf
 from typing import ClassVar
 
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.devices import is_on_cuda
-from coebl.core.modules import require
+from coebl.core.devices import rel_entr
 from coebl.games import Game
 from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
@@ -127,7 +125,7 @@ class _Distance(Metric):
 
 
 def _without_rounding(strategy: Floats) -> Floats:
-    """The strategy with zeros for what is zero but for rounding, where KL would tell 1e-17 from 0."""
+    """The strategy with zeros for what is zero up to rounding, since KL distinguishes 1e-17 from 0."""
     return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
 
 
@@ -143,8 +141,7 @@ class KullbackLeibler(_Distance):
 
     def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
         """The sum of a ln(a / b)."""
-        special = require("cupyx.scipy.special") if is_on_cuda(policy) else import_module("scipy.special")
-        divergence: Floats = special.rel_entr(policy, equilibrium).sum(axis=-1)
+        divergence: Floats = rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 
 

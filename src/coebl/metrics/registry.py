@@ -1,4 +1,4 @@
-"""Metrics by name, by class, and in files of one's own."""
+"""Metrics by name, by class, and in files of users' own."""
 
 from __future__ import annotations
 

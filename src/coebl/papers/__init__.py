@@ -45,7 +45,7 @@ class Figure(Protocol[V_contra]):
 
     @property
     def name(self) -> str:
-        """Its name on the command line and, but for an ending, of its files."""
+        """Its name on the command line and, up to a suffix, of its files."""
 
     @property
     def varied(self) -> bool:

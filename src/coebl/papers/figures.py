@@ -103,7 +103,7 @@ def _on_a_grid(rows: list[list[Panel]], source: Source, measures: str) -> Figure
 
 
 def _add_legend(figure: Figure, heading: str) -> None:
-    """Above the panels, one for all."""
+    """One legend for all panels, above them."""
     entries: dict[str, Any] = {}
     for ax in figure.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

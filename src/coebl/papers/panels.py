@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Measure = Mapping[str, str]  # which metric a panel shows, by the name of a choice of measures
-Finish = Callable[["Axes"], object]  # what is drawn on the axes of a panel beside its data
+Finish = Callable[["Axes"], object]  # what is drawn on the axes of a panel besides its data
 
 
 class Panel(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def reproduce(
 
     Args:
         paper: which one.
-        out: the folder of the results; it is made, or resumed.
+        out: the folder of the results; it is created, or resumed.
         quick: only small games and few seeds, and the main figures.
         figures: if any are named, only these figures and the claims named are made, from what they need.
         claims: likewise.
@@ -112,12 +112,25 @@ def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
     wanted = len({seed for cell in study.cells for seed in cell.seeds})
     found = len({seed for cell in results.metadata() for seed in cell["description"]["seeds"]})
     parts = [
-        f"{len(missing)} game{'s' * (len(missing) > 1)} ({', '.join(map(game_title, missing))})" if missing else "",
+        f"{len(missing)} game{'s' * (len(missing) > 1)} ({_together(map(game_title, missing))})" if missing else "",
         f"{partly} matches on the other games" if partly else "",
-        f"{wanted - found} of {wanted} seeds" if found < wanted else "",
+        f"{wanted - found} of {wanted} seeds, so {found} were run" if found < wanted else "",
     ]
     what = "; ".join(filter(None, parts))
     return LeftOut(what, "coebl reproduce") if what else None
+
+
+def _together(titles: Iterable[str]) -> str:
+    """Titles of games in a list, those that differ only in their size together.
+
+    >>> _together(["Diagonal, n\u00a0=\u00a05", "Diagonal, n\u00a0=\u00a06", "Other"]).replace("\u00a0", " ")
+    'Diagonal, n = 5, 6; Other'
+    """
+    families: dict[str, list[str]] = {}
+    for title in titles:
+        start, equals, value = title.rpartition("\u00a0=\u00a0")
+        families.setdefault(start + equals, []).append(value)
+    return "; ".join(start + ", ".join(values) for start, values in families.items())
 
 
 def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:

@@ -43,7 +43,7 @@ def plot_curves(
         lines: label to (game, row, column).
         ax: where to draw; by default in a figure of its own.
         styles: label to the keywords of its line. By default a line looks as its row learner does everywhere, or as
-            its column learner if these tell the lines apart; where neither does, lines take the palette in turn.
+            its column learner if these tell the lines apart; if neither does, lines take the palette in turn.
         legend: whether to draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
         points: at most so many rounds are drawn, evenly chosen. Where a value is infinite the line has a gap.
 

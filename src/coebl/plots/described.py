@@ -27,7 +27,7 @@ class LearnerWords(NamedTuple):
 
     @classmethod
     def of(cls, learner: type[Learner]) -> LearnerWords:
-        """What stands on the class."""
+        """The words that the class itself declares."""
         return cls(learner.title, learner.colour, learner.kind())
 
 
@@ -45,7 +45,7 @@ class MetricWords(NamedTuple):
 
     @classmethod
     def of(cls, metric: type[Metric]) -> MetricWords:
-        """What stands on the class."""
+        """The words that the class itself declares."""
         title = metric.title or plain_name(metric.name)
         definition = getattr(metric, "definition", "")
         facts = metric.cumulative, metric.signed, metric.better
@@ -64,7 +64,7 @@ class MetricWords(NamedTuple):
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of learners and metrics beside what is registered here.
+    """What is known about learners and metrics besides what is registered here.
 
     >>> own = Known({"mine.py:Mine": LearnerWords("My learner", colour=3)})
     >>> from coebl.plots import learner_title
@@ -84,7 +84,7 @@ class Described(Protocol):
     """A source that says more of its matches than their specs."""
 
     def metadata(self) -> list[dict[str, Any]]:
-        """What is stored of every cell beside its numbers; its "things", if there, are those of `describe`."""
+        """What is stored about every cell besides its numbers; its "things", if there, are those of `describe`."""
 
 
 def describe(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> dict[str, Table]:

@@ -30,7 +30,7 @@ def plot_heat_map(
     """A metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
 
     Hatched cells are those whose interval contains 0, or which have no interval. Colours grow with the square root, so
-    that small numbers do not vanish beside large ones.
+    that small numbers do not vanish next to large ones.
 
     Args:
         source: where the runs are.

@@ -37,7 +37,7 @@ def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
 
 
 def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING) -> str:
-    """A learner as people read it; one of which nothing is known is its own title.
+    """A learner's title for people; an unknown learner is shown by its spec.
 
     Args:
         spec: its spec.
@@ -105,7 +105,7 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:
-    """A metric as the label of an axis: its name, and its formula on a second line where there is one.
+    """A metric as the label of an axis: its name, and its formula on a second line if there is one.
 
     Args:
         name: of the metric.

@@ -70,7 +70,7 @@ class Look(NamedTuple):
 
 
 def slot_look(slot: int) -> Look:
-    """The look of a slot of the palette, which begins again with other dashes where it is at its end."""
+    """The look of a slot of the palette, which starts again with other dashes at its end."""
     colour, _ = PALETTE[slot % len(PALETTE)]
     _, dashes = PALETTE[(slot + slot // len(PALETTE)) % len(PALETTE)]
     return Look(colour, dashes)

@@ -45,7 +45,7 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Seq
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be made ({error.strerror}); name another folder.") from None
+        raise InputError(f"{folder} cannot be created ({error.strerror}); choose another folder.") from None
     with look():
         return [write_whole(folder / f"{name}.{format}", _drawn(figure, format)) for format in formats]
 

@@ -76,7 +76,7 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None
 
 
 def _arguments(spec: str) -> dict[str, Hashable]:
-    """All parameters of a learner; where it is not registered here, those that the spec gives."""
+    """All parameters of a learner; if it is not registered here, those that the spec gives."""
     parts = split_spec(spec)
     entry = registered(LEARNERS, spec)
     if entry is not None:

@@ -20,6 +20,9 @@ def answer(verdicts: Sequence[Mapping[str, Any]], titles: Mapping[str, str], hea
     >>> print(*answer([verdict], {"text": "the text"}, "C1"), sep="\\n")
     Under “the text”, of 1 claim 0 hold and 1 fails.
     C1, “It wins”: under “the text”, 1 of 1 check is refuted.
+    >>> verdict["checks"] += [{"verdict": "not testable"}]  # as in a quick run
+    >>> print(answer([verdict], {"text": "the text"}, "C1")[1])
+    C1, “It wins”: under “the text”, 1 of 1 check run (2 in all) is refuted.
     """
     variants = list(dict.fromkeys(str(verdict["variant"]) for verdict in verdicts))
     sentences = [_counts(verdicts, variants, titles)] if variants else []
@@ -36,9 +39,11 @@ def _counts(verdicts: Sequence[Mapping[str, Any]], variants: Sequence[str], titl
         found = Counter(verdict["verdict"] for verdict in verdicts if str(verdict["variant"]) == variant)
         whole = f"of {claims} claim{'s' * (claims != 1)} " if not parts else ""
         under = f"under “{titles.get(variant, variant)}”, "
-        open_ones = claims - found["holds"] - found["fails"]
-        undecided = f" ({open_ones} undecided)" if open_ones else ""
-        parts.append(f"{under}{whole}{_verb(found['holds'], 'hold')} and {_verb(found['fails'], 'fail')}{undecided}")
+        found["not judged"] = claims - found.total()
+        kinds = ("not significant", "not testable", "not judged")
+        rest = ", ".join(f"{found[word]} {word}" for word in kinds if found[word])
+        others = f" ({rest})" if rest else ""
+        parts.append(f"{under}{whole}{_verb(found['holds'], 'hold')} and {_verb(found['fails'], 'fail')}{others}")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."
 
@@ -51,9 +56,10 @@ def _headline(main: Mapping[str, Mapping[str, Any]], titles: Mapping[str, str]) 
     first = next(iter(main.values()))
     parts: list[str] = []
     for variant, verdict in main.items():
-        checks = verdict.get("checks") or ()
-        refuted = sum(check["verdict"] == "fails" for check in checks)
-        total = f" of {len(checks)} check{'s' * (len(checks) != 1)} {'is' if refuted == 1 else 'are'} refuted"
-        parts.append(f"under “{titles.get(variant, variant)}”, {refuted}{total if not parts else f' of {len(checks)}'}")
+        verdicts = [check["verdict"] for check in verdict.get("checks") or ()]
+        refuted, run = verdicts.count("fails"), len(verdicts) - verdicts.count("not testable")
+        asked = "" if run == len(verdicts) else f" run ({len(verdicts)} in all)"
+        total = f" of {run} check{'s' * (run != 1)}{asked} {'is' if refuted == 1 else 'are'} refuted"
+        parts.append(f"under “{titles.get(variant, variant)}”, {refuted}{total if not parts else f' of {run}'}")
     sentence = str(first.get("text") or "").removesuffix(".")
     return f"{first['id']}, “{sentence}”: {'; '.join(parts)}."

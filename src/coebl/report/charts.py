@@ -47,7 +47,7 @@ def _layer(mark: str, encoding: Spec, **options: Any) -> Spec:
 
 _INK, _SOFT = {"value": "var(--ink)"}, {"value": "var(--soft)"}
 _TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--soft)", "titleFontWeight": "normal", "labelFontSize": 12}
-_AXIS = {"gridColor": "var(--line)", "domainColor": "var(--edge)", "tickColor": "var(--edge)", "labelFlush": True}
+_AXIS = {"gridColor": "var(--line)", "domainColor": "var(--edge)", "tickColor": "var(--edge)"}
 _FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Liberation Sans, Arial, sans-serif"
 CONFIG: Spec = {
     "background": "transparent",
@@ -55,6 +55,9 @@ CONFIG: Spec = {
     "font": _FONT,
     "view": {"stroke": None},
     "axis": {**_TEXT, **_AXIS, "titleFontSize": 12.5, "titlePadding": 8, "labelSeparation": 8},
+    # Few enough ticks for each to have its label, 0 among them.
+    "axisX": {"tickCount": {"expr": "max(5, ceil(width / 120))"}, "labelFlush": 12},
+    "axisY": {"labelFlush": False},
     "legend": {**_TEXT, "titleFontSize": 12, "labelLimit": 400},
     "header": {**_TEXT, "labelFontSize": 13, "labelFontWeight": 600, "labelLimit": 400},
     "title": {"color": "var(--ink)", "subtitleColor": "var(--soft)", "anchor": "start", "offset": 12}
@@ -134,25 +137,21 @@ FRONTIER: Spec = {
 
 _NEITHER = {"condition": {"test": "!datum.decided", "value": "var(--neither)"}}
 _PLAIN_AXIS = {"title": None, "ticks": False, "domain": False, "labelFlush": False}
-_SHADES = {"domain": [-1, 0, 1], "interpolate": "rgb", "range": ["#e08214", "#f7f7f4", "#3b8bc2"]}
-_SHADE_LEGEND: Spec = {
-    "orient": "bottom",
-    "direction": "horizontal",
-    "gradientLength": 240,
-    "values": [-1, -0.5, 0, 0.5, 1],
-    "title": slot("legendTitle"),
-    "titleLimit": 400,
-    "labelExpr": slot("legendLabels"),
+_AHEAD = {"domain": [True, False], "range": ["var(--column-wins)", "var(--row-wins)"]}
+_DEPTH = {"calculate": "datum.decided ? 0.25 + 0.75 * abs(datum.shade) : 1", "as": "depth"}  # as in the table
+_SHADE = {
+    "fill": {**_NEITHER, **_category("columnAhead", scale=_AHEAD, legend=None)},
+    "fillOpacity": _quantity("depth", scale=None),
 }
 _LINES_DOWN = {"labelExpr": "split(datum.label, '\\n')", "labelPadding": slot("labelPadding")}
 _ON_TOP = {**_PLAIN_AXIS, **_LINES_DOWN, "orient": "top", "labelAngle": 0, "labelLimit": 130}
-_NUMBER = {"text": {"field": "text"}, "color": {"condition": {"test": "datum.decided", "value": "#111111"}, **_INK}}
 HEAT_MAPS: Spec = {
     "data": {"name": "cells", "values": slot("rows")},
     "columns": slot("columns"),
     "spacing": {"row": 18, "column": 14},
     "facet": _category("panel", title=None, sort=slot("panels"), header={"labelAnchor": "start", "labelPadding": 4}),
     "resolve": {"scale": {"x": "independent"}, "axis": {"x": "independent"}},
+    "transform": [_DEPTH],
     "spec": {
         "width": slot("width"),
         "height": {"step": 26},
@@ -161,13 +160,8 @@ HEAT_MAPS: Spec = {
             "y": _category("game", sort=slot("games"), axis={**_PLAIN_AXIS, "labelLimit": 190}),
         },
         "layer": [
-            _layer(
-                "rect",
-                {"color": {**_NEITHER, **_quantity("shade", scale=_SHADES, legend=_SHADE_LEGEND)}},
-                stroke="var(--paper)",
-                strokeWidth=2,
-            ),
-            _layer("text", _NUMBER, fontSize=11.5),
+            _layer("rect", _SHADE, stroke="var(--paper)", strokeWidth=2),
+            _layer("text", {"text": {"field": "text"}}, fontSize=11.5),
         ],
     },
 }
@@ -176,7 +170,8 @@ _OUTCOMES = list(OUTCOMES.values())
 _OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"]
 _OUTCOME = _category("outcome", scale={"domain": _OUTCOMES, "range": _OUTCOME_COLOURS}, title=None)
 _OUTCOME_SHAPES = {"domain": _OUTCOMES, "range": ["circle", "cross", "diamond", "square"]}
-_OUTCOME_LEGEND = {"orient": "bottom", "title": None, "columns": slot("legendColumns")}
+_OUTCOME_LEGEND = {"orient": "bottom", "title": None, "columns": slot("legendColumns"), "values": _OUTCOMES[:3]}
+_ABSENT = {"x": {"value": 6}, "text": {"value": "without data"}, "color": _SOFT}
 _OUTCOME_SHAPE = _category("outcome", scale=_OUTCOME_SHAPES, legend=_OUTCOME_LEGEND)
 CHECKS: Spec = {
     **_SIZE,
@@ -191,11 +186,14 @@ CHECKS: Spec = {
         | _layer("text", {"x": _quantity("threshold"), "color": _SOFT}, text="published", dy=-13, fontSize=10),
         _layer("rule", {"x": _quantity("low"), "x2": {"field": "high"}, "color": _OUTCOME}, strokeWidth=1.5),
         _layer("point", {"color": _OUTCOME, "shape": _OUTCOME_SHAPE}, filled=True, opacity=1, size=75),
+        {"transform": [{"filter": "datum.outcome === 'without data'"}]}
+        | _layer("text", _ABSENT, align="left", fontSize=11),
     ],
 }
 
 _WINNER = _category("winner", scale={"domain": [True, False], "range": ["#3b8bc2", "#e08214"]}, legend=None)
 _AT_ZERO = {"condition": {"test": "datum.value === 0", **_INK}, "value": "var(--line)"}
+_SAID, _ABOVE = {"x": {"value": 4}, "text": {"field": "text"}}, {"dy": -17, "align": "left", "fontSize": 12}
 DUELS: Spec = {
     **_SIZE,
     "data": {"name": "duels", "values": slot("rows")},
@@ -204,9 +202,10 @@ DUELS: Spec = {
         "x": _quantity("mean", title=slot("xTitle"), scale={"domain": slot("xDomain")}, axis={"gridColor": _AT_ZERO}),
     },
     "layer": [
+        _layer("text", _SAID, **_ABOVE, stroke="var(--paper)", strokeWidth=4),  # no line of the grid runs through it
         _layer("bar", {"color": {**_NEITHER, **_WINNER}}, height=20),
         _layer("rule", {"x": _quantity("low"), "x2": {"field": "high"}, "color": _INK}),
-        _layer("text", {"x": {"value": 4}, "text": {"field": "text"}}, dy=-17, align="left", fontSize=12),
+        _layer("text", _SAID, **_ABOVE),
     ],
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -25,7 +25,7 @@ VerdictValues = Mapping[str, Any]  # a `coebl.claims.judging.Verdict` as plain v
 
 
 def claims_table(verdicts: Sequence[VerdictValues], presets: Sequence[Preset]) -> dict[str, Any]:
-    """The grid: variants across, claims down, and in each square what was found, the first verdict is shown."""
+    """The grid of variants (columns) and claims (rows): each square has its verdicts, and shows the first."""
     whole = [
         dict.fromkeys(field.name for field in fields(Verdict))
         | dict(verdict)
@@ -79,14 +79,27 @@ def _counts(squares: Mapping[tuple[str, str], list[VerdictValues]], variant: str
     return {word: fronts.count(word) for word in dict.fromkeys([*_VERDICTS, *fronts])}
 
 
-def short_verdict(verdict: VerdictValues) -> dict[str, Any]:
-    """A verdict with no more of its checks than the page shows: they are by far the most that a verdict has."""
+def short_verdict(verdict: VerdictValues, said: Callable[[object], str] = str) -> dict[str, Any]:
+    """A verdict with no more of its checks than the page shows: they are by far the most that a verdict has.
+
+    Args:
+        verdict: the whole one.
+        said: how the page says what a check is about.
+    """
     found = dict(verdict)
     if verdict.get("reported"):
         found["reported"] = [_some(other, _REPORTED_FIELDS) for other in verdict["reported"]]
     if verdict.get("checks"):
-        found["checks"] = [_some(check, _CHECK_FIELDS) | _marks(check) for check in verdict["checks"]]
+        found["checks"] = [
+            _some(check, _CHECK_FIELDS) | _marks(check) | _said(check, said) for check in verdict["checks"]
+        ]
     return found
+
+
+def _said(check: VerdictValues, said: Callable[[object], str]) -> dict[str, str]:
+    """What a check is about in the words of the page, if these are others."""
+    words = said(check.get("subject") or "")
+    return {} if words == check.get("subject") else {"said": words}
 
 
 def _marks(check: VerdictValues) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def learner_entries(
         {
             "spec": spec,
             "title": titles[spec],
-            "marked": titles[spec] + (" †" if _sees(spec, known) else ""),  # in tables
+            "marked": titles[spec] + ("\u00a0†" if _sees(spec, known) else ""),  # in tables
             "colour": _shaded(look.colour, look.shade, 0),
             "darkColour": _shaded(look.colour, _LIGHTER + (1 - _LIGHTER) * look.shade, 255),
             "dash": [_PIXELS * length for length in look.dashes],

@@ -6,15 +6,15 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from coebl.core.text import number_text, with_minus
 from coebl.report.content import Content
+from coebl.report.numbers import interval_texts
 from coebl.report.standings import SURE, Duel, duels
 
 _WIDTH = 11  # letters of a learner's name in a line
 
 
 def heat_maps(content: Content) -> dict[str, Any] | None:
-    """All that the script draws but for the size, and what it says in words; None where nobody met such a one."""
+    """All that the script draws except for the size, and what it says in words; None if nobody met such a one."""
     met = {(duel.place, duel.row, duel.column): duel for duel in duels(content)}
     learners = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     rows: list[dict[str, Any]] = []
@@ -36,22 +36,23 @@ def heat_maps(content: Content) -> dict[str, Any] | None:
         "panels": panels,
         "games": list(dict.fromkeys(row["game"] for row in rows)),
         "lines": max(row["learner"].count("\n") + 1 for row in rows),
-        "legend": f"{metric} at the last round",
         "title": f"Who beats {who}?",
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
         "note": f"{metric} at the last round. Blue: {who} is ahead. Orange: the learner above is ahead. "
-        "Grey: undecided; °: decided only before correction.",
+        "The deeper, the more. Grey: undecided; °: decided only before correction.",
     }
 
 
 def _row(content: Content, panel: str, duel: Duel) -> dict[str, Any]:
-    number = "–" if duel.mean is None else with_minus(number_text(duel.mean, 3, ","))
+    mean, half = duel.mean or 0, duel.half or 0
+    number = "–" if duel.mean is None else interval_texts(mean, mean - half, mean + half)[0]
     words = textwrap.wrap(content.learners[duel.row]["title"], _WIDTH, break_long_words=False, break_on_hyphens=False)
     return {
         "panel": panel,
         "game": duel.game,
         "learner": "\n".join(words),
         "mean": duel.mean,
+        "columnAhead": mean > 0,
         "decided": duel.standing == SURE,
         "text": number + "°" * (duel.standing == 1),
     }

@@ -1,4 +1,4 @@
-"""The page: the results of a study as one HTML file that needs no network, with figures that answer to a reader.
+"""The page: the results of a study as one HTML file that needs no network, with interactive figures.
 
 The page is made from a `Source`, which says what was measured, and an `About`, which says where it comes from. All that
 they hold is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the script writes
@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -31,8 +32,10 @@ from coebl.report.maps import heat_maps
 from coebl.report.numbers import cell_text, embed, interval_texts
 from coebl.report.sections import Section
 from coebl.report.standings import plain_tables, ranking
+from coebl.report.wording import by_title
 from coebl.runs import Source
 from coebl.study import Results
+from coebl.study.ranking import rank
 
 __all__ = ["About", "Frontier", "LeftOut", "Preset", "Reference", "about_results", "write_page"]
 
@@ -78,7 +81,7 @@ def write_page(
             missing or None.
         headline: the id of the claim whose checks the answer at the top counts.
         presets: choices of lines, the first of which is shown first.
-        command: what makes the study anew.
+        command: the command that runs the study again.
         about: what is known of the study; by default it is read from its folder.
         first: metrics that come before the others, in this order. In self-play the first one without a sign is drawn
             at first, head to head the first one whose sign says who is ahead.
@@ -86,7 +89,7 @@ def write_page(
             other, if there are any.
         reference: a line that is drawn beside what adds up in self-play, on games of K by K.
         sections: what comes before the figures, such as the ranking of a tournament; by default, where there are no
-            verdicts, a ranking by what learners took from each other.
+            verdicts, a ranking by who beats whom, that of `coebl run`.
         left_out: what was not run, for a banner.
         switches: what a learner that stands in for another in some preset is called beside the slider, by its spec.
         citation: how to cite what is shown, as text.
@@ -97,12 +100,15 @@ def write_page(
         about = about_results(results) if isinstance(results, Results) else {}
     content = read_content(results, _ordered(about, first), presets, frontier, reference)
     if not sections and not verdicts:
-        sections = [found] if (found := ranking(content)) else []
+        known = rank(results) if isinstance(results, Results) else None
+        sections = [found] if (found := ranking(content, known)) else []
     maps = heat_maps(content)
+    titles = {learner["spec"]: learner["title"] for learner in content.learners}
+    said = partial(by_title, learners=titles)
     data = content.for_script() | {
         "name": about.get("name") or title,
         "verdictKinds": VERDICT_KINDS,
-        "verdicts": [short_verdict(verdict) for verdict in verdicts],
+        "verdicts": [short_verdict(verdict, said) for verdict in verdicts],
         "charts": charts_for_script(),
         "maps": maps,
         "switches": dict(switches or {}),
@@ -110,6 +116,7 @@ def write_page(
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["number"] = cell_text
     environment.filters["metric"] = lambda name: metric_words(str(name), content.known).in_a_sentence
+    environment.filters["said"] = said
     html = environment.from_string(_asset("page.html")).render(
         title=title,
         question=question,

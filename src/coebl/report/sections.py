@@ -1,4 +1,4 @@
-"""Sections that a page has beside those of every study: a table, a picture, and what they say."""
+"""Sections that a page has besides those of every study: a table, a picture, and what they say."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tournament_section(folder: Path) -> Section | None:
             picture_text=str(page.get("picture_text", _PICTURE)),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise InputError(f"{path.parent}: its files are damaged. To make them anew: coebl tournament") from None
+        raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
 
 
 def _texts(values: Any) -> list[str]:

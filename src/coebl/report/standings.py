@@ -9,13 +9,14 @@ from coebl.core.text import number_text, with_minus
 from coebl.report.content import Content
 from coebl.report.numbers import interval_texts
 from coebl.report.sections import Section
+from coebl.study.ranking import Ranking
 
 SURE = 2  # the standing of a head-to-head that is decided after correction
-_WORDS = ("undecided", "before correction only", "")
+Tally = tuple[int, int, int]  # won, level, lost
 
 
 class Duel(NamedTuple):
-    """The end of a head-to-head."""
+    """The outcome of a head-to-head on a game."""
 
     place: int  # of its game
     game: str
@@ -62,47 +63,83 @@ def _winner(duel: Duel, titles: list[str]) -> str:
     return f"{name} wins" if duel.standing == SURE else f"{name}, before correction only"
 
 
-def ranking(content: Content) -> Section | None:
-    """Every learner by what it took per round from those whom it met; None where nobody met anybody."""
-    found = [duel for duel in duels(content) if duel.mean is not None]
-    if content.table_metric is None or not found:
+def ranking(content: Content, known: Ranking | None = None) -> Section | None:
+    """The learners by how often they beat others, wins less losses; None where no two of them met.
+
+    Args:
+        content: of the page.
+        known: the ranking of the study, if there is one; else the head-to-heads of the page are counted.
+    """
+    if content.table_metric is None:
         return None
-    taken: dict[int, list[float]] = {}
-    tally: dict[int, list[int]] = {}
-    for duel in found:
-        for learner, sign in ((duel.row, -1), (duel.column, 1)):
-            gain = sign * float(duel.mean or 0) / duel.round
-            taken.setdefault(learner, []).append(gain)
-            outcome = 2 if duel.standing < SURE else 0 if gain > 0 else 1
-            tally.setdefault(learner, [0, 0, 0])[outcome] += 1
-    means = {learner: sum(gains) / len(gains) for learner, gains in taken.items()}
-    order = sorted(means, key=lambda learner: -means[learner])
+    tally = _known_tally(content, known) if known else _tally(content)
+    if not tally:
+        return None
+    taken = _taken(content)
+    shares = {learner: (won - lost) / (won + level + lost) for learner, (won, level, lost) in tally.items()}
+    order = sorted(shares, key=lambda learner: (-shares[learner], -taken.get(learner, 0.0)))
     metric = list(content.metrics.values())[content.table_metric].in_a_sentence
+    seeing = [str(one["title"]) for one in content.learners if one["sees"]]
     return Section(
         id="ranking",
         title="Ranking",
-        sentences=[_leader(content, order, means, tally)],
-        header=["", "Learner", "Taken per round", "Wins", "Losses", "Undecided"],
+        sentences=[_leader(content, order, shares, tally)],
+        header=["Rank", "Learner", "Won", "Level", "Lost", "Taken per round"],
         rows=[
-            [str(rank), str(content.learners[learner]["marked"]), _per_round(means[learner]), *map(str, tally[learner])]
-            for rank, learner in enumerate(order, 1)
+            [
+                str(1 + sum(other > shares[learner] for other in shares.values())),
+                str(content.learners[learner]["title"]),
+                *map(str, tally[learner]),
+                with_minus(number_text(taken[learner], 3)) if learner in taken else "–",
+            ]
+            for learner in order
         ],
-        caption=f"By {metric} at the last round, over all games. Learners that met different opponents do not compare."
-        + (" † sees more than a bandit does." if any(content.learners[one]["sees"] for one in order) else ""),
+        caption=f"Ranked by wins less losses, per pairing: two learners on a game, won by {metric} at the last round, "
+        "after Holm’s correction over all pairings. Taken per round: the mean over those whom it met."
+        + (f" Left out, since they see more than a bandit does: {', '.join(seeing)}." if seeing else ""),
     )
 
 
-def _leader(content: Content, order: list[int], means: dict[int, float], tally: dict[int, list[int]]) -> str:
-    """Who took most, among those that see no more than a bandit does, if there are any."""
-    equals = [learner for learner in order if not content.learners[learner]["sees"]]
-    leader = (equals or order)[0]
-    wins, losses, undecided = tally[leader]
-    most = _per_round(means[leader])
+def _known_tally(content: Content, known: Ranking) -> dict[int, Tally]:
+    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
+    return {places[one.learner]: (one.won, one.level, one.lost) for one in known.learners if one.learner in places}
+
+
+def _tally(content: Content) -> dict[int, Tally]:
+    """By learner, how many head-to-heads it won, left open and lost, among those that see no more than a bandit."""
+    counts: dict[int, list[int]] = {}
+    for duel in _fair(content):
+        for learner, sign in ((duel.row, -1), (duel.column, 1)):
+            outcome = 1 if duel.standing < SURE else 0 if sign * float(duel.mean or 0) > 0 else 2
+            counts.setdefault(learner, [0, 0, 0])[outcome] += 1
+    return {learner: (won, level, lost) for learner, (won, level, lost) in counts.items()}
+
+
+def _taken(content: Content) -> dict[int, float]:
+    """By learner, what it took per round, on average over its head-to-heads."""
+    taken: dict[int, list[float]] = {}
+    for duel in _fair(content):
+        for learner, sign in ((duel.row, -1), (duel.column, 1)):
+            taken.setdefault(learner, []).append(sign * float(duel.mean or 0) / duel.round)
+    return {learner: sum(gains) / len(gains) for learner, gains in taken.items()}
+
+
+def _fair(content: Content) -> list[Duel]:
+    """The head-to-heads with a number, of learners that see no more than a bandit does."""
+    sees = [bool(one["sees"]) for one in content.learners]
+    return [duel for duel in duels(content) if duel.mean is not None and not (sees[duel.row] or sees[duel.column])]
+
+
+def _leader(content: Content, order: list[int], shares: dict[int, float], tally: dict[int, Tally]) -> str:
+    first = [one for one in order if shares[one] == shares[order[0]]]
+    won, level, lost = tally[order[0]]
+    names = [str(content.learners[one]["title"]) for one in first]
+    if not won:
+        return f"None of the {len(order)} learners is shown to beat another one."
+    if len(first) > 1:
+        return f"{', '.join(names[:-1])} and {names[-1]} share the first place of {len(order)} learners."
+    met = won + level + lost
     return (
-        f"{content.learners[leader]['marked']} took most: {most} a round, on average over those whom it met. "
-        f"After Holm’s correction it wins {wins} of its {wins + losses + undecided} head-to-heads and loses {losses}."
+        f"{names[0]} comes first of {len(order)} learners: of its {met} pairing{'s' * (met != 1)} it wins {won} and "
+        f"loses {lost}."
     )
-
-
-def _per_round(number: float) -> str:
-    return with_minus(number_text(number, 3))

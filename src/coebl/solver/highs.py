@@ -10,7 +10,7 @@ from coebl.core.arrays import Floats
 from coebl.solver.interruptible import in_second_thread
 
 _TOLERANCE = 1e-10  # the least that HiGHS takes
-_PATIENCE = 20  # iterations per action of either player: 1 to 5 are usual, and in rare games it would go on for ever
+_PATIENCE = 20  # iterations per action of either player: 1 to 5 are usual, and in rare games it would never end
 _LONG = 1e7  # m * n * (m + n) of a game that takes some tenths of a second
 
 

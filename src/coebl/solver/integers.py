@@ -59,7 +59,7 @@ def _integers(share: Floats) -> NDArray[np.object_]:
 
 
 def _choose_column(T: NDArray[np.object_]) -> int:
-    """The steepest edge, or -1 where none improves."""
+    """The steepest edge, or -1 if none improves."""
     improving = np.flatnonzero(T[-1, :-1] > _ONE >> _OPTIMAL_BITS)
     if len(improving) == 0:
         return -1
@@ -68,7 +68,7 @@ def _choose_column(T: NDArray[np.object_]) -> int:
 
 
 def _choose_row(T: NDArray[np.object_], s: int) -> int:
-    """The row of least ratio, or -1 where there is none."""
+    """The row of least ratio, or -1 if there is none."""
     rows = np.flatnonzero(T[:-1, s] > _ONE >> _PIVOT_BITS)
     if len(rows) == 0:
         return -1
@@ -86,7 +86,7 @@ def _pivot(T: NDArray[np.object_], r: int, s: int) -> None:
 
 
 def _strategies(T: NDArray[np.object_], basic: NDArray[Any], nonbasic: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Those that b and c belong to."""
+    """The strategies of both players that the tableau stands for."""
     m, n = len(basic), len(nonbasic)
     primal, dual = np.zeros(n + m, dtype=object), np.zeros(n + m, dtype=object)
     primal[basic], dual[nonbasic] = np.maximum(T[:m, n], 0), np.maximum(-T[m, :n], 0)

@@ -52,7 +52,7 @@ class Maximin:
     """A solver for the batches of a learner: it warm-starts itself from its last answer.
 
     Where only a few entries of a run's matrix have changed since the last call, the solve costs a small fraction of
-    one from scratch. The answer obeys the same rules and has the same certificate. Where many have changed, the solve
+    one from scratch. The answer obeys the same rules and has the same certificate. If many have changed, the solve
     starts from scratch, at no extra cost. Not to be shared by threads.
 
     Args:
@@ -120,7 +120,7 @@ def maximin(
         payoffs: (runs, m, n), or a single matrix, (m, n).
         ties: which of several optimal strategies to return. With ``"first"``, the one of least mean
             ``sqrt(index)``: it leans to the actions that come first, and on a constant matrix it is action 0.
-            With ``"random"`` the indices are shuffled first, by ``random``, anew for every run. An array of
+            With ``"random"`` the indices are first shuffled by ``random``, for every run separately. An array of
             shape (runs, m), or (m,) for a single matrix, gives the weights directly: the optimal strategy of least
             mean weight is returned.
         random: the generator that ``ties="random"`` draws from.
@@ -150,7 +150,7 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
     """Compile what ``Maximin(shape, many_ties=many_ties)`` calls, or load it from the cache of compiled code.
 
     It is also what `maximin` and `solve` call for this shape, if many_ties is False. A game of two by two actions is
-    solved in place of one of the given shape, so that a large shape takes no longer than a small one. Call it before
+    solved instead of one of the given shape, so that a large shape takes no longer than a small one. Call it before
     you start several processes, so that they find the compiled code and do not all compile it. Without the call it is
     compiled by the first solve.
 
@@ -228,15 +228,23 @@ def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: 
 
 
 def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Tie weights, checked, and brought to 0 .. 1 in each row: the rule does not depend on it, but rounding does."""
+    """Tie weights, (runs, m) or (m,), checked and scaled."""
     weight = np.array(ties, dtype=np.float64)
     if weight.shape != shape:
         raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape {shape}, one per action.")
     weight = weight.reshape(-1, shape[-1])
     if not np.isfinite(weight).all():
         raise InputError("ties has entries that are not finite; accepted: finite weights. Replace them.")
-    weight /= 2  # so that the difference of two weights is a float
-    weight -= weight.min(axis=1, keepdims=True)
-    largest = weight.max(axis=1, keepdims=True)
-    np.divide(weight, largest, out=weight, where=largest > 0)
-    return weight
+    return scaled_weights(weight)
+
+
+def scaled_weights(weight: Floats) -> Floats:
+    """Tie weights, (runs, m), brought to 0 .. 1 in each row: the rule does not depend on it, but rounding does.
+
+    They may be arrays of any library.
+    """
+    halves = weight / 2  # so that the difference of two of them is a float
+    above = halves - halves.min(axis=1, keepdims=True)
+    largest = above.max(axis=1, keepdims=True)
+    scaled: Floats = above / np.where(largest > 0, largest, 1.0)
+    return scaled

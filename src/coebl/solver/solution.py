@@ -26,7 +26,7 @@ class Solution:
     row: NDArray[np.float64]  # (m,), the row player's strategy
     column: NDArray[np.float64]  # (n,), the column player's strategy
     gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
-    status: str  # "optimal", or "optimal (second method)" where no kernel could certify an answer
+    status: str  # "optimal", or "optimal (second method)" if no kernel could certify an answer
     pivots: int  # how many the solve took
 
     def __eq__(self, other: object) -> bool:

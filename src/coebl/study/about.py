@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 import coebl
-from coebl.core.devices import Device, device_title
+from coebl.core.devices import Device, device_versions
 from coebl.core.errors import InputError, shorten
-from coebl.core.modules import require
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.engine import Result
@@ -50,7 +49,7 @@ def labels_of(description: Mapping[str, Any], result: Result) -> dict[str, str]:
 def about_of(
     cell: Cell, description: Mapping[str, Any], labels: Mapping[str, str], result: Result, rows: int, checksum: str
 ) -> dict[str, Any]:
-    """What is written into the file of a cell, beside its table."""
+    """What is written into the file of a cell, besides its table."""
     return {
         "format": FORMAT,
         "description": description,
@@ -193,9 +192,8 @@ _DESCRIPTION: dict[str, Callable[[object], bool]] = {
 
 
 def versions(device: Device = "cpu") -> dict[str, str]:
-    """Of all that numbers may depend on."""
-    on_device = {} if device == "cpu" else {"cupy": require("cupy").__version__, "device": device_title(device)}
-    return on_device | {
+    """The versions of everything that the numbers may depend on."""
+    return device_versions(device) | {
         "coebl": coebl.__version__,
         "numpy": np.__version__,
         "numba": packages.version("numba"),

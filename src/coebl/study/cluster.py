@@ -22,7 +22,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
     client: Any = None
     distributed = require("distributed")
     logged = logging.root.manager.disable
-    logging.disable()  # what the library logs, at length, about a cluster that is gone is told in one line
+    logging.disable()  # what the library logs, at length, about a cluster that is gone is reported in one line
     try:
         _knock(address)
         client = distributed.Client(address, timeout=_SECONDS)

@@ -172,7 +172,7 @@ class _Reader:
         return self._last(game, learner, opponent, self.metric, 1.0)
 
     def column(self, game: GameAt, learner: str, opponent: str) -> BySeed:
-        """The same in the column seat."""
+        """By seed, what the learner has in the column seat; nothing if it was not recorded."""
         return self._last(game, opponent, learner, self._in_column, self._sign)
 
     def _last(self, game: GameAt, row: str, column: str, metric: str, sign: float) -> BySeed:
@@ -240,7 +240,7 @@ class _Sample(NamedTuple):
 
 
 def _head_to_head(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
-    """Where both have met in both seats; a metric that is about both players cannot tell them apart there."""
+    """The matches of both in both seats; a metric that is about both players cannot tell them apart there."""
     for game in matches.games if not reader.about_both else ():
         of_a = [reader.row(game, a, b), reader.column(game, a, b)]
         of_b = [reader.row(game, b, a), reader.column(game, b, a)]
@@ -249,7 +249,7 @@ def _head_to_head(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterato
 
 
 def _common_opponents(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
-    """Where both have met somebody else in the same seat."""
+    """The matches in which both have met somebody else in the same seat."""
     for game in matches.games:
         met: dict[tuple[str, str], tuple[BySeed, BySeed]] = {}  # by opponent and seat
         for opponent in (spec for spec in matches.learners if spec not in (a, b)):

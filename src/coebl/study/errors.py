@@ -17,7 +17,7 @@ class UnsoundError(StoreError):
 
 
 class MissingError(StoreError):
-    """A cell that is not there."""
+    """A cell that is not in the store."""
 
 
 class ClusterError(CoeblError):
@@ -26,4 +26,4 @@ class ClusterError(CoeblError):
 
 def system_error(path: Path, error: OSError) -> StoreError:
     """What the system says about a path."""
-    return StoreError(f"{path}: {one_line(error.strerror or error)}; make room there, or use another folder.")
+    return StoreError(f"{path}: {one_line(error.strerror or error)}; free some space, or use another folder.")

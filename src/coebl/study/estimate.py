@@ -43,7 +43,7 @@ def _cost(cell: Cell) -> float:
         m, n = match.game.shape
         return match.row.cost(m, n) + match.column.cost(n, m)
     except Exception:
-        return 1.0  # a learner of one's own, perhaps; the run itself will tell
+        return 1.0  # a learner of one's own, perhaps; the run itself will show
 
 
 def estimate(study: Study, workers: int | None = None) -> float:
@@ -75,7 +75,7 @@ def _seconds(cell: Cell) -> float | None:
         short = replace(cell, rounds=rounds)
         started = time.perf_counter()
         if not isinstance(play(short), CellFile):
-            return None  # a learner of one's own, perhaps; the run itself will tell
+            return None  # a learner of one's own, perhaps; the run itself will show
         times.append(time.perf_counter() - started)
     if lengths[0] == lengths[1]:
         return times[1]

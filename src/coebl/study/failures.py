@@ -23,7 +23,7 @@ class Failures:
         self._folder = folder
 
     def record(self, cell: Cell, traceback_text: str, cause: str) -> Path:
-        """Write the record of a cell, in the place of an earlier one. Returns its path."""
+        """Write the record of a cell, replacing an earlier one. Returns its path."""
         description = cell.description()
         digest = digest_of(description)
         record = {

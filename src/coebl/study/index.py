@@ -101,7 +101,7 @@ def sound(read: Callable[..., Any], digest: str, *options: Any) -> Any:
     try:
         return read(digest, *options)
     except UnsoundError as error:
-        raise StoreError(f"{error} Run the study again: it sets the file aside and makes the cell anew.") from None
+        raise StoreError(f"{error} Run the study again: it sets the file aside and runs the cell again.") from None
 
 
 def _order(cell: CellAbout) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""The lines of a TOML text's keys, which tomllib does not tell. The text is known to be TOML."""
+"""The lines of a TOML text's keys, which tomllib does not report. The text is known to be TOML."""
 
 from __future__ import annotations
 

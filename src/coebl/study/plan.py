@@ -192,7 +192,7 @@ def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str
                 store.forget_failure(record["digest"])
 
 
-# What does not go on in a folder
+# What cannot be continued in a folder
 
 
 def _check_name(study: Study, store: Store) -> None:

@@ -43,7 +43,7 @@ def telling_metric(results: Results, cells: list[dict[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class _WithNoise:
-    """Results of which one noise is meant."""
+    """Results restricted to one noise."""
 
     results: Results
     noise: str | None

@@ -13,11 +13,11 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
 _EVERY = 10.0  # seconds between the lines in a log
-_SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is told: see `Progress._time_left`
+_SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is printed: see `Progress._time_left`
 
 
 class Progress:
-    """Counts cells and rounds, and tells how long it will take."""
+    """Counts cells and rounds, and says how long it will take."""
 
     def __init__(self, cells: int, found: int, work: float, quiet: bool = False, counter: Any = None) -> None:
         """Begin to count; a `counter` shared with the workers holds the work done, parts of cells included."""
@@ -63,7 +63,7 @@ class Progress:
         return done
 
     def _time_left(self, done: float) -> str:
-        """About how long the rest takes, once that can be told; nothing before.
+        """About how long the rest takes, once that is reliable; nothing before.
 
         Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work
         that was seen, and nothing is said before some seconds have passed in which a share of the work was done; of a

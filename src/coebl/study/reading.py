@@ -34,7 +34,7 @@ ACCEPTED = {
     "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
     "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
     "device": f"{' or '.join(DEVICES)}, where to run it",
-    "record": '"all", "log", "last", or every how many rounds, >= 1',
+    "record": '"all", "log", "last", or a number k >= 1, for every k-th round',
     "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
     "parts": "tables [[parts]], each with keys of its own",

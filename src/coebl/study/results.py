@@ -43,7 +43,7 @@ class Results:
     """What is finished of a study, read from its folder when it is asked for.
 
     Tables have one row per match, seed and recorded round: game, row, column, noise, horizon (how many rounds the match
-    has), seed, round, then the metrics. Where a cell has not recorded a metric, the table has nulls.
+    has), seed, round, then the metrics. If a cell has not recorded a metric, the table has nulls.
 
     >>> results = Results("results")
     >>> results.matches()
@@ -70,7 +70,7 @@ class Results:
         return [about["description"] for _, about in self.index().cells]
 
     def metadata(self) -> list[dict[str, Any]]:
-        """What is stored of every finished cell beside its numbers: description, labels, metrics, versions, times."""
+        """What is stored with the numbers of every finished cell: description, labels, metrics, versions, times."""
         return [about for _, about in self.index().cells]
 
     def seconds(self) -> float:
@@ -273,7 +273,7 @@ class Results:
     ) -> list[SummaryRow]:
         """Mean and interval over seeds of each match and metric, at one round, by default the last of each match.
 
-        Filters are specs, as in `table`. Where a value is infinite so is the mean, and there is no interval: its ends
+        Filters are specs, as in `table`. If a value is infinite so is the mean, and there is no interval: its ends
         and the sd are NaN.
 
         Args:
@@ -340,7 +340,7 @@ class Results:
             game: only these games, one spec or several, in any spelling.
             row: only these row learners, likewise.
             column: only these column learners, likewise.
-            noise: its spec, where a match was played with several.
+            noise: its spec, if a match was played with several.
         """
         from coebl.study.plotting import plot_results
 

@@ -69,7 +69,7 @@ def run(
 
     Args:
         study: what to run.
-        out: the folder of the results; it is made, or resumed.
+        out: the folder of the results; it is created, or resumed.
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
         workers: how many local processes; by default one per core, or a single one for a graphics processor.
@@ -222,7 +222,7 @@ def warm_up(cells: Iterable[Cell]) -> None:
     """Compile what these cells need into the cache, so that the workers find it there and do not all compile it."""
     compile_normals()
     for name in {cell.game for cell in cells}:
-        with suppress(Exception):  # a game that cannot be read: the run itself will tell
+        with suppress(Exception):  # a game that cannot be read: the run itself reports it
             shape = parse_game(name).shape
             for many_ties in (False, True):
                 compile_kernels(shape, many_ties)

@@ -42,7 +42,7 @@ games = [                  # see: coebl list games. Files are looked for next to
 learners = ["coebl:c=[2,8]", "ucb", "exp3"]  # see: coebl list learners
 
 noise = "gaussian:sigma=1"                   # or a list; without this line, each game has its own
-record = "log"                               # all, log, last, or every how many rounds
+record = "log"                               # all, log, last, or a number k: every k-th round
 metrics = ["regret", "pseudo_regret", "tv"]  # or ["all"]: all that each game allows
 
 [match-ups]                    # what several lines give counts once
@@ -182,7 +182,7 @@ def _toml_mistake(text: str, where: str, error: Exception) -> str:
 
 
 class _Reading:
-    """One reading of a file: what is wrong with it is collected, and told at the end."""
+    """One reading of a file: what is wrong with it is collected, and reported at the end."""
 
     def __init__(self, contents: dict[str, Any], text: str, where: str) -> None:
         self.contents = contents

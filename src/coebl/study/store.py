@@ -93,7 +93,7 @@ class Store:
                 store._make(text)
             store._make_folders()
             if not os.access(store.folder / "cells", os.W_OK | os.X_OK):
-                raise StoreError(f"{store.folder}: the folder is read-only; use another folder, or let it be written.")
+                raise StoreError(f"{store.folder}: the folder is read-only; use another folder, or make it writable.")
         except OSError as error:
             raise system_error(store.folder, error) from None
         store.study()  # which must be readable
@@ -355,7 +355,7 @@ class Store:
     # The folder
 
     def _is_study(self) -> bool:
-        # One of our folders is enough: a user may have removed cells/, to have them made anew.
+        # One of our folders is enough: a user may have removed cells/, to have them run again.
         ours = any((self.folder / part).is_dir() for part in _FOLDERS)
         return ours and (self.folder / "study.toml").is_file()
 
@@ -367,7 +367,7 @@ class Store:
             foreign = [entry for entry in self.folder.iterdir() if entry.name not in _FOLDERS or _occupied(entry)]
             if any(not PARTIAL.fullmatch(entry.name) for entry in foreign):
                 raise StoreError(
-                    f"{self.folder}: the folder is in use and does not hold a study; name a new or empty one."
+                    f"{self.folder}: the folder is in use and does not hold a study; choose a new or empty one."
                 )
         self._make_folders()
         write_whole(self.folder / "study.toml", text, durable=True)  # last: it makes the folder a study
@@ -399,7 +399,7 @@ def _size(path: Path) -> int:
     try:
         return os.stat(path).st_size
     except OSError:
-        return 0  # to read it will tell
+        return 0  # reading it will show
 
 
 def _occupied(entry: Path) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coebl.games import Game, parse_game
 from coebl.games.game import SEATS
 from coebl.testing.points import Points, Report, report_on
+from coebl.testing.strict import OF_REWARD, StrictArray
 
 
 def check_game(game: str | Game) -> Report:
@@ -19,7 +22,8 @@ def check_game(game: str | Game) -> Report:
       ok    its equilibrium is certified
       ok    what one player wins the other loses
       ok    its noise has mean zero
-    5 points, no failures
+      ok    its noise works on arrays of any library
+    6 points, no failures
     """
     subject = parse_game(game)
     return report_on(repr(subject), _points(subject))
@@ -52,8 +56,20 @@ def _points(game: Game) -> Points:
         allowed = 5 * float(rewards.std()) / np.sqrt(100_000) + 1e-12
         return None if error <= allowed else f"the mean reward is {error:.3g} away from the payoff"
 
+    def arrays() -> str | None:
+        random = np.random.default_rng(0)
+        actions = [random.integers(count, size=20) for count in game.shape]
+        draw = game.noise.draw(random, 20)  # by NumPy, on every device
+        strict: list[Any] = [StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff)]
+        found: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
+        if not all(isinstance(reward, StrictArray) for reward in found):
+            return "its noise returns one of NumPy's arrays; compute the reward from the arrays that reward is given"
+        same = np.array_equal(found[0].plain, game.rewards(actions, draw)[0])
+        return None if same else "its noise gives other rewards on arrays of another library"
+
     yield "its spec reads back", spec
     yield "its payoffs are read-only", read_only
     yield "its equilibrium is certified", certified
     yield "what one player wins the other loses", views
     yield "its noise has mean zero", noise
+    yield "its noise works on arrays of any library", arrays

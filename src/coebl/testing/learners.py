@@ -45,7 +45,7 @@ def _points(learner: Learner) -> Points:
     yield "plays square, wide, tall, one-row and one-column games in the row seat", lambda: _shapes(learner, "row")
     yield "plays them in the column seat", lambda: _shapes(learner, "column")
     yield "a run does not depend on its batch, to the last bit", lambda: _batch(learner)
-    yield "takes its arrays from the seat, whatever library they are of", lambda: _arrays(learner)
+    yield "takes its arrays from the seat", lambda: _arrays(learner)
     yield "its spec reads back", lambda: _spec(learner)
     yield "is equal to itself after it has played, and stays as it was", lambda: _equal(learner)
     if learner.improves:

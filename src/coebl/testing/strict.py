@@ -1,15 +1,16 @@
 """Arrays that stand in for those of another library, such as one for a graphics processor.
 
-A learner gets its arrays from its seat and calls NumPy's functions on them, which hand the call on to the array's own
-library (NEP 13 and NEP 18). Strict arrays do what such a library does: they refuse to be mixed with NumPy's own arrays,
-and to be turned into one without a word. A learner that works on them works on other libraries' arrays as well.
+A learner gets its arrays from its seat, a metric from its block, and a noise is handed them. All call NumPy's functions
+on them, which hand the call on to the array's own library (NEP 13, 18 and 35). Strict arrays do what such a library
+does: they refuse to be mixed with NumPy's own arrays, and to be turned into one without a word. What works on them
+works on other libraries' arrays as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -54,12 +55,28 @@ _METHODS = frozenset(
 )
 _ATTRIBUTES = frozenset({"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
 
+# With like=, these make an array of the other library out of one of NumPy's.
+_CONVERSIONS = frozenset([np.array, np.asanyarray, np.asarray, np.ascontiguousarray, np.asfortranarray])
+
+
+class Origin(NamedTuple):
+    """Where a strict array comes from: the words of a complaint."""
+
+    words: str  # after "an array"
+    remedy: str  # how to make another one of its kind
+
+
+FROM_SEAT = Origin("from the seat", "make it with seat.zeros, seat.full, seat.arange or seat.array")
+OF_BLOCK = Origin("of the block", "make it with like=block.reward, as in numpy.asarray(values, like=block.reward)")
+OF_REWARD = Origin("that reward is given", "make it with like=payoff, as in numpy.asarray(values, like=payoff)")
+
 
 class StrictArray(NDArrayOperatorsMixin):
     """An array that works through NumPy's functions and operators, and with arrays of its own kind alone.
 
     Args:
         data: the numbers, as an array of NumPy's.
+        origin: where it comes from, for complaints.
 
     >>> score = StrictArray(np.array([[1.0, 2.0]]))
     >>> np.exp(score - score.max()).sum(axis=1)
@@ -70,11 +87,12 @@ class StrictArray(NDArrayOperatorsMixin):
     TypeError: an array from the seat is mixed with one of NumPy's, of shape (2,); make it with seat.zeros, ...
     """
 
-    __slots__ = ("_data",)
+    __slots__ = ("_data", "_origin")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, data: np.ndarray[Any, Any]) -> None:
+    def __init__(self, data: np.ndarray[Any, Any], origin: Origin = FROM_SEAT) -> None:
         self._data = data
+        self._origin = origin
 
     @property
     def plain(self) -> Any:
@@ -82,31 +100,42 @@ class StrictArray(NDArrayOperatorsMixin):
         return self._data
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
-        raise TypeError("an array from the seat is turned into one of NumPy's; call NumPy's functions on it instead")
+        words = self._origin.words
+        raise TypeError(f"an array {words} is turned into one of NumPy's; call NumPy's functions on it instead")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         if method != "__call__":
             raise TypeError(f"other libraries may have no numpy.{ufunc.__name__}.{method}; call a function or method")
-        plain_options = _plain(options) | ({} if out is None else {"out": _plain(out)})
-        result = ufunc(*_plain(inputs), **plain_options)
-        return out[0] if out is not None and len(out) == 1 else _strict(result)
+        plain_options = self._plain(options) | ({} if out is None else {"out": self._plain(out)})
+        result = ufunc(*self._plain(inputs), **plain_options)
+        return out[0] if out is not None and len(out) == 1 else self._strict(result)
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        return _strict(function(*_plain(args), **_plain(kwargs)))
+        if function in _CONVERSIONS:  # called with like=, which is this array
+            [given, *rest] = args
+            given = given if isinstance(given, np.ndarray) else self._plain(given)
+            return self._strict(function(given, *rest, **kwargs))
+        return self._strict(function(*self._plain(args), **self._plain(kwargs)))
 
     def __getitem__(self, index: Any) -> Any:
-        return _strict(self._data[_plain(index)])
+        return self._strict(self._data[self._plain(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._data[_plain(index)] = _plain(value)
+        self._data[self._plain(index)] = self._plain(value)
 
     def __getattr__(self, name: str) -> Any:
         if name in _ATTRIBUTES:
-            return _strict(getattr(self._data, name))
+            return self._strict(getattr(self._data, name))
         if name not in _METHODS:
             raise AttributeError(f"arrays of other libraries may have no {name!r}; call a function of NumPy's instead")
         method = getattr(self._data, name)
-        return lambda *args, **kwargs: _strict(method(*_plain(args), **_plain(kwargs)))
+        return lambda *args, **kwargs: self._strict(method(*self._plain(args), **self._plain(kwargs)))
+
+    def _plain(self, value: Any) -> Any:
+        return _plain(value, self._origin)
+
+    def _strict(self, value: Any) -> Any:
+        return _strict(value, self._origin)
 
     def __len__(self) -> int:
         return len(self._data)
@@ -124,24 +153,23 @@ class StrictArray(NDArrayOperatorsMixin):
         return f"StrictArray({self._data!r})"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, origin: Origin = FROM_SEAT) -> Any:
     """What a strict array wraps, also inside tuples, lists and dictionaries; NumPy's own arrays are refused."""
     if isinstance(value, StrictArray):
         return value.plain
     if isinstance(value, np.ndarray):
         raise TypeError(
-            f"an array from the seat is mixed with one of NumPy's, of shape {value.shape}; make it with seat.zeros, "
-            "seat.full, seat.arange or seat.array"
+            f"an array {origin.words} is mixed with one of NumPy's, of shape {value.shape}; {origin.remedy}"
         )
     if isinstance(value, (tuple, list)):
-        return type(value)(map(_plain, value))
-    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return type(value)(_plain(item, origin) for item in value)
+    return {key: _plain(item, origin) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _strict(value: Any) -> Any:
+def _strict(value: Any, origin: Origin = FROM_SEAT) -> Any:
     if isinstance(value, np.ndarray):
-        return StrictArray(value)
-    return type(value)(map(_strict, value)) if type(value) in (tuple, list) else value
+        return StrictArray(value, origin)
+    return type(value)(_strict(item, origin) for item in value) if type(value) in (tuple, list) else value
 
 
 class _StrictRandom:
@@ -214,19 +242,19 @@ class _OnStrictArrays(Learner):
     inner: Any = None
 
     def __post_init__(self) -> None:
-        vars(self)["sees"] = self.inner.sees  # what the other declares
+        vars(self)["sees"] = self.inner.sees  # what the wrapped learner declares
 
     def refusal(self, seat: Seat) -> str | None:
-        """The other's."""
+        """Why the wrapped learner cannot sit there, if it cannot."""
         refusal: str | None = self.inner.refusal(seat)
         return refusal
 
     def start(self, seat: Seat) -> None:
-        """Start the other on strict arrays."""
+        """Start the wrapped learner on strict arrays."""
         self.inner.start(StrictSeat.of(seat))
 
     def policy(self, t: int) -> Floats:
-        """The other's policies."""
+        """The policies of the wrapped learner, as NumPy's arrays."""
         return self._policy(self.inner.policy(t))
 
     def _policy(self, policy: Any) -> Floats:
@@ -236,7 +264,7 @@ class _OnStrictArrays(Learner):
         return plain
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Show the other what it sees, as strict arrays."""
+        """Show the wrapped learner what it sees, as strict arrays."""
 
         def shown(array: Floats | Ints | None) -> Any:
             return None if array is None else StrictArray(array.copy())
@@ -251,7 +279,7 @@ class _ResponderOnStrictArrays(_OnStrictArrays, Responder):
     """The same for a learner that answers the opponent's policy."""
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """The other's answers."""
+        """The wrapped learner's answers to the opponent's policy, as NumPy's arrays."""
         return self._policy(self.inner.respond(t, StrictArray(opponent_policy.copy())))
 
 

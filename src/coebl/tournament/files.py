@@ -14,14 +14,14 @@ from coebl.plots import save
 from coebl.plots.described import NOTHING, Known
 from coebl.tournament.duels import OVERALL, Duel
 from coebl.tournament.figure import plot_standings
+from coebl.tournament.page import page_of
 from coebl.tournament.standings import Estimate, Standing, Standings
-from coebl.tournament.words import HEADER, legend, rows_of
 
 FOLDER = "tournament"  # inside that of the study
 
 
 def write_files(
-    found: Standings, folder: Path, about: Mapping[str, Any], said: Sequence[str], known: Known = NOTHING
+    found: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
 ) -> Path:
     """Write all files into the folder of a study, and say where they are.
 
@@ -29,7 +29,7 @@ def write_files(
         found: the standings.
         folder: that of the study; the files come into one of their own in it.
         about: what else to note in the summary, such as the suite and the command.
-        said: the sentences that go with the ranking.
+        own: learners of a user's own.
         known: what the results say of their learners.
     """
     target = folder / FOLDER
@@ -37,8 +37,7 @@ def write_files(
     write_table([_flat(one) for one in found.standings], target / "standings")
     write_table([_duel(duel) for duel in found.duels], target / "head-to-head")
     save(plot_standings(found, known).figure, target, "figure", ("svg", "png"))  # type: ignore[arg-type]
-    page = {"header": HEADER, "rows": rows_of(found), "sentences": list(said), "legend": legend(found)}
-    summary = finite({**about, **found.as_dict(), "page": page})
+    summary = finite({**about, **found.as_dict(), "page": page_of(found, own, known)})
     write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
     return target
 

@@ -50,7 +50,7 @@ def measure(study: Study, results: Results) -> Measured:
     """Read the results of a tournament.
 
     What is not finished is left out so that the rest stays comparable: first learners none of whose matches are
-    there, then games on which any match of the others is missing. What the folder has beside the study is not read.
+    there, then games on which any match of the others is missing. What the folder has besides the study is not read.
     """
     horizons = {cell.game: cell.rounds for cell in study.cells}
     learners = list(dict.fromkeys(label(cell.row) for cell in study.cells if cell.row != YARDSTICK))
@@ -63,7 +63,7 @@ def measure(study: Study, results: Results) -> Measured:
     games = [game for game in horizons if game not in unfinished]
     if not games or len(learners) < 2:
         raise InputError(
-            f"{results.store.folder}: no game has been played by all learners yet; run the tournament again to go on."
+            f"{results.store.folder}: no game has been played by all learners yet; run the tournament again."
         )
     seeds = reduce(np.intersect1d, [ends.seeds(label(game), *pair) for game in games for pair in pairs])
     if len(seeds) < 2:

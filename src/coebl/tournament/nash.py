@@ -1,7 +1,7 @@
 """Nash averaging: learners weighted by an equilibrium of the meta-game, in which one picks a learner to play.
 
 Balduzzi et al., Re-evaluating Evaluation, 2018. Copies of a learner, or opponents that everybody beats, change nothing
-in it. Where the meta-game has several equilibria, the one of largest entropy is taken, as there.
+in it. If the meta-game has several equilibria, the one of largest entropy is taken, as there.
 """
 
 from __future__ import annotations

@@ -40,9 +40,10 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterab
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    said = sentences(found, {split_spec(LEARNERS.canonical(spec)).without_folder for spec in shortest(named)})
+    asked = {split_spec(LEARNERS.canonical(spec)).without_folder for spec in shortest(named)}
+    own = [one.learner for one in found.standings if one.learner in asked]
     about = about_run(suite, results, command)
-    return Finished(found, said, write_files(found, folder, about, said, known_to(results)))
+    return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from coebl.tournament.suite import Suite
 YARDSTICK = "best-response"  # whom every learner meets in both seats, to measure how far it can be exploited
 TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 
-_PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that goes on with the spec before it
+_PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that continues the spec before it
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
@@ -107,7 +107,7 @@ def _check_field(field: Iterable[str]) -> None:
 
 
 def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> Study:
-    """The study of a tournament that is run into a folder, or goes on there.
+    """The study of a tournament that is run into a folder, or continued there.
 
     Args:
         suite: what is played.

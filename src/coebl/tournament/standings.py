@@ -1,4 +1,4 @@
-"""The standings: learners ranked by mean advantage, with what else matters beside it, and how sure all of it is.
+"""The standings: learners ranked by mean advantage, with other measures, and the uncertainty of all of it.
 
 How sure is found by the bootstrap: games are drawn again, and for each of them its seeds, the same for all pairs. The
 intervals so say how the ranking would be with other games of this sort and other seeds. The tests head to head
@@ -60,7 +60,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Standings:
-    """All that a tournament says."""
+    """The results of a tournament: the ranking, the head-to-heads, and the cycles among them."""
 
     standings: list[Standing]  # by rank
     duels: list[Duel]

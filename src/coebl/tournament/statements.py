@@ -4,8 +4,8 @@ A suite that has a `subject` has statements about it. `suites/pre-registered.tom
 judged, by `coebl.tournament.trial`:
 
     head-to-head     the subject against an opponent, the mean of both seats
-    best-response    what a best response takes from the subject, beside the least that it takes from an opponent
-    self-play        the subject against itself, beside an opponent against itself
+    best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
+    self-play        the subject against itself, compared with an opponent against itself
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Statement:
     never_above: float | None = None  # best-response: the aim is missed if any ratio is
     misses: int | None = None  # the aim: on at most so many, pairs of game and opponent head to head, else games
     share: float | None = None  # the aim: on at least this share of the games
-    reported: tuple[str, ...] = ()  # metrics that are told beside it, and decide nothing
+    reported: tuple[str, ...] = ()  # metrics that are also reported; they do not decide
 
     def allowed(self, games: int) -> int:
         """On how many pairs, or games, it may miss so that the aim is reached."""

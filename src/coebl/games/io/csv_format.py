@@ -32,7 +32,7 @@ def read(data: bytes) -> dict[str, Any]:
     rows, decimal_comma = _rows(decode(data))
     if not rows:
         raise InputError(
-            "the file holds comments alone; accepted: a payoff matrix. Add a line per action of the row player."
+            "the file has only comments; accepted: a payoff matrix. Add a line per action of the row player."
         )
     header, labelled = _labels(rows)
     body = rows[1:] if header else rows
@@ -133,12 +133,12 @@ def _number(cell: str, decimal_comma: bool, line: int, place: int) -> float:
     text = cell.replace(",", ".") if decimal_comma else cell
     if not is_number(text):
         with_comma = _WITH_COMMA.fullmatch(cell)
-        _not_a_number(cell, line, place, "Write decimals with a point." if with_comma else "Replace it by a number.")
+        _not_a_number(cell, line, place, "Write decimals with a point." if with_comma else "Replace it with a number.")
     number = float(text)
     if not math.isfinite(number):
         raise InputError(
             f"line {line}, cell {place} is {shorten(cell)}; accepted: finite numbers. "
-            "Replace it by a number, or leave that action out."
+            "Replace it with a number, or leave that action out."
         )
     return number
 

@@ -52,7 +52,7 @@ def read_game(path: str | os.PathLike[str]) -> Game:
         data = _bytes(path)
         if not data.strip():
             raise InputError(
-                "the file is empty; accepted: a payoff matrix. Put one in, such as 1,-1 and below it -1,1."
+                "the file is empty; accepted: a payoff matrix. Write one, such as the lines 1,-1 and -1,1."
             )
         contents = form.read(data)
         return Game(contents.pop("payoff"), **{"name": path.stem, **contents})
@@ -99,4 +99,4 @@ def _bytes(path: Path) -> bytes:
         raise InputError(f"there is no such file{nearest(path.name, beside)} Check the name and the folder.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be read ({reason}); accepted: a file that you may read.") from None
+        raise InputError(f"cannot be read ({reason}); accepted: a readable file.") from None

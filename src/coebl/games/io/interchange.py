@@ -157,7 +157,7 @@ def _matrix_game(pyspiel: Any, game: Any, name: str) -> Any:
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise InputError(f"{what} samples its chance moves; accepted: games that list them with their probabilities.")
     if not kind.provides_information_state_string:
-        raise InputError(f"{what} does not tell its information states; accepted: games that do.")
+        raise InputError(f"{what} does not provide information states; accepted: games that do.")
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
     try:

@@ -71,7 +71,9 @@ def _check_numbers(payoff: list[Any]) -> None:
     for i, row in enumerate(payoff):
         for j, entry in enumerate(row if isinstance(row, list) else []):
             if isinstance(entry, bool) or not isinstance(entry, (int, float, list)):
-                raise InputError(f"payoff[{i}][{j}] is {json.dumps(entry)}; accepted: numbers. Replace it by a number.")
+                raise InputError(
+                    f"payoff[{i}][{j}] is {json.dumps(entry)}; accepted: numbers. Replace it with a number."
+                )
 
 
 def write(game: Game) -> bytes:

@@ -97,7 +97,7 @@ def check_constant_sum(row: Floats, column: Floats) -> None:
 
 
 def _nfg_strategies(tokens: _Tokens) -> tuple[tuple[int, int], dict[str, Any]]:
-    """The numbers of actions, and the labels where there are any."""
+    """The numbers of actions, and the labels if there are any."""
     tokens.expect("{")
     if tokens.peek() != "{":
         m, n = tokens.whole(), tokens.whole()

@@ -30,7 +30,7 @@ class Individuals(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many there are in a run."""
+        """The number of individuals in each run."""
         return int(self.policy.shape[1])
 
     def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
@@ -61,9 +61,9 @@ def _chosen_if_kept(old: Floats | None, new: Floats | None, seat: Seat, index: I
 
 
 class Breeder:
-    """Breeds mutants from a belief: estimates, a bonus for pairs that were seldom visited, and mutation.
+    """Breeds mutants from a belief: estimates, a bonus for rarely visited pairs, and mutation.
 
-    What depends on the visits alone is kept, and only what a visit changes is computed anew.
+    What depends on the visits alone is kept, and only what a visit changes is recomputed.
 
     Args:
         seat: the learner's.
@@ -164,7 +164,7 @@ class Breeder:
         return bred, mutants
 
     def _turns(self, parents: Individuals) -> list[int]:
-        """The parent of each mutant."""
+        """The number of each mutant's parent: the parents take turns."""
         return [child % parents.number for child in range(self._number)]
 
 

@@ -30,7 +30,7 @@ _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift wi
 class Mutation:
     """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
 
-    The deviation depends on the visits alone, so a learner keeps it and computes anew only what a visit changes.
+    The deviation depends on the visits alone, so a learner keeps it and recomputes only what a visit changes.
 
     >>> paper = MUTATIONS.make("gaussian")
     >>> paper.deviation(seat=None, count=np.array([0.0, 1.0, 2.0, 10.0]))  # this one does not ask the seat
@@ -192,7 +192,7 @@ class _Changed(Mutation):
 
     @cached_property
     def base(self) -> Mutation:
-        """The other one."""
+        """The mutation that this one changes."""
         return MUTATIONS.make(self.of)
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:

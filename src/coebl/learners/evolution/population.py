@@ -62,7 +62,7 @@ class Pool(Population):
     Args:
         size: mu, the policies that survive a round.
         mutants: lambda, the mutants that are bred and solved in a round.
-        play: the mean of the policies, or one of them, drawn anew in every round.
+        play: the mean of the policies, or one of them, drawn in every round.
         turnover: the share of what is played that a round replaces. Below 1, what is played is a moving average.
     """
 
@@ -91,7 +91,7 @@ class Hosts(Pool):
     Args:
         size: mu, the policies that survive a round.
         mutants: lambda, the mutants that are bred and solved in a round.
-        play: the mean of the policies, or one of them, drawn anew in every round.
+        play: the mean of the policies, or one of them, drawn in every round.
         turnover: the share of what is played that a round replaces.
         parasites: how many of the opponent's actions count.
     """

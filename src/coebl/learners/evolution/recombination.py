@@ -10,6 +10,7 @@ To add one, write a class here and put ``@RECOMBINATIONS.add("its-name")`` above
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Annotated, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -28,7 +29,7 @@ RECOMBINATIONS: Registry[Recombination] = Registry(
 
 
 class Belief(Protocol):
-    """What mutants are made of."""
+    """What a learner knows about the payoffs, from which mutants are bred."""
 
     count: Floats  # (runs, m, k), visits to the pair
     mean: Floats  # (runs, m, k), the part of its estimate that a pair has by itself
@@ -37,7 +38,7 @@ class Belief(Protocol):
         """Learn from one reward per run. Returns the index of the pair whose count and mean changed."""
 
     def inherited(self) -> Floats | None:
-        """What every pair has from its relatives besides, (runs, m, k); None if that is nothing."""
+        """What every pair also inherits from its relatives, (runs, m, k); None if that is nothing."""
 
 
 class _Alone(Tally):
@@ -87,8 +88,12 @@ class Nothing(Recombination):
 class _Inheritance(Recombination):
     """Estimates (1 - g) mean + g (effect of row + effect of column), as `Kinship` has them.
 
-    `own` is the share of the payoffs' variance that a pair has by itself. The rest is its relatives'. With `clip`, what
-    is inherited stays within the known range of payoffs.
+    Its subclasses have the same parameters, which their docstrings need not repeat.
+
+    Args:
+        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        noise: the standard deviation of the rewards' noise.
+        clip: whether what is inherited stays within the known range of payoffs.
     """
 
     relatives: ClassVar[tuple[int, int]]  # whether it inherits from its row, and from its column
@@ -96,6 +101,10 @@ class _Inheritance(Recombination):
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
     noise: Annotated[float, Range(0, open_low=True)] = 1.0
     clip: bool = False
+
+    def __init_subclass__(cls) -> None:
+        _, heading, arguments = cleandoc(_Inheritance.__doc__ or "").partition("\nArgs:\n")
+        cls.__doc__ = f"{cls.__doc__}\n{heading}{arguments}"
 
     def belief(self, seat: Seat) -> Belief:
         rows, columns = ((1 - self.own) * one / sum(self.relatives) for one in self.relatives)
@@ -105,13 +114,7 @@ class _Inheritance(Recombination):
 @RECOMBINATIONS.add("row")
 @dataclass(frozen=True)
 class FromRow(_Inheritance):
-    """A pair inherits from its row: what the own action earned against other actions of the opponent.
-
-    Args:
-        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
-        noise: the standard deviation of the rewards' noise.
-        clip: whether what is inherited stays within the known range of payoffs.
-    """
+    """A pair inherits from its row: what the own action earned against other actions of the opponent."""
 
     relatives = (1, 0)
 
@@ -119,13 +122,7 @@ class FromRow(_Inheritance):
 @RECOMBINATIONS.add("column")
 @dataclass(frozen=True)
 class FromColumn(_Inheritance):
-    """A pair inherits from its column: what the opponent's action cost other own actions.
-
-    Args:
-        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
-        noise: the standard deviation of the rewards' noise.
-        clip: whether what is inherited stays within the known range of payoffs.
-    """
+    """A pair inherits from its column: what the opponent's action cost other own actions."""
 
     relatives = (0, 1)
 
@@ -133,13 +130,7 @@ class FromColumn(_Inheritance):
 @RECOMBINATIONS.add("both")
 @dataclass(frozen=True)
 class FromBoth(_Inheritance):
-    """Kin's: a pair is the offspring of its row and its column, and inherits from both.
-
-    Args:
-        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
-        noise: the standard deviation of the rewards' noise.
-        clip: whether what is inherited stays within the known range of payoffs.
-    """
+    """Kin's: a pair is the offspring of its row and its column, and inherits from both."""
 
     relatives = (1, 1)
 

@@ -52,7 +52,7 @@ class Selection:
 class Elitist(Selection):
     """The fittest of old and new, (mu + lambda); of equals, the oldest.
 
-    With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy where it is strictly
+    With one policy and one mutant that is the paper's Algorithm 1, lines 7 to 10: the new policy if it is strictly
     fitter, else the previous one. Judged by the mutants, the new policy maximises the very fitness by which it is
     compared, and almost surely alone: so apart from rounding this plays as "none" does.
 

@@ -28,7 +28,7 @@ class Kinship:
     deviation of the rewards' noise.
 
     A pair's estimate is (1 - g) mean + g (r_i + q_j), with g = 1 / (1 + n own): its own experience as far as there is
-    any, and for the rest what it inherits. A visit estimates the effect of its row anew, then that of its column: the
+    any, and for the rest what it inherits. A visit updates the effect of its row, then that of its column: the
     mean of what the other effects leave of the means of its pairs, with weights n g, shrunk to 0. With `clip`, what a
     pair inherits, r_i + q_j, is brought into the known range of payoffs.
     """

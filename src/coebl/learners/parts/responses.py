@@ -24,7 +24,7 @@ def softmax(score: Floats, rate: float = 1.0) -> Floats:
 
 
 def regret_matching(regret: Floats) -> Floats:
-    """The policies in proportion to the positive regrets, uniform where none is positive: (runs, m) from (runs, m).
+    """The policies in proportion to the positive regrets, uniform if none is positive: (runs, m) from (runs, m).
 
     >>> regret_matching(np.array([[3.0, 1.0, -5.0], [-1.0, 0.0, -2.0]]))
     array([[0.75      , 0.25      , 0.        ],

@@ -3,7 +3,7 @@
 Run in the root of a checkout:
 
     coebl run studies/ablation.toml --out FOLDER
-    python -m coebl.papers.ijcai2025.ablation FOLDER    results/ablation anew, and the page
+    python -m coebl.papers.ijcai2025.ablation FOLDER    results/ablation again, and the page
     python -m coebl.papers.ijcai2025.ablation           the page alone, from results/ablation
 """
 
@@ -182,7 +182,7 @@ def render(folder: Path) -> str:
 
 
 def cell(one: Difference) -> str:
-    """A difference with its interval, in bold type where it is shown, as "**-1.2 [-1.5, -0.9]**"."""
+    """A difference with its interval, in bold type if it is significant, as "**-1.2 [-1.5, -0.9]**"."""
     half = (one.high - one.low) / 2
     places = decimal_places(half) if half > 0 else 0
     text = f"{one.mean:.{places}f} [{one.low:.{places}f}, {one.high:.{places}f}]"

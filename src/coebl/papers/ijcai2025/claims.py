@@ -52,7 +52,7 @@ def _last(pairing: MatchSpecs) -> Sample:
 
 
 def _grows_sublinearly(pairing: MatchSpecs) -> Check:
-    """Over the last two thirds of the rounds."""
+    """That the regret grows sublinearly over the last two thirds of the rounds."""
     return sublinear(SETTING.at(pairing, ROUNDS // 3), SETTING.end(pairing))
 
 

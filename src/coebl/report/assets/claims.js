@@ -5,12 +5,12 @@ function checkList(checks) {
   const counts = unique(checks.map(({ outcome }) => outcome))
     .map((outcome) => `${checks.filter((check) => check.outcome === outcome).length} ${outcome}`);
   const title = `${checks.length === 1 ? "One check" : `All ${checks.length} checks`}: ${counts.join(", ")}`;
-  const items = checks.map(({ subject, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
+  const items = checks.map(({ subject, said = subject, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
     const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
     const word = element("b", { class: PAGE.verdictKinds[verdict] ?? "not-testable" }, outcome ?? "");
     const mark = before ? ` (before correction only: ${before})` : "";
     const found = element("span", {}, word, `${mark} · ${quantity ?? ""}${number}, wanted: ${wanted ?? ""}`);
-    return element("li", {}, element("span", { class: "subject" }, subject ?? ""), found);
+    return element("li", {}, element("span", { class: "subject" }, said ?? ""), found);
   });
   const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
   return [element("h5", {}, title), element("div", scroll, element("ol", {}, ...items))];
@@ -21,7 +21,7 @@ function makeChecks(verdict) {
   const wide = chartOf(`checks-${verdict.place}`).clientWidth;
   const isNarrow = wide < 500;
   const rows = verdict.checks.map((check, at) => // on a phone, by their numbers in the list
-    ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.subject}: ${check.wanted}` }));
+    ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.said ?? check.subject}: ${check.wanted}` }));
   const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
   const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
   const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);

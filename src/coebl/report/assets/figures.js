@@ -105,8 +105,8 @@ function captionOf(metric, lines, reference, log) {
     `${metricTitle(metric)}: mean${Math.max(...seeds) > 1 ? band : " of one seed, so there is no band"}.`,
     PAGE.metrics[metric].floored && isCut && !log ? "No run is below 0, so bands end there." : "",
     ...reference.map(({ title }) => `Dotted: ${title}.`),
-    numbers.includes(null) ? "Where a value is not finite, the line has a gap." : "",
-    log && numbers.some((number) => number !== null && number <= 0) ? "A log axis has no zero, and nothing below." : "",
+    numbers.includes(null) ? "The line has gaps where values are not finite." : "",
+    log && numbers.some((number) => number !== null && number <= 0) ? "A log axis cannot show values of zero or below." : "",
   ].filter(Boolean).join(" ");
 }
 

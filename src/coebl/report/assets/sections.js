@@ -14,7 +14,7 @@ const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)
 // ---- Heat maps: who beats the one whom all meet, by preset, on one scale
 
 function makeMaps() {
-  const { rows, panels, games, lines, legend } = PAGE.maps;
+  const { rows, panels, games, lines } = PAGE.maps;
   const largest = largestOf(rows.map(({ mean }) => mean));
   const shadeOf = (mean) => Math.sign(mean) * Math.sqrt(Math.abs(mean) / largest);
   const wide = chartOf("maps").clientWidth;
@@ -25,7 +25,6 @@ function makeMaps() {
     values: {
       rows: rows.map((row) => ({ ...row, shade: shadeOf(row.mean) })), games, panels, columns,
       width: Math.max(120, (wide - labels - 14 * columns) / columns - 4), labelPadding: 13 * lines - 9,
-      legendTitle: legend, legendLabels: `format(datum.value * abs(datum.value) * ${largest}, ',.2~r')`,
     },
     alone: { columns: panels.length, width: 290 },
   };
@@ -150,7 +149,8 @@ function makeDuels() {
       xDomain: [Math.min(0, ...ends), Math.max(0, ...ends)],
       xTitle: inLines(`${metricTitle(PAGE.tableMetric)} ${what}; above 0, ${titleOf(rate)} is ahead`, chartOf("duels").clientWidth / 10),
     },
-    text: `${what}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`, title: what,
+    text: `${what}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`,
+    title: `Who wins ${what}?`, alone: { height: 130 + 44 * found.length },
     note: "Mean at the last round with its 95 % interval. Blue: the opponent wins. Orange: the learner wins. Grey: undecided after correction.",
   };
 }
@@ -183,7 +183,9 @@ function drawDuels() {
   slider.value = String(rates.indexOf(rate));
   slider.disabled = rates.length < 2;
   slider.setAttribute("aria-valuetext", titleOf(rate));
-  byId("rate-title").textContent = `${titleOf(rate)} (run: ${rates.map((one) => PAGE.learners[one].value ?? titleOf(one)).join(", ")})`;
+  const parameter = PAGE.sweeps[PAGE.learners[rate].sweep]?.parameter;
+  const values = rates.map((one) => PAGE.learners[one].value ?? titleOf(one)).join(", ");
+  byId("rate-title").textContent = `${titleOf(rate)} (run: ${parameter ? `${parameter}\u00a0=\u00a0` : ""}${values})`;
   keepingFocus("stands", () => byId("switches").replaceChildren(...switchesOf(choice)));
   planChart("duels", makeDuels);
 }

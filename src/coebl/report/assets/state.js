@@ -104,7 +104,7 @@ const metricOf = (figure) => chosenAmong(metricsOf(figure), figure);
 
 /**
  * Change the game, the opponent or the preset. An opponent that plays a part in the preset goes on to whoever plays that
- * part now; any other stays, as long as it is there. Where it is not, the page says so.
+ * part now; any other stays, as long as it is there. If it is not, the page says so.
  */
 function change(wanted) {
   const part = state.preset === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);

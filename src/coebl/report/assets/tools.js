@@ -27,7 +27,7 @@ function say(id, text) {
   byId(id).hidden = !text;
 }
 
-/** Make elements anew, and leave the keyboard's place with the one that has the same data. */
+/** Recreate elements, and keep the focus on the one that has the same data. */
 function keepingFocus(key, action) {
   const focused = document.activeElement?.dataset?.[key];
   action();

@@ -92,7 +92,7 @@ __shared__ Repair next_repair;
 __shared__ int next_matrix;
 
 __device__ int this_thread() {
-    // threadIdx.x, read anew: what is computed from it is not kept in registers from one pivot to the next
+    // threadIdx.x, read again each time: what is computed from it is not kept in registers from one pivot to the next
     int thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     return thread;

@@ -48,7 +48,7 @@ class Layout:
 
     @property
     def shared_bytes(self) -> int:
-        """Of T in shared memory."""
+        """Bytes of shared memory that rows of T take, for each block."""
         return self.shared_rows * self.stride * self.item
 
     @property

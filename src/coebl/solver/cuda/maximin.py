@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.solver.cuda.kernel import kernel
-from coebl.solver.maximin import BatchSolution, first_weights, maximin, tableau_precision
+from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_weights, tableau_precision
 
 _fallbacks = 0
 
@@ -61,7 +61,7 @@ class CudaMaximin:
         if payoffs.shape != self.shape:
             raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
         batch = cupy.ascontiguousarray(payoffs, "f8")
-        weight = self._first if isinstance(self._ties, str) else _scaled(self._ties())
+        weight = self._first if isinstance(self._ties, str) else scaled_weights(self._ties())
         runs, m, n = self.shape
         value, gap = cupy.empty((2, runs))
         answers = cupy.empty((runs, m)), cupy.empty((runs, n)), value, gap, cupy.empty(runs, np.int64)
@@ -90,11 +90,3 @@ class CudaMaximin:
         for answer, part in zip(answers, found, strict=True):
             answer[failed] = cupy.asarray(part)
         return count
-
-
-def _scaled(weight: Any) -> Any:
-    """Tie weights brought to 0 .. 1 in each row, as `maximin` does."""
-    weight = weight - weight.min(axis=1, keepdims=True)
-    largest = weight.max(axis=1, keepdims=True)
-    largest[largest == 0] = 1
-    return weight / largest

@@ -134,7 +134,7 @@ __device__ __forceinline__ bool ties_hold() {
 
 __device__ __forceinline__ int settle(double zero, double exact, int limit, bool anew) {
     // `settle`, and the pivots before it: refine, and pivot on until the basis is optimal in double precision, ties
-    // included. Before b and c are refined, zero counts as zero in them, and then exact. A tableau computed anew may
+    // included. Before b and c are refined, zero counts as zero in them, and then exact. A recomputed tableau may
     // have negative b, one that has just begun has not. -1 if it cannot go on
     int pivots = 0, repairs = 0;
     for (int round = 0; round <= ROUNDS; round++) {

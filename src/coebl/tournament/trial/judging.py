@@ -108,14 +108,14 @@ class Finding:
 
 
 class OfSeeds:
-    """A source that tells of some seeds alone: a folder may hold more than a test asks for."""
+    """A source restricted to some seeds: a folder may hold more than a test asks for."""
 
     def __init__(self, source: Source, seeds: Iterable[int]) -> None:
         self._source = source
         self._seeds = np.array(sorted(seeds))
 
     def matches(self) -> Sequence[tuple[str, str, str]]:
-        """As the source has them."""
+        """The matches of the source."""
         return self._source.matches()
 
     def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
@@ -189,7 +189,7 @@ def _self_play(reader: Reader, contest: Contest, statement: Statement) -> Findin
 
 
 def _settled(reader: Reader, contest: Contest, statement: Statement, metric: str) -> tuple[list[Row], dict[str, int]]:
-    """How exploitable the subject is in self-play, beside each opponent, on a metric; and counts of games."""
+    """How exploitable the subject is in self-play, compared with each opponent, on a metric; and counts of games."""
     pairs = [(game, opponent) for game in contest.games for opponent in contest.opponents]
     checks = [
         Contrast(

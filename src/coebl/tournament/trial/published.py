@@ -1,7 +1,7 @@
 """results/kin from the folder of the pre-registered test, and docs/kin.md from it: no number is typed by hand.
 
 Run in the root of a checkout: python -m coebl.tournament.trial.published DIR, after `coebl tournament --suite
-pre-registered --out DIR`. Without DIR the page alone is made anew, from results/kin.
+pre-registered --out DIR`. Without DIR only the page is regenerated, from results/kin.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def publish(folder: Path, root: Path) -> None:
             f"{source}: there is no summary.json; run: coebl tournament --suite {SUITE} --out {folder}"
         ) from None
     if summary.get("suite_sha256") != read_suite(SUITE).digest or summary["notes"]:
-        raise InputError(f"{source}: this is not the test of the suite {SUITE}; run it with no option but --out.")
+        raise InputError(f"{source}: this is not the test of the suite {SUITE}; run it with --out as the only option.")
     registered = _registered(root)
     target = root / RESULTS
     target.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def main(words: list[str], root: Path) -> None:
     if words:
         publish(Path(words[0]), root)
     if not (root / RESULTS).exists():
-        raise InputError(f"{RESULTS} is not there; name the folder of the test: python -m {__spec__.name} DIR")
+        raise InputError(f"{RESULTS} does not exist; name the folder of the test: python -m {__spec__.name} DIR")
     write_whole(root / PAGE, render(root / RESULTS))
 
 

@@ -1,0 +1,13 @@
+"""What the benchmarks are asked on the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def chosen_sizes(description: str | None, written: str) -> list[int]:
+    """The sizes of --sizes; none if all are asked for, and the file `written` is to be written."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help=f"only these n, and do not write {written}")
+    sizes: list[int] = parser.parse_args().sizes
+    return sizes

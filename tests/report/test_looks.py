@@ -1,0 +1,96 @@
+"""What a reader sees at a glance: names for people, controls that fit, axes with their labels, one ranking."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coebl.report.page import write_page
+from coebl.study import Results, parse_study, run
+from coebl.study.ranking import rank
+from report.browser import Page
+from report.pages import embedded, page_text
+
+STUDY = """
+name = "small"
+rounds = 60
+seeds = 6
+games = ["rps"]
+learners = ["fixed:strategy=1/0/0", "fixed:strategy=0/1/0", "hedge", "ucb"]
+metrics = ["pseudo_regret"]
+noise = "none"
+record = "last"
+[match-ups]
+all-pairs = true
+"""
+
+# The widths of the text that is chosen in a select, and of the room for it.
+CHOSEN = """
+return [...document.querySelectorAll(arguments[0])].filter(one => one.checkVisibility()).map(select => {
+  const style = getComputedStyle(select), pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return [select.id, pen.measureText(select.selectedOptions[0].text).width, room];
+})
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_chosen_can_be_read(driver, small, width):
+    page = Page(driver, small, width, 800)
+    widths = page.script(CHOSEN, ".figure-controls select, .controls select")
+    assert {"frontier-metric", "growth-metric", "family"} <= {name for name, *_ in widths}
+    for name, text, room in widths:
+        assert text <= room + 1, name
+
+
+def test_every_tick_has_its_label(page):
+    for figure in ("growth", "distance"):
+        page.rows(figure, "curves")
+        hidden = page.script(
+            f"return [...document.querySelectorAll('#{figure}-chart .role-axis-label text')]"
+            ".filter(one => getComputedStyle(one).opacity === '0').length"
+        )
+        assert hidden == 0
+
+
+def test_the_links_stand_in_the_order_of_the_sections(driver, tmp_path, source, small):
+    for path in (small, write_page(source, tmp_path / "page.html", title="Plain")):
+        page = Page(driver, path)
+        links = [
+            one.get_attribute("href").partition("#")[2] for one in page.driver.find_elements("css selector", "nav a")
+        ]
+        places = page.script("return arguments[0].map(id => document.getElementById(id).offsetTop)", links)
+        assert places == sorted(places)
+
+
+def test_a_choice_that_changes_nothing_is_not_offered(driver, tmp_path, source):
+    page = Page(driver, write_page(source, tmp_path / "page.html", title="Plain"))
+    assert page.find("#every-game").is_displayed()
+    assert not page.find("#every-learner").is_displayed(), "without presets every learner is shown"
+
+
+def test_checks_name_learners_and_games_as_the_charts_do(tmp_path):
+    check = {"subject": "ucb v ucb on diagonal:n=2, round 5", "quantity": "the mean", "wanted": "above 0"}
+    numbers = {"measured": -1205.0, "low": -1300.0, "high": -1100.0, "threshold": 0.0, "verdict": "fails"}
+    verdict = {"id": "C1", "variant": "text", "text": "For n >= 4 it wins.", "note": "the mean is -3"} | numbers
+    text = page_text(tmp_path, verdicts=[verdict | {"checks": [check | numbers]}]).replace("\u00a0", " ")
+    assert "UCB in self-play on Diagonal, n = 2, round 5: the mean −1,205" in text
+    assert "For n ≥ 4 it wins." in text
+    assert "the mean is −3" in text
+    [found] = embedded(text, "data")["verdicts"][0]["checks"]
+    assert found["subject"] == check["subject"], "what is downloaded has the spec"
+
+
+def test_the_page_ranks_as_the_terminal_does(tmp_path):
+    run(parse_study(STUDY), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    results = Results(tmp_path / "out")
+    text = write_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
+    ranking = rank(results)
+    rows = [
+        f"<td>{one.rank}</td><td>{{}}</td><td>{one.won}</td><td>{one.level}</td><td>{one.lost}</td>"
+        for one in ranking.learners
+    ]
+    titles = {learner["spec"]: learner["title"] for learner in embedded(text, "data")["learners"]}
+    assert len(rows) == 3
+    for row, one in zip(rows, ranking.learners, strict=True):
+        assert row.format(titles[one.learner]) in text
