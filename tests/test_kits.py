@@ -152,6 +152,27 @@ def test_each_fault_is_found_and_its_remedy_named(learner, point, remedy):
         report.require()
 
 
+class CannotPlay(Sound):
+    name = "cannot play"
+
+    def policy(self, t):
+        return self.saet
+
+
+def test_a_cause_is_told_once_and_what_it_stands_in_the_way_of_is_not_tried():
+    report = check_learner(CannotPlay)
+    assert str(report).count("no attribute 'saet'") == 1
+    assert [point.name for point in report.points if point.passed] == ["its spec reads back", "pickles"]
+    assert str(report).endswith("9 points, 1 failure, 6 not tried")
+
+
+def test_the_global_random_state_is_not_blamed_on_a_sum():
+    report = check_learner(UsesGlobalState)
+    assert "never over runs" not in str(report)
+    assert "another library" not in str(report)
+    assert "a run does not depend on its batch, to the last bit (not tried)" in str(report)
+
+
 def test_complaints_name_the_users_own_line():
     report = check_learner(SeesTooMuch)
     lines = Path(__file__).read_text().splitlines()

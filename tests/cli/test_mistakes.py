@@ -1,5 +1,7 @@
 """Mistakes on the command line: each is one line that says what is accepted."""
 
+import os
+
 import pytest
 
 from sources import MINE, PLAY
@@ -11,6 +13,16 @@ MISTAKES = [  # words of the command, exit code, part of the line
     (["solve", "nowhere.csv"], 2, "nowhere.csv: there is no such file"),
     (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cells; accepted: 2, as on line 1."),
     (["solve", "game.xlsx"], 2, "game.xlsx: the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),
+    (
+        ["solve", "endless.csv"],
+        2,
+        "endless.csv: cannot be read (this is a pipe or a device, not a file); accepted: a f",
+    ),
+    (["solve", "pipe.csv"], 2, "pipe.csv: cannot be read (this is a pipe or a device, not a file)"),
+    (["solve", "large.csv"], 2, "large.csv: this is larger than 64 MiB, which is the most that is read; save the game"),
+    (["run", "/dev/zero", "--out", "new"], 2, "/dev/zero: this is a pipe or a device, not a file; accepted: a study"),
+    (["run", "large.csv", "--out", "new"], 2, "large.csv: this is larger than 64 MiB, which is the most that is read"),
+    (["check", "endless.py:Mine"], 2, "endless.py: this is a pipe or a device, not a file; accepted: path/to/file.py"),
     (["solve", "x" * 300], 2, "See: coebl list games"),
     (["solve", "x" * 300 + ".csv"], 2, "cannot be read (File name too long)"),
     (["solve", "a\nb\x1b[2J"], 2, r"unknown game 'a\nb\x1b[2J'"),
@@ -74,6 +86,11 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, code, message, 
     (tmp_path / "second.py").write_text(
         "from coebl import metrics\nclass Regret(metrics.Regret):\n    name = 'pseudo_regret'\n"
     )
+    for ending in ("csv", "py"):
+        (tmp_path / f"endless.{ending}").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.csv")
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate((64 << 20) + 1)
     monkeypatch.chdir(tmp_path)
     stopped, out, error = coebl(*arguments)
     assert (stopped, out, error.count("\n")) == (code, "", 1), error

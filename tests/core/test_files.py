@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.core.files import write_whole
+from coebl.core.files import read_whole, write_whole
 
 
 def test_text_and_bytes(tmp_path):
@@ -52,3 +52,35 @@ def test_refusals_name_the_path_and_the_repair(tmp_path):
         write_whole(tmp_path / "nowhere" / "file", "x")
     with pytest.raises(InputError, match=r"cannot be written \(File name too long\)"):
         write_whole(tmp_path / ("x" * 300), "x")
+
+
+def test_what_would_never_end_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    for name in ("pipe", "endless"):
+        for pipes in (False, True):
+            with pytest.raises(OSError, match="this is a pipe or a device, not a file"):
+                read_whole(tmp_path / name, pipes=pipes)
+    with pytest.raises(IsADirectoryError):
+        read_whole(tmp_path)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    (tmp_path / "file").write_bytes(bytes(2 << 20))
+    assert len(read_whole(tmp_path / "file", 2 << 20)) == len(read_whole(tmp_path / "file", None)) == 2 << 20
+    with pytest.raises(OSError, match="this is larger than 1 MiB, which is the most that is read"):
+        read_whole(tmp_path / "file", 1 << 20)
+
+
+def test_the_pipe_of_a_shell_is_read(tmp_path):
+    """As a shell has it for <(command)."""
+    reading, writing = os.pipe()
+    timer = threading.Timer(0.2, lambda: (os.write(writing, b"late"), os.close(writing)))
+    timer.start()
+    try:
+        assert read_whole(f"/dev/fd/{reading}", pipes=True) == b"late"
+        with pytest.raises(OSError, match="a pipe or a device"):
+            read_whole(f"/dev/fd/{reading}")
+    finally:
+        timer.join()
+        os.close(reading)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -225,6 +226,12 @@ def test_a_file_of_another_behaviour_is_refused(tmp_path):
     other = altered_copy(tmp_path, player, policy=player.policy[::-1] + 0.01)
     with pytest.raises(InputError, match="plays differently"):
         Player.load(other)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe is not a saved player"):
+        Player.load(tmp_path / "pipe")
 
 
 def test_the_opponent_counts_only_for_those_who_see_it(tmp_path):

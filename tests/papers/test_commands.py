@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -124,6 +125,11 @@ def test_report_of_any_study(tmp_path, coebl):
     assert "Who is ahead?</p>" in page
     assert 'data-claim="' not in page
     assert "coebl run study.toml --out results" in page
+    shutil.rmtree(tmp_path / "results" / "cells")
+    done = coebl("report", "results", "--out", "other.html", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, coebl("results", "results", cwd=tmp_path).stderr)
+    assert "no cell is finished yet" in done.stderr
+    assert not (tmp_path / "other.html").exists()
     figures = coebl("figures", "results", cwd=tmp_path)
     assert figures.returncode == 2
     assert "this is the study mine, not that of a paper" in figures.stderr

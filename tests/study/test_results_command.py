@@ -3,8 +3,12 @@
 import csv
 import io
 import json
+import os
+import shutil
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -100,6 +104,32 @@ def test_a_folder_that_mixes_processors_says_so(folder, coebl, monkeypatch):
     assert coebl("results", folder).stderr == ""
     monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
     assert coebl("results", folder).stderr == "made on two kinds of processors\n"
+    assert coebl("run", folder / "study.toml", "--out", folder).stderr.endswith("made on two kinds of processors\n")
+
+
+def test_a_pipe_in_the_place_of_the_cache_is_left_alone(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / "checked.cache").unlink()
+    os.mkfifo(copy / "checked.cache")
+    with interrupted_after(20):  # it would wait for somebody to read the pipe
+        assert len(Results(copy).summary()) == 8
+        store = Store.open(copy)
+        store.finished([])
+    assert (copy / "checked.cache").is_fifo()
+
+
+@contextmanager
+def interrupted_after(seconds):
+    def interrupt(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_cells_that_are_missing_are_counted(results, folder, tmp_path):

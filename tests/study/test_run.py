@@ -220,14 +220,14 @@ def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_
     done = failing(coebl, tmp_path, "all(__import__('itertools').repeat(1))", "--cell-timeout", 5)
     assert done.returncode == 1, done.stderr
     assert "1 cell run, 0 found" in done.stdout
-    assert "1 cell failed: it took longer than 5 s; raise --cell-timeout" in done.stderr
+    assert "1 cell failed: moody.py, policy, line 14: it took longer than 5 s; raise --cell-timeout" in done.stderr
     text = next((tmp_path / "results" / "failed").glob("*.txt")).read_text()
     assert 'moody.py", line 14 in' in text  # where it was
 
 
 def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_so(tmp_path):
     long = Cell("rps", "exp3", "uniform", 10**7, (1,), metrics=("regret",))
-    assert play(long, 0.2).cause.startswith("it took longer than 0.2 s;")
+    assert play(long, 0.2).cause.startswith("exp3 v uniform: it took longer than 0.2 s;")
     assert "LateError" in play(long, 0.2).traceback
     (tmp_path / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', "__import__('os')._exit(3)"))
     assert play(replace(long, row=f"{tmp_path}/moody.py:Moody", rounds=40), 60.0).cause == CRASHED
@@ -239,7 +239,7 @@ def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
     code = "error = RuntimeError('odd'); error.lock = __import__('threading').Lock(); raise error"
     done = failing(coebl, tmp_path, code)
     assert "1 cell failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
-    assert done.stderr.count("odd") == 1
+    assert done.stderr.count("odd") == 2  # at once, and with the number of cells at the end
     assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 1
 
 
@@ -253,6 +253,74 @@ def test_a_cause_is_one_line_with_its_number_of_cells(tmp_path):
     study = parse_study(text, str(tmp_path / "study.toml"))
     outcome = run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
     assert outcome.causes == {f"{tmp_path}/moody.py, line 14: RuntimeError: not today": 4}
+
+
+SLOW = """
+import time
+from coebl import Learner
+
+class Slow(Learner):
+    def start(self, seat):
+        self.seat = seat
+    def policy(self, t):
+        while t > 20:
+            time.sleep(0.001)
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+class Slower(Slow):
+    def policy(self, t):
+        return self.wait(t)
+    def wait(self, t):
+        return super().policy(20) if t < 20 else [time.sleep(0.001) for _ in range(10**9)]
+"""
+
+
+def test_learners_that_are_late_are_told_apart(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    text = (
+        'name = "late"\nrounds = 40\nseeds = 1\ngames = ["rps"]\nlearners = ["slow.py:Slow", "slow.py:Slower"]\n'
+        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    study = parse_study(text, str(tmp_path / "study.toml"))
+    causes = [play(cell, 1.0).cause for cell in study.cells]
+    assert causes == [
+        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or repair the learner.",
+        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or repair the learner.",
+    ]
+
+
+def test_a_mistake_in_ones_own_learner_is_told_before_the_work(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
+    text = (
+        'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps", "diagonal:2"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
+    )
+    (tmp_path / "study.toml").write_text(text)
+    line = (
+        "coebl: moody.py, line 13: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
+        "was run. Repair the file.\n"
+    )
+    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert not (tmp_path / "results").exists()
+    (tmp_path / "study.toml").write_text(text.replace("moody.py:Moody", "uniform"))
+    assert coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path).returncode == 0
+    (tmp_path / "study.toml").write_text(text)  # and in a folder that is there
+    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
+def test_what_fails_in_some_games_only_is_left_to_the_run(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "self.shape[1] == 3"))
+    (tmp_path / "study.toml").write_text(
+        'name = "some"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps", "diagonal:2"]\n'
+        'learners = ["moody.py:Moody"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    lines = done.stderr.splitlines()
+    cause = "moody.py, line 14: RuntimeError: not today"
+    assert [line for line in lines if "failed: " in line] == [f"a cell failed: {cause}", f"2 cells failed: {cause}"]
 
 
 def test_two_runs_do_not_do_the_same_work(here, coebl):

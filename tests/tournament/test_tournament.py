@@ -134,11 +134,22 @@ def test_what_is_not_finished_is_left_out_and_named(coebl, tmp_path):
 
 
 def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
+    (tmp_path / "mine.py").write_text(MINE.replace("seat.actions > 3", "seat.runs > 2"))  # but for its first try
     _, said, _ = coebl(*QUICK)
     assert "mine.py:Mine is left out: none of its matches is finished." in said
     assert "48 matches" in said
     assert "uniform" in said
+
+
+def test_a_learner_that_fails_from_the_first_is_told_before_the_work(coebl, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
+    code, said, complaint = coebl(*QUICK)
+    assert (code, "cells run" in said) == (2, False)
+    assert complaint == (
+        "coebl: mine.py, line 15: ArithmeticError: too many actions (mine.py:Mine, in its first rounds); nothing was "
+        "run. Repair the file.\n"
+    )
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):

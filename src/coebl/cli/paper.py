@@ -197,6 +197,8 @@ def report_command(
     from coebl.study import Results
 
     results = Results(folder)
+    if not results.matches():
+        raise InputError(results.why_empty())
     path = out or folder / PAGE
     paper = paper_of(results.store.name)
     if paper:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from coebl.cli.screen import print_table, say
+from coebl.core.errors import printable
 
 if TYPE_CHECKING:
     from coebl.study import Results, Study
     from coebl.tournament.outcome import Finished
 
 _MOST = 24  # learners that fit a screen
+
+
+def print_notices(results: Results) -> None:
+    """Print what somebody who compares these results should know."""
+    for notice in results.notices():
+        print(printable(notice), file=sys.stderr)
 
 
 def print_ranking(results: Results, study: Study | None = None) -> None:

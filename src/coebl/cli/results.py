@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli.app import StudyFolder, app, cells_text, width
-from coebl.cli.rankings import print_ranking
+from coebl.cli.rankings import print_notices, print_ranking
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
 
@@ -127,8 +126,7 @@ def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
         kind = kinds.get(learner)
         if kind in REFERENCES:
             print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
-    for notice in results.notices():
-        print(notice, file=sys.stderr)
+    print_notices(results)
     matches = {(row["game"], row["noise"], row["row"], row["column"]) for row in rows}
     labels = [about["labels"] for about in results.metadata()]
     used = sum((one["game"], one["noise"], one["row"], one["column"]) in matches for one in labels)
@@ -180,8 +178,7 @@ def compare_command(
     else:
         for one in found:
             _print_comparison(one)
-        for notice in results.notices():
-            print(notice, file=sys.stderr)
+        print_notices(results)
 
 
 def _print_comparison(found: Comparison) -> None:

@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
 _GAP = "  "
-_LEAST = 12  # characters of a column that is cut
 _BINDING = "\u00a0"  # a space at which no line ends
 _BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
+_LEAST = 12  # characters of a column that is cut
 
 
 def console() -> Console:
@@ -49,7 +49,7 @@ def say(text: str, style: str = "", hang: int = 0) -> None:
     No line begins with the unit of a number, or inside an equation.
 
     Args:
-        text: its first line may be indented, and all others are so then.
+        text: if its first line is indented, all others are too.
         style: of the whole of it.
         hang: how much farther all lines but the first are indented.
     """

@@ -7,13 +7,14 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from coebl.cli.app import DeviceOption, app, cells_text
-from coebl.cli.rankings import print_ranking
+from coebl.cli.rankings import print_notices, print_ranking
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core; one for a GPU.")]
 Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")]
+
+_MOST_CAUSES = 12  # of failures, that are printed
 
 
 @app.command("run")
@@ -63,7 +66,9 @@ def run_command(
     summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
     if summary.finished or summary.used:
         with going_on(shlex.join(again), workers, dask):
-            print_ranking(Results(out), study)
+            results = Results(out)
+            print_ranking(results, study)
+            print_notices(results)
         name = shlex.quote(str(out))
         print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
@@ -99,14 +104,18 @@ def run_study(
     from coebl.study.progress import duration
 
     with going_on(command, workers, dask), dask_executor(dask) if dask else nullcontext() as executor:
-        summary = run(study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command)
+        summary = run(
+            study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command, rehearse=True
+        )
     for note in summary.notes:
         print(printable(note), file=sys.stderr)
     _print_left_alone(summary.left_alone)
     rest = f" ({cells_text(summary.used)} of earlier runs are used)" if summary.used > summary.found else ""
     print(f"{cells_text(summary.finished)} run, {summary.found} found{rest}, in {duration(summary.seconds)}: {out}")
-    for cause, count in summary.causes.items():
+    for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
         print(f"{cells_text(count)} failed: {printable(cause)}", file=sys.stderr)
+    if len(summary.causes) > _MOST_CAUSES:
+        print(f"and {len(summary.causes) - _MOST_CAUSES} more causes", file=sys.stderr)
     if summary.failed:
         print(f"tracebacks are in {out / 'failed'}; run again to retry", file=sys.stderr)
     return summary
@@ -114,7 +123,12 @@ def run_study(
 
 @contextmanager
 def going_on(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
-    """If a run, or what follows it, is stopped by Ctrl-C or SIGTERM, print how to continue, and end."""
+    """If a run, or what follows it, is stopped by Ctrl-C or SIGTERM, print how to continue, and end.
+
+    The same if its workers are lost.
+    """
+    from coebl.study.errors import ClusterError, LostError
+
     where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -122,6 +136,8 @@ def going_on(command: str, workers: int | None, dask: str | None) -> Iterator[No
     except KeyboardInterrupt as interrupt:
         print(f"\ncoebl: stopped; to continue: {command}{where}", file=sys.stderr)
         sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
+    except LostError as error:
+        raise ClusterError(f"{error} To continue: {command}{where}") from None
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coebl.cli.app import DeviceOption, app, repeated
-from coebl.cli.rankings import print_standings
+from coebl.cli.rankings import print_notices, print_standings
 from coebl.cli.screen import say
 from coebl.cli.studies import Dask, Workers, going_on, run_study
 
@@ -58,6 +58,7 @@ def tournament_command(
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
     from coebl.core.devices import check_device
+    from coebl.study import Results
     from coebl.tournament.outcome import finish
     from coebl.tournament.plan import (
         field_of,
@@ -89,6 +90,7 @@ def tournament_command(
         else:
             outcome = finish(chosen, study, out, command, named)
             files = _tell_standings(outcome, details, chosen.description if quick else "")
+        print_notices(Results(out))
     print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
     if summary.failed:
         raise typer.Exit(1)

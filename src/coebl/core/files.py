@@ -1,16 +1,47 @@
-"""Writing files that are there whole or not at all."""
+"""Reading the files of a user, and writing files that are there whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
+import stat
 from pathlib import Path
 
 from coebl.core.errors import InputError
 
 PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names of files that are being written
+
+MOST_TEXT = 64 << 20  # bytes of a text that is read
+_PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # what a shell puts in the place of <(command), and of a pipe
+
+
+def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:
+    """The content of a file that a user has named; an OSError with a reason in words for what would never end.
+
+    Args:
+        path: of a file. Of a pipe, one would wait for somebody to write into it; a device may have no end.
+        most: the bytes that are read at most; None for no limit.
+        pipes: whether the shell may have put a pipe there.
+    """
+    # without O_NONBLOCK, to open a pipe would wait, too
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as stream:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if stat.S_ISFIFO(mode) and pipes and os.fspath(path).startswith(_PIPES):
+            os.set_blocking(handle, True)
+        elif not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "this is a pipe or a device, not a file")
+        if most is None:
+            return stream.read()
+        content = stream.read(most + 1)
+        if len(content) > most:
+            raise OSError(errno.EFBIG, f"this is larger than {most >> 20} MiB, which is the most that is read")
+        return content
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: bool = False) -> Path:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from coebl.core.errors import InputError
+from coebl.core.files import read_whole
 
 # The extra that installs each optional package.
 _EXTRAS = {
@@ -67,7 +68,7 @@ def load_file(path: str) -> ModuleType:
     """
     file = Path(path)
     try:
-        content = file.read_bytes()
+        content = read_whole(file)
     except OSError as error:
         reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"{path}: {reason}; accepted: path/to/file.py:Name. Check the path.") from None

@@ -6,14 +6,13 @@ import io
 import json
 import os
 import secrets
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, check_whole, shorten
-from coebl.core.files import write_whole
+from coebl.core.files import read_whole, write_whole
 from coebl.core.specs import split_spec
 from coebl.engine.seated import Seated, build_seat
 from coebl.learners import LEARNERS, Learner, parse_learner
@@ -205,7 +204,7 @@ class _Saved(NamedTuple):
 
 def _read(path: str | os.PathLike[str]) -> _Saved:
     try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as stored:
+        with np.load(io.BytesIO(read_whole(path, None)), allow_pickle=False) as stored:
             settings = json.loads(stored["settings"].tobytes())
             history = zip(*(stored[name].tolist() for name in ("action", "opponent", "reward")), strict=True)
             saved = _Saved(settings, list(history), np.asarray(stored["policy"], np.float64))

@@ -19,6 +19,7 @@ from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 
+_SUM = hashlib.sha256().digest_size  # bytes at the beginning of the file: the sum of the table that follows
 _KEY = b"coebl"  # of the version that checked: another one checks otherwise
 
 
@@ -47,11 +48,12 @@ class Checked:
     @cached_property
     def _files(self) -> dict[str, tuple[bytes, Brief]]:
         """Sums and briefs by the digest of the cell."""
-        parquet = require("pyarrow.parquet")
+        pa, parquet = require("pyarrow"), require("pyarrow.parquet")
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, NotImplementedError):
-            if self._path.is_file():
-                # every page has a checksum, so that a flipped bit is noticed
-                file = parquet.ParquetFile(self._path, page_checksum_verification=True)
+            data = self._path.read_bytes() if self._path.is_file() else b""
+            total, table = data[:_SUM], data[_SUM:]
+            if hashlib.sha256(table).digest() == total:  # so that a flipped bit is noticed, wherever it is
+                file = parquet.ParquetFile(pa.BufferReader(table))
                 if file.schema_arrow.metadata[_KEY] == coebl.__version__.encode():
                     columns = (column.to_pylist() for column in file.read(_COLUMNS).columns)
                     return {
@@ -71,7 +73,7 @@ class Checked:
 
     def write(self) -> None:
         """Write the file, if anything was added."""
-        if self._changed:
+        if self._changed and (self._path.is_file() or not self._path.exists()):  # into a pipe it would wait
             with contextlib.suppress(InputError):  # a folder that is read only can still be read
                 write_whole(self._path, self._bytes())
                 self._changed = False
@@ -84,9 +86,9 @@ class Checked:
         schema_metadata = {_KEY: coebl.__version__.encode()}
         table = pa.table(dict(zip(_COLUMNS, arrays, strict=True))).replace_schema_metadata(schema_metadata)
         sink = pa.BufferOutputStream()
-        parquet.write_table(table, sink, compression="zstd", use_dictionary=False, write_page_checksum=True)
+        parquet.write_table(table, sink, compression="zstd", use_dictionary=False)
         data: bytes = sink.getvalue().to_pybytes()
-        return data
+        return hashlib.sha256(data).digest() + data
 
 
 _COLUMNS = ["digest", "sum", "about", "last"]

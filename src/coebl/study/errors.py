@@ -24,6 +24,10 @@ class ClusterError(CoeblError):
     """The workers of a study cannot be reached."""
 
 
+class LostError(ClusterError):
+    """The workers of a study no longer answer; what is finished is kept."""
+
+
 def system_error(path: Path, error: OSError) -> StoreError:
     """What the system says about a path."""
     return StoreError(f"{path}: {one_line(error.strerror or error)}; free some space, or use another folder.")

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
+_MOST_LINES = 5  # that are told while it runs
 _EVERY = 10.0  # seconds between the lines in a log
 _SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is printed: see `Progress._time_left`
 
@@ -24,7 +25,7 @@ class Progress:
         self._counter = counter
         self._stopped = threading.Event()
         self._cells, self._found, self._work = cells, found, work
-        self._finished = self._failed = self._rounds_done = 0
+        self._finished = self._failed = self._rounds_done = self._lines = 0
         self._work_done = 0.0
         self._started = self._said = time.monotonic()
         self._first: tuple[float, float] | None = None  # when the first work was seen, and how much it was
@@ -97,6 +98,16 @@ class Progress:
         elif not self._quiet and now - self._said >= _EVERY:
             self._said = now
             print(self, file=sys.stderr, flush=True)
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar; of many lines, the first ones."""
+        self._lines += 1
+        if self._quiet or self._lines > _MOST_LINES:
+            return
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
 
     def __str__(self) -> str:
         elapsed = max(time.monotonic() - self._started, 1e-9)

@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.devices import array_module
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, printable
 from coebl.core.text import one_line
 from coebl.engine.normals import compile_normals
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
-from coebl.study.errors import ClusterError
+from coebl.study.errors import LostError
 from coebl.study.estimate import rounds_of, work_of
 from coebl.study.plan import make_plan
 from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
+from coebl.study.rehearsal import check_own, own_cells
 from coebl.study.schema import Study
 from coebl.study.store import Store
 from coebl.study.work import CRASHED, MOST_SECONDS, Failure, count_into, play
@@ -64,6 +65,7 @@ def run(
     cell_timeout: float | None = None,
     quiet: bool = False,
     command: str | None = None,
+    rehearse: bool = False,
 ) -> RunSummary:
     """Run what a study asks for and its folder does not hold yet, and keep each cell as soon as it is done.
 
@@ -76,6 +78,8 @@ def run(
         cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
         quiet: no progress.
         command: what to note as the command in the folder's log of runs.
+        rehearse: try the user's own learners, games, noises and metrics first, for a few rounds. One that fails by an
+            error in its file is refused, before anything is run.
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
 
@@ -94,8 +98,11 @@ def run(
             "no limit."
         )
     started = time.perf_counter()
-    if executor is None and not Path(out).exists():
-        _check_usable(study.cells)  # before the folder is made
+    new = _is_new(Path(out))
+    if executor is None and new:
+        _check_usable(study.cells)  # before anything is written
+    if rehearse and new:
+        _rehearse(study.cells)
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
         plan = make_plan(study, store)
@@ -106,6 +113,10 @@ def run(
         failed: dict[Cell, Failure] = {}
         if executor is None:
             _check_usable(todo)
+        if rehearse and not new:
+            _rehearse(todo)
+        first = {cells[0] for cells in own_cells(reversed(todo)).values()}
+        todo.sort(key=lambda cell: cell not in first)  # what one's own files do wrong shows soon
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
@@ -121,6 +132,8 @@ def run(
                         store.keep(outcome)
                         finished += 1
                     else:
+                        if outcome.cause not in {failure.cause for failure in failed.values()}:
+                            progress.say(f"a cell failed: {printable(outcome.cause)}")
                         failed[cell] = outcome
                         store.record_failure(cell, outcome.traceback, outcome.cause)
                     progress.done(rounds_of(cell), works[cell], failed=cell in failed)
@@ -141,6 +154,23 @@ def run(
         used=plan.stored - plan.left_alone,
         causes=dict(Counter(failure.cause for failure in failed.values()).most_common()),
     )
+
+
+def _rehearse(cells: Iterable[Cell]) -> None:
+    """Refuse what a user's own files do wrong from the first; the quickest cells are tried."""
+    works = work_of(cells)
+    tries = own_cells(sorted(works, key=works.__getitem__))
+    if tries:
+        warm_up(cell for cells in tries.values() for cell in cells)
+        check_own(tries)
+
+
+def _is_new(folder: Path) -> bool:
+    """Whether there is nothing in a folder yet; what cannot be looked into is for the store to tell."""
+    try:
+        return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except OSError:
+        return False
 
 
 def _check_usable(cells: Iterable[Cell]) -> None:
@@ -207,9 +237,7 @@ def _submitted(
             except BrokenExecutor:
                 raise
             except CancelledError:
-                raise ClusterError(
-                    "the workers no longer answer; what is finished is kept. Start them again."
-                ) from None
+                raise LostError("the workers no longer answer; what is finished is kept. Start them again.") from None
             except Exception as error:  # of the executor: what a cell raises comes back as a Failure
                 outcome = Failure(f"{type(error).__name__}: {one_line(error)}", str(error))
             yield cell, outcome

@@ -17,6 +17,7 @@ from typing import Any
 
 from coebl.core.devices import Device, check_device
 from coebl.core.errors import InputError, nearest
+from coebl.core.files import read_whole
 from coebl.engine.match import MOST_ROUNDS
 from coebl.study.cell import Cell
 from coebl.study.checks import GameChecks
@@ -136,7 +137,7 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # some editors put a mark in front
+        text = read_whole(path, pipes=True).decode("utf-8-sig")  # some editors put a mark in front
     except UnicodeDecodeError as error:
         raise StudyError([f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8."]) from None
     except OSError as error:

@@ -5,28 +5,33 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import multiprocessing
+import re
 import signal
 import sys
 import tempfile
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from types import TracebackType
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 from coebl.core.errors import UserCodeError
 from coebl.core.specs import split_spec
 from coebl.core.text import one_line
+from coebl.engine import simulate
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
 
 CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
 _PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
 MOST_SECONDS = 10**7  # that a cell may be given: timers have their limits
+_FEW = 5  # rounds of a rehearsal
 _GRACE = 1.0  # seconds after which a cell that does not end when it is told to is ended
 
 
@@ -35,6 +40,11 @@ class Failure(NamedTuple):
 
     cause: str  # on one line
     traceback: str
+    file: str = ""  # of a user's own, as the cell names it, in which an error was raised
+
+
+class _EnoughError(BaseException):
+    """The first rounds of a cell have been played."""
 
 
 class LateError(BaseException):
@@ -60,26 +70,58 @@ def play(cell: Cell, seconds: float | None = None, work: float = 0.0) -> CellFil
         work: how much is added to the shared counter of work, little by little.
     """
     if seconds is not None and sys.platform == "linux" and _in_main_thread():
-        return _play_apart(cell, seconds, work)
+        return _apart(partial(_play, cell, seconds, work), cell, seconds)
     return _play(cell, seconds, work)
 
 
-def _play_apart(cell: Cell, seconds: float, work: float) -> CellFile | Failure:
-    """Run a cell in a copy of this process, which can be ended whatever it does."""
+def rehearse(cell: Cell, seconds: float) -> Failure | None:
+    """Play the first rounds of a cell, for a seed or two: why they fail, or None if they do not.
+
+    Args:
+        cell: which one; it is played on the processor.
+        seconds: how long they may take, as for `play`.
+    """
+    if sys.platform == "linux" and _in_main_thread():
+        return _apart(partial(_rehearse, cell, seconds), cell, seconds)
+    return _rehearse(cell, seconds)
+
+
+def _rehearse(cell: Cell, seconds: float) -> Failure | None:
+    def stop(_: int) -> None:
+        raise _EnoughError
+
+    try:
+        with _within(seconds):
+            metrics, first = cell.metrics, cell.seeds[:2]
+            simulate(cell.match(), first, record=cell.record, metrics=metrics, block_rounds=_FEW, progress=stop)
+    except _EnoughError:
+        pass
+    except (Exception, SystemExit, LateError) as error:
+        return _failure(cell, error, seconds)
+    return None
+
+
+_Outcome = TypeVar("_Outcome")
+
+
+def _apart(task: Callable[[], _Outcome], cell: Cell, seconds: float) -> _Outcome | Failure:
+    """Do something for a cell in a copy of this process, which can be ended whatever it does."""
     _load_modules()
     context = multiprocessing.get_context("fork")  # a fresh process would take a second to import what it needs
     receiving, sending = context.Pipe(duplex=False)
     with receiving, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stack:
         with sending:
-            process = context.Process(target=_play_into, args=(sending, stack, cell, seconds, work), daemon=True)
-            process.start()
+            process = context.Process(target=_send, args=(sending, stack, task, seconds), daemon=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of threads, none of which the copy needs
+                process.start()
         try:
-            outcome: CellFile | Failure = receiving.recv()
+            outcome: _Outcome | Failure = receiving.recv()
         except (EOFError, OSError):  # the latter if it was ended while it sent its answer
             process.join()
             stack.seek(0)
             text = stack.read()
-            cause = _late(seconds) if text else CRASHED
+            cause = _late(seconds, _place_in_stack(cell, text)) if text else CRASHED
             outcome = Failure(cause, f"{cause}\n{text}")
         process.join()
         return outcome
@@ -91,11 +133,11 @@ def _load_modules() -> None:
     _play(Cell("rps", "ucb", "exp3", rounds=2, seeds=(0,)), None, 0.0)
 
 
-def _play_into(sending: Connection, stack: TextIO, cell: Cell, seconds: float, work: float) -> None:
+def _send(sending: Connection, stack: TextIO, task: Callable[[], object], seconds: float) -> None:
     # compiled code that does not return to Python hears no signal; the watchdog is a thread that needs no Python
     faulthandler.dump_traceback_later(seconds + _GRACE, exit=True, file=stack)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # end when the worker ends, however that comes
-    sending.send(_play(cell, seconds, work))
+    sending.send(task())
 
 
 def _play(cell: Cell, seconds: float | None, work: float) -> CellFile | Failure:
@@ -112,31 +154,61 @@ def _play(cell: Cell, seconds: float | None, work: float) -> CellFile | Failure:
     try:
         with _within(seconds) as still_in_time:
             return make_cell_file(cell, cell.run(count))
-    except LateError:
-        return Failure(_late(seconds), traceback.format_exc())
-    except (Exception, SystemExit) as error:
-        return Failure(_cause(cell, error), "".join(traceback.format_exception(error)))
-
-
-def _late(seconds: float | None) -> str:
-    return f"it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
+    except (Exception, SystemExit, LateError) as error:
+        return _failure(cell, error, seconds)
 
 
 def _in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _cause(cell: Cell, error: BaseException) -> str:
-    """The error on one line, with the last line of a user's own file that led to it."""
+def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure:
+    """Why a cell has no result: the error on one line, with the place in a user's own file that led to it."""
+    text = "".join(traceback.format_exception(error))
+    if isinstance(error, LateError):
+        return Failure(_late(seconds, _place_of(cell, error.__traceback__)), text)
     if isinstance(error, UserCodeError) and error.__cause__ is not None:
         error = error.__cause__  # the same for all rounds and seats, so that alike causes are counted as one
     cause = f"{type(error).__name__}: {one_line(error)}"
-    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, cell.noise or "", *cell.metrics))
-    own = {Path(name).resolve(): name for name in names if name}
+    own = _own_files(cell)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if name := own.get(Path(frame.filename).resolve()):
-            return f"{name}, line {frame.lineno}: {cause}"
-    return cause
+            return Failure(f"{name}, line {frame.lineno}: {cause}", text, name)
+    return Failure(cause, text)
+
+
+def _own_files(cell: Cell) -> dict[Path, str]:
+    """The user's own Python files that a cell names."""
+    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, cell.noise or "", *cell.metrics))
+    return {Path(name).resolve(): name for name in names if name}
+
+
+def _late(seconds: float | None, place: str) -> str:
+    return f"{place}: it took longer than {seconds:g} s; raise --cell-timeout, or repair the learner."
+
+
+def _place_of(cell: Cell, trace: TracebackType | None) -> str:
+    """The last function of a user's own file that was running, with the line at which it begins, or who played.
+
+    Where in the function it was is chance: by its beginning, alike causes are counted as one.
+    """
+    own, place = _own_files(cell), f"{cell.row} v {cell.column}"
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = own.get(Path(code.co_filename).resolve())
+        if name and not code.co_name.startswith("<"):  # <lambda>, <listcomp>: parts of a function
+            place = f"{name}, {code.co_name} at line {code.co_firstlineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _place_in_stack(cell: Cell, stack: str) -> str:
+    """As `_place_of`, from what the watchdog wrote of a process: the last call first, and without beginnings."""
+    own = _own_files(cell)
+    for file, line, function in re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', stack, re.MULTILINE):
+        if name := own.get(Path(file).resolve()):
+            return f"{name}, {function}, line {line}"
+    return f"{cell.row} v {cell.column}"
 
 
 @contextmanager

@@ -40,8 +40,8 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterab
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    asked = {split_spec(LEARNERS.canonical(spec)).without_folder for spec in shortest(named)}
-    own = [one.learner for one in found.standings if one.learner in asked]
+    subjects = {split_spec(LEARNERS.canonical(spec)).without_folder for spec in shortest(named)}
+    own = [one.learner for one in found.standings if one.learner in subjects]
     about = about_run(suite, results, command)
     return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
 

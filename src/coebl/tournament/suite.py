@@ -11,10 +11,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError, check_whole, nearest, shorten
+from coebl.core.files import read_whole
 from coebl.games import GAMES
 from coebl.tournament.statements import Statement, read_statement
 
@@ -103,9 +103,8 @@ def read_suite(name: str = DEFAULT) -> Suite:
     (13, 50, ('exp3', 'exp3-ix', 'exp3-ix-neu'))
     """
     if name.endswith(".toml"):
-        path = Path(name)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_whole(name, pipes=True).decode("utf-8").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8"
             raise InputError(f"{name} cannot be read ({reason}); accepted: a suite's TOML file.") from None

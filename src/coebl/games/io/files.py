@@ -5,12 +5,13 @@ To add a format, write a module with `read` and `write`, and one line here.
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any, Protocol
 
 from coebl.core.errors import InputError, nearest
-from coebl.core.files import write_whole
+from coebl.core.files import MOST_TEXT, read_whole, write_whole
 from coebl.games.game import Game
 from coebl.games.io import csv_format, json_format, nfg_format, npy_format
 
@@ -93,10 +94,12 @@ def _format(path: Path) -> Format:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_whole(path, None if path.suffix.lower() == ".npy" else MOST_TEXT)
     except FileNotFoundError:
         beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(f"there is no such file{nearest(path.name, beside)} Check the name and the folder.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
+        if getattr(error, "errno", None) == errno.EFBIG:
+            raise InputError(f"{reason}; save the game as .npy, which has no limit.") from None
         raise InputError(f"cannot be read ({reason}); accepted: a readable file.") from None
