@@ -173,8 +173,8 @@ def test_against_the_slow_twin(name, game, zeros):
 def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
     for metric in all_metrics():
         assert METRICS[metric.name].factory is metric
-        assert metric.name in BY_HAND
-        assert metric.name in TWINS
+        assert metric.name in BY_HAND, f"{metric.name}: enter its numbers in BY_HAND of tests/test_metrics.py"
+        assert metric.name in TWINS, f"{metric.name}: write its twin, and enter it in TWINS of tests/oracles/metrics.py"
         assert METRICS[metric.name].title == metric.title
         assert metric.definition
         assert "\n" not in metric.definition

@@ -26,8 +26,9 @@ def test_the_speed_of_the_solver_is_that_of_the_benchmarks():
     assert f"{min(times)} to {max(times)} times as fast" in WORDS
 
 
-def test_the_match_is_what_the_command_prints(coebl):
+def test_the_match_is_what_the_command_prints(coebl, monkeypatch):
     """Line by line; what stands for an ellipsis is left out."""
+    monkeypatch.setenv("COLUMNS", "100")
     block = README.split("    $ coebl match ")[1].partition("\n\n    $ coebl list")[0].splitlines()
     words, shown = block[0].split(), [line.removeprefix("    ") for line in block[1:]]
     out = coebl("match", *words).stdout.splitlines()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from curves import sources
 from reference import Page
@@ -23,7 +25,9 @@ _KEPT = ROOT / "build" / "notebook"
 def executed() -> Any:
     """The notebook with its outputs. What a cell raises is raised here."""
     notebook = _FORMAT.read(NOTEBOOK, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    with TemporaryDirectory() as folder:  # of the sockets: over TCP, a kernel warns of who may listen
+        config = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
+        NotebookClient(notebook, timeout=300, kernel_name="python3", config=config).execute()
     return notebook
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from coebl.cli.play import tidy_value
 from coebl.core.registry import Registry
 from coebl.core.specs import Entry
-from coebl.games import GAMES, NOISES, parse_game
+from coebl.games import GAMES, NOISES, Game, parse_game
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS, Metric
@@ -114,6 +115,12 @@ def _bound(learner: type[Learner]) -> str:
 # Games, metrics, noises, operators
 
 
+def _start_of_show(game: Game) -> str:
+    """What `coebl show` prints of a game before it describes it."""
+    low, high = game.payoff_range
+    return f"{game}\n\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}"
+
+
 def game_pages() -> Iterator[Page]:
     """A page per game, and a list of them."""
     rows = []
@@ -130,7 +137,7 @@ def game_pages() -> Iterator[Page]:
             _parameters(entry),
             "## Solved",
             f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
-            f"```console\n{game}\n\nvalue {game.value + 0.0:.6g}\n```",
+            f"```console\n{_start_of_show(game)}\n...\n```",
             f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
             f"{game.unique_equilibrium.reason}.",
             f"![Payoffs and equilibrium]({entry.name}-payoffs.svg)",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import coebl.games
-from coebl import Game
+from coebl import Game, parse_game
 from coebl.learners import LEARNERS, _template
 from coebl.study.match_ups import MATCH_UPS
 from coebl.study.reading import ACCEPTED
@@ -123,6 +123,22 @@ def test_a_broken_snippet_is_found():
     assert faults_of_snippets(text) == [spoilt, missing, formatted]
 
 
+def test_a_game_is_shown_as_the_command_shows_it(generators, coebl):
+    from reference import _start_of_show
+
+    for spec in ("diagonal:n=3", "biased-rps", "kuhn-poker"):
+        assert coebl("show", spec).stdout.startswith(f"{_start_of_show(parse_game(spec))}\n\n")
+
+
+def test_bounds_are_sentences(generators):
+    from reference import _bound
+
+    for entry in LEARNERS:
+        text = _bound(entry.factory)
+        assert text.endswith(".")
+        assert "None elsewhere" not in text
+
+
 def test_the_example_learns_to_inspect(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from inspection import OUTCOME, play
@@ -135,7 +151,7 @@ def test_the_example_learns_to_inspect(monkeypatch):
     assert abs(inspector.policy - equilibrium).sum() < abs(uniform - equilibrium).sum() / 2
 
 
-def test_the_notebook_runs(generators, monkeypatch):
+def test_the_notebook_runs(generators, monkeypatch, capfd):
     from notebook import executed
 
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
@@ -143,6 +159,7 @@ def test_the_notebook_runs(generators, monkeypatch):
     outputs = [output for cell in executed().cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert any("no failures" in output.get("text", "") for output in outputs)
+    assert "WARNING" not in capfd.readouterr().err
 
 
 @pytest.mark.slow

@@ -92,7 +92,11 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
 
 def test_every_learner_has_a_twin():
     with_twin = {split_spec(spec).name for spec in TWINS}
-    assert [name for name in LEARNERS.names if LEARNERS[name].factory.improves and name not in with_twin] == []
+    without = [name for name in LEARNERS.names if LEARNERS[name].factory.improves and name not in with_twin]
+    assert not without, (
+        f"{', '.join(without)}: no twin; write one in tests/oracles/learners.py, as EpsilonGreedyTwin is, and enter it "
+        "in TWINS of tests/learners/test_twins.py: see CONTRIBUTING.md"
+    )
 
 
 @pytest.mark.parametrize("game", PAYOFFS)

@@ -79,7 +79,9 @@ class Coebl(Learner):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:
-        """2 sqrt(2 c T m k log(2 T² m k)), the paper's theorem, for c >= 8 and T >= 2 m k; None elsewhere.
+        """2 sqrt(2 c T m k log(2 T² m k)), the paper's theorem, for c >= 8 and T >= 2 m k.
+
+        None elsewhere: nothing is proven there.
 
         >>> round(Coebl.regret_bound(2, 2, 1000), 1)
         2017.2

@@ -112,7 +112,9 @@ class Kin(Learner):
     def regret_bound(
         cls, actions: int, opponent_actions: int, rounds: int, optimism: str = "to-come", turnover: float = 0.1
     ) -> float | None:
-        """The bound of docs/kin-bound.md, for optimism=proven and otherwise the default parameters; None elsewhere.
+        """The bound of docs/kin-bound.md, for optimism=proven and otherwise the default parameters.
+
+        None elsewhere: nothing is proven there.
 
         >>> round(Kin.regret_bound(2, 2, 10_000, optimism="proven"), 1)
         6264.6

@@ -91,7 +91,12 @@ class Metric:
 
     @classmethod
     def within_bounds(cls, low: float, high: float) -> tuple[float, float]:
-        """An interval of its mean, as far as the mean can be there: Student's may go beyond."""
+        """An interval of its mean, cut at its bounds: Student's may go beyond them.
+
+        Args:
+            low: the lower end.
+            high: the upper end.
+        """
         least, largest = cls.bounds
         return max(low, least), min(high, largest)
 
