@@ -315,11 +315,12 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
 
 
 def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
+    late = MINE.replace("return self.moves", "return self.moves if t < 10 else 1 / 0")  # after the rehearsal
+    (tmp_path / "mine.py").write_text(late)
     words = ["tournament", "--suite", str(TINY), "--learners", "mine.py:Mine", "--learners", "hedge", "--seeds", "3"]
     code, said, complaint = coebl(*words, "--out", "out")
     assert code == 1
-    assert "too many actions" in complaint
+    assert "division by zero" in complaint
     mine, hedge = said.split("\nhedge\n")
     assert "(a) OPEN" in mine
     assert "Without data: 4 of 4." in mine.replace("\n", " ")
