@@ -11,3 +11,14 @@ def test_the_line_that_is_named_is_the_users_not_one_of_a_compiled_library(tmp_p
     with pytest.raises(ValueError, match="a must be") as raised:
         runpy.run_path(str(file))
     assert where(raised.value) == f"{file}, line 3"
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
+def test_installed_packages_are_not_the_users_code(tmp_path, folder):
+    """Wherever a system puts them: Debian has a name of its own."""
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "theirs.py").write_text("1 / 0\n")
+    (tmp_path / "mine.py").write_text(f"import runpy\nrunpy.run_path({str(tmp_path / folder / 'theirs.py')!r})\n")
+    with pytest.raises(ZeroDivisionError) as raised:
+        runpy.run_path(str(tmp_path / "mine.py"))
+    assert where(raised.value) == f"{tmp_path / 'mine.py'}, line 2"

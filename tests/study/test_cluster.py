@@ -18,7 +18,7 @@ from study_runs import CELLS, STUDY, cells_in, rows, start, wait_for
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "host": "127.0.0.1"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -54,7 +54,7 @@ CLUSTER = """
 import time
 from distributed import LocalCluster
 if __name__ == "__main__":
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "host": "127.0.0.1"}
     print(LocalCluster(**options).scheduler_address, flush=True)
     time.sleep(600)
 """

@@ -148,6 +148,17 @@ def test_causes_do_not_reach_the_terminal_raw(coebl, tmp_path, monkeypatch):
     assert done.stderr.splitlines()[0] == r"2 cells failed: ValueError: \x1b[2J"
 
 
+def test_of_many_causes_the_most_frequent_are_printed(coebl, tmp_path, monkeypatch):
+    (tmp_path / "study.toml").write_text(STUDY)
+    cells = parse_study(STUDY).cells[:2]
+    causes = {f"ValueError: {number}": 1 for number in range(14)}
+    ended = RunSummary(finished=0, found=0, failed=cells, notes=(), seconds=1.0, causes=causes)
+    monkeypatch.setattr("coebl.study.run", lambda *_, **__: ended)
+    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    assert done.stderr.count("1 cell failed: ValueError") == 12
+    assert "and 2 more causes\n" in done.stderr
+
+
 def test_a_study_that_has_grown_says_what_it_uses(coebl, tmp_path):
     text = 'name = "grown"\nrounds = 5\nseeds = 4\ngames = ["rps"]\nlearners = ["exp3", "uniform"]\n'
     text += 'metrics = ["regret"]\n[match-ups]\nself-play = true\n'

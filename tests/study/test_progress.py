@@ -102,3 +102,16 @@ def test_on_a_terminal_there_is_a_bar_that_follows_the_work(monkeypatch, capsys)
     assert told.startswith("1 of 3 cells are there already\n")
     assert "2 of 3 cells, 1 failed" in told
     assert "\u2501" in told  # of the bar
+
+
+def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    with Progress(cells=2, found=0, work=10.0) as progress:
+        for number in range(8):
+            progress.say(f"a cell failed: [bold]{'x' * 80} {number}")
+    told = capsys.readouterr().err
+    assert [f"a cell failed: [bold]{'x' * 80} {number}\n" in told for number in range(8)] == [True] * 5 + [False] * 3
+    with Progress(cells=2, found=0, work=10.0, quiet=True) as progress:
+        progress.say("not told")
+    assert capsys.readouterr().err == ""

@@ -68,7 +68,7 @@ def _run() -> object:
         return app(prog_name="coebl", standalone_mode=False)
     except (Exception, SystemExit) as error:  # with code 0 a file that ends the program would pass for a success
         line = where(error)
-        if isinstance(error, CoeblError) or not line:
+        if isinstance(error, CoeblError) or hasattr(error, "format_message") or not line:  # the words of a command
             raise
         raise UserCodeError(f"{line}: {reason_of(error)}; fix the file.") from error
 

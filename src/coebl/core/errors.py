@@ -14,6 +14,7 @@ from coebl.core.text import one_line
 Item = TypeVar("Item")
 
 _OWN = Path(__file__).parents[1]  # the folder of this package
+_INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages; the latter are Debian's
 _STANDARD = Path(traceback.__file__).parent  # that of Python's own modules
 
 
@@ -58,7 +59,8 @@ def where(error: BaseException) -> str:
 def _is_library(file: Path) -> bool:
     ours = _OWN in file.parents or _STANDARD in file.parents
     compiled = file.suffix == ".pyx"  # which has no folder: "numpy/random/mtrand.pyx"
-    return ours or compiled or "site-packages" in file.parts or file.name.startswith("<frozen")
+    installed = not _INSTALLED.isdisjoint(file.parts)
+    return ours or compiled or installed or file.name.startswith("<frozen")
 
 
 def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:
