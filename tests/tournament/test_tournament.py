@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -120,6 +121,9 @@ def test_how_good_is_mine(coebl, tmp_path):
     (tmp_path / "out" / "tournament" / "summary.json").write_text("{}")
     code, _, complaint = coebl("report", "out")
     assert code == 2
+    (tmp_path / "out" / "tournament" / "summary.json").unlink()
+    os.mkfifo(tmp_path / "out" / "tournament" / "summary.json")
+    assert coebl("report", "out") == (code, "", complaint)  # and is not waited for
     assert "its files are damaged. To recreate them: coebl tournament" in complaint
 
 

@@ -110,7 +110,8 @@ def run_study(
     for note in summary.notes:
         print(printable(note), file=sys.stderr)
     _print_left_alone(summary.left_alone)
-    rest = f" ({cells_text(summary.used)} of earlier runs are used)" if summary.used > summary.found else ""
+    are = "is" if summary.used == 1 else "are"
+    rest = f" ({cells_text(summary.used)} of earlier runs {are} used)" if summary.used > summary.found else ""
     print(f"{cells_text(summary.finished)} run, {summary.found} found{rest}, in {duration(summary.seconds)}: {out}")
     for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
         print(f"{cells_text(count)} failed: {printable(cause)}", file=sys.stderr)

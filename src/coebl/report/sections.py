@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError
+from coebl.core.files import read_whole
 from coebl.tournament.files import FOLDER
 
 _PICTURE = "Mean advantage against worst-case regret: to the right and below is better"
@@ -42,8 +43,8 @@ def tournament_section(folder: Path) -> Section | None:
     if not path.exists():
         return None
     try:
-        page = json.loads(path.read_text(encoding="utf-8"))["page"]
-        picture = (folder / FOLDER / "figure.svg").read_bytes()
+        page = json.loads(read_whole(path))["page"]
+        picture = read_whole(folder / FOLDER / "figure.svg")
         return Section(
             id="ranking",
             title=str(page.get("title", "Ranking")),
