@@ -108,4 +108,4 @@ def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None
 
 def new_answers(runs: int, m: int, n: int) -> Answers:
     """Arrays for the answers of a batch."""
-    return np.zeros((runs, m)), np.zeros((runs, n)), np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
+    return np.empty((runs, m)), np.empty((runs, n)), np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
