@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from concurrent.futures import InvalidStateError, ProcessPoolExecutor
+from concurrent.futures.process import _ExecutorManagerThread as Manager
 
 import pytest
 import threadpoolctl
@@ -42,6 +43,22 @@ def test_a_cancelled_future_is_no_complaint_and_other_errors_of_threads_are(monk
         in_a_thread(ValueError())
     assert told == [ValueError]
     assert threading.excepthook is before
+
+
+def test_the_thread_of_a_stopped_pool_has_ended(monkeypatch):
+    """Python wakes it at its exit, through a pipe that the thread closes as it ends: the two must not meet."""
+    threads = []
+    end = Manager.join_executor_internals
+
+    def end_slowly(thread):
+        threads.append(thread)
+        time.sleep(0.5)
+        end(thread)
+
+    monkeypatch.setattr(Manager, "join_executor_internals", end_slowly)
+    with pytest.raises(ZeroDivisionError), local_processes(1) as pool:
+        pool.submit(divmod, 1, 0).result()
+    assert [thread.is_alive() for thread in threads] == [False]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -17,6 +17,8 @@ from coebl.core.modules import require
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
 
+_GRACE = 5.0  # seconds that the thread of a pool has to end after its processes; it takes hundredths
+
 
 def cores() -> int:
     """How many cores this process may use."""
@@ -44,6 +46,9 @@ def local_processes(workers: int | None, prepare: Callable[[], object] | None = 
             process.terminate()
         for process in set(multiprocessing.active_children()) - others:
             process.join()
+        for thread in threading.enumerate():  # at its exit, Python wakes the pool's, which must not be ending just then
+            if type(thread).__module__ == ProcessPoolExecutor.__module__:
+                thread.join(_GRACE)
         raise
 
 
