@@ -112,10 +112,11 @@ def test_metrics_lie_within_their_bounds(game, zeros):
         values = metric(block)
         assert values.min() >= least - 1e-12
         assert values.max() <= largest + 1e-12
-        assert (least == 0) == (metric.name not in UNBOUNDED)
 
 
-UNBOUNDED = {"regret", "pseudo_regret", "external_regret", "column_external_regret"}
+def test_distances_and_sums_of_absolute_values_have_bounds():
+    bounded = {"absolute_regret", "absolute_pseudo_regret", "regret_magnitude", "exploitability", "kl", "tv"}
+    assert {name for name in METRICS.names if METRICS[name].factory.bounds[0] == 0} >= bounded
 
 
 def test_an_interval_is_cut_at_the_bounds():

@@ -3,6 +3,7 @@
 import multiprocessing
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,18 +53,11 @@ def test_a_seed_is_the_same_in_any_batch_and_any_blocks(pair, others, block_roun
     assert run_of(alone, 7) == run_of(batch, 7)
 
 
-def _in_another_process(pipe):
-    pipe.send(bits(simulate(Match.of(GAME, "ucb", "coebl", rounds=40), [3, 7], metrics=["all"])))
-
-
 def test_a_seed_is_the_same_in_another_process():
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_in_another_process, args=(there,))
-    process.start()
-    theirs = here.recv()
-    process.join()
-    assert theirs == bits(simulate(Match.of(GAME, "ucb", "coebl", rounds=40), [3, 7], metrics=["all"]))
+    match = Match.of(GAME, "ucb", "coebl", rounds=40)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        theirs = pool.submit(simulate, match, [3, 7], metrics=["all"]).result()
+    assert bits(theirs) == bits(simulate(match, [3, 7], metrics=["all"]))
 
 
 class Noise(Metric):

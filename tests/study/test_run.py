@@ -310,6 +310,22 @@ def test_a_mistake_in_ones_own_learner_is_told_before_the_work(tmp_path, coebl):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
+def test_a_mistake_that_is_refused_leaves_the_results_of_the_sound_file(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(sound := MOODY.replace("t > 20", "t > 99"))
+    (tmp_path / "study.toml").write_text(
+        'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3"]\n'
+        'metrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
+    )
+    words = ["run", "study.toml", "--out", "results", "--workers", 1]
+    assert "cells run, 0 found" in coebl(*words, cwd=tmp_path).stdout
+    cells = sorted((tmp_path / "results" / "cells").iterdir())
+    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
+    assert "nothing was run" in coebl(*words).stderr
+    assert sorted((tmp_path / "results" / "cells").iterdir()) == cells
+    (tmp_path / "moody.py").write_text(sound)
+    assert f"0 cells run, {len(cells)} found" in coebl(*words).stdout
+
+
 def test_what_fails_in_some_games_only_is_left_to_the_run(tmp_path, coebl):
     (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "self.shape[1] == 3"))
     (tmp_path / "study.toml").write_text(

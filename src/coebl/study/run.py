@@ -105,6 +105,8 @@ def run(
         _rehearse(study.cells)
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
+        if rehearse and not new and own_cells(study.cells):
+            _rehearse(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
         plan = make_plan(study, store)
         store.keep_text(study.text)
         works = work_of(plan.todo)
@@ -113,8 +115,6 @@ def run(
         failed: dict[Cell, Failure] = {}
         if executor is None:
             _check_usable(todo)
-        if rehearse and not new:
-            _rehearse(todo)
         first = {cells[0] for cells in own_cells(reversed(todo)).values()}
         todo.sort(key=lambda cell: cell not in first)  # what one's own files do wrong shows soon
         if todo and executor is None:
