@@ -10,7 +10,7 @@ import inspect
 import os
 import typing
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeGuard, get_args, get_origin
 
 from numpy.typing import ArrayLike
 
@@ -81,10 +81,10 @@ def _as_game(given: object) -> Game:
             f"game is {shorten(given)}; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the "
             "name of a file."
         )
-    return Game(given)  # type: ignore[arg-type]
+    return Game(given)
 
 
-def _is_matrix(given: object) -> bool:
+def _is_matrix(given: object) -> TypeGuard[ArrayLike]:
     return isinstance(given, (list, tuple)) or hasattr(given, "__array__")
 
 

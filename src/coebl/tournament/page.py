@@ -11,7 +11,7 @@ from coebl.plots.described import NOTHING, Known
 from coebl.plots.sweeps import learner_titles
 from coebl.tournament.duels import Cycle
 from coebl.tournament.standings import Estimate, Standing, Standings
-from coebl.tournament.words import sentences
+from coebl.tournament.words import numbers_of, sentences
 
 HEADER = [
     "Rank",
@@ -66,11 +66,7 @@ def _row(one: Standing) -> list[str]:
         one.kind,
         _signed(one.advantage),
         "–" if alone else f"{one.kind_rank} of {one.kind_size}",
-        f"{one.nash_mass:.2f}",
-        "–" if alone else f"{one.kind_nash_mass:.2f}",
-        f"{100 * one.regret.value:.2f}",
-        f"{100 * one.exploitability.value:.1f}",
-        f"{one.microseconds:.1f}",
+        *numbers_of(one, "–"),
     ]
 
 

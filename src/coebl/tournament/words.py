@@ -63,8 +63,20 @@ def _row(one: Standing) -> list[str]:
         printable(one.learner),
         f"{100 * one.advantage.value:+.2f} [{100 * one.advantage.low:+.2f}, {100 * one.advantage.high:+.2f}]",
         "" if alone else f"{one.kind_rank}/{one.kind_size}",
+        *numbers_of(one, ""),
+    ]
+
+
+def numbers_of(one: Standing, missing: str) -> list[str]:
+    """The columns that follow the ranks: Nash, kind Nash, worst, self and microseconds.
+
+    Args:
+        one: a learner.
+        missing: what stands for the Nash mass within its kind, if it is the only one.
+    """
+    return [
         f"{one.nash_mass:.2f}",
-        "" if alone else f"{one.kind_nash_mass:.2f}",
+        missing if one.kind_nash_mass is None else f"{one.kind_nash_mass:.2f}",
         f"{100 * one.regret.value:.2f}",
         f"{100 * one.exploitability.value:.1f}",
         f"{one.microseconds:.1f}",

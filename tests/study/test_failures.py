@@ -1,0 +1,184 @@
+"""Cells that fail, and mistakes in one's own learners: what is told, when, and what of the rest goes on."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from coebl.study import Store, parse_study, run
+from coebl.study.cell import Cell
+from coebl.study.work import CRASHED, play
+
+MOODY = """
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from coebl import Learner
+
+@dataclass
+class Moody(Learner):
+    def start(self, seat):
+        self.shape = seat.runs, seat.actions
+
+    def policy(self, t):
+        if t > 20 and not Path("cheered-up").exists():
+            raise RuntimeError("not today")
+        return np.full(self.shape, 1 / self.shape[1])
+"""
+
+
+def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(MOODY)
+    (tmp_path / "study.toml").write_text(
+        'name = "moody"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3", "uniform"]\n'
+        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "2 cells run, 0 found" in done.stdout
+    assert "1 cell failed: moody.py, line 14: RuntimeError: not today" in done.stderr
+    [failure] = Store.open(tmp_path / "results").failures()
+    assert "RuntimeError: not today" in str(failure)
+    (tmp_path / "cheered-up").touch()
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 cell run, 2 found" in done.stdout
+    assert Store.open(tmp_path / "results").failures() == []
+
+
+def failing(coebl, folder, code, *options):
+    """Run a study of two cells, the first with a learner that does this in round 21."""
+    (folder / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', code))
+    (folder / "study.toml").write_text(
+        'name = "failing"\nrounds = 40\nseeds = 2\ngames = ["rps"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    return coebl("run", "study.toml", "--out", "results", "--workers", 1, *options, cwd=folder)
+
+
+def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path, coebl):
+    done = failing(coebl, tmp_path, "import os; os._exit(3)")
+    assert done.returncode == 1, done.stderr
+    assert "1 cell run, 0 found" in done.stdout
+    assert "1 cell failed: its process was killed" in done.stderr
+
+
+def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_it(tmp_path, coebl):
+    done = failing(coebl, tmp_path, "all(__import__('itertools').repeat(1))", "--cell-timeout", 5)
+    assert done.returncode == 1, done.stderr
+    assert "1 cell run, 0 found" in done.stdout
+    assert "1 cell failed: moody.py, policy, line 14: it took longer than 5 s; raise --cell-timeout" in done.stderr
+    text = next((tmp_path / "results" / "failed").glob("*.txt")).read_text()
+    assert 'moody.py", line 14 in' in text  # where it was
+
+
+def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_so(tmp_path):
+    long = Cell("rps", "exp3", "uniform", 10**7, (1,), metrics=("regret",))
+    assert play(long, 0.2).cause.startswith("exp3 v uniform: it took longer than 0.2 s;")
+    assert "LateError" in play(long, 0.2).traceback
+    (tmp_path / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', "__import__('os')._exit(3)"))
+    assert play(replace(long, row=f"{tmp_path}/moody.py:Moody", rounds=40), 60.0).cause == CRASHED
+    short = replace(long, rounds=40)
+    assert play(short, 60.0).digest == play(short).digest == short.digest()
+
+
+def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
+    code = "error = RuntimeError('odd'); error.lock = __import__('threading').Lock(); raise error"
+    done = failing(coebl, tmp_path, code)
+    assert "1 cell failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
+    assert done.stderr.count("odd") == 2  # at once, and with the number of cells at the end
+    assert len(list((tmp_path / "results" / "failed").glob("*.txt"))) == 1
+
+
+def test_a_cause_is_one_line_with_its_number_of_cells(tmp_path):
+    """Whichever seat the learner is in."""
+    (tmp_path / "moody.py").write_text(MOODY.replace("not today", "not\\ntoday"))
+    text = (
+        'name = "failing"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
+    )
+    study = parse_study(text, str(tmp_path / "study.toml"))
+    outcome = run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    assert outcome.causes == {f"{tmp_path}/moody.py, line 14: RuntimeError: not today": 4}
+
+
+SLOW = """
+import time
+from coebl import Learner
+
+class Slow(Learner):
+    def start(self, seat):
+        self.seat = seat
+    def policy(self, t):
+        while t > 20:
+            time.sleep(0.001)
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+class Slower(Slow):
+    def policy(self, t):
+        return self.wait(t)
+    def wait(self, t):
+        return super().policy(20) if t < 20 else [time.sleep(0.001) for _ in range(10**9)]
+"""
+
+
+def test_learners_that_are_late_are_told_apart(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    text = (
+        'name = "late"\nrounds = 40\nseeds = 1\ngames = ["rps"]\nlearners = ["slow.py:Slow", "slow.py:Slower"]\n'
+        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    study = parse_study(text, str(tmp_path / "study.toml"))
+    causes = [play(cell, 1.0).cause for cell in study.cells]
+    assert causes == [
+        f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
+        f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
+    ]
+
+
+def test_a_mistake_in_ones_own_learner_is_told_before_the_work(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
+    text = (
+        'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps", "diagonal:2"]\n'
+        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
+    )
+    (tmp_path / "study.toml").write_text(text)
+    line = (
+        "coebl: moody.py, line 13: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
+        "was run. Fix the file.\n"
+    )
+    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert not (tmp_path / "results").exists()
+    (tmp_path / "study.toml").write_text(text.replace("moody.py:Moody", "uniform"))
+    assert coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path).returncode == 0
+    (tmp_path / "study.toml").write_text(text)  # and in a folder that is there
+    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
+def test_a_mistake_that_is_refused_leaves_the_results_of_the_sound_file(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(sound := MOODY.replace("t > 20", "t > 99"))
+    (tmp_path / "study.toml").write_text(
+        'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3"]\n'
+        'metrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
+    )
+    words = ["run", "study.toml", "--out", "results", "--workers", 1]
+    assert "cells run, 0 found" in coebl(*words, cwd=tmp_path).stdout
+    cells = sorted((tmp_path / "results" / "cells").iterdir())
+    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
+    assert "nothing was run" in coebl(*words).stderr
+    assert sorted((tmp_path / "results" / "cells").iterdir()) == cells
+    (tmp_path / "moody.py").write_text(sound)
+    assert f"0 cells run, {len(cells)} found" in coebl(*words).stdout
+
+
+def test_what_fails_in_some_games_only_is_left_to_the_run(tmp_path, coebl):
+    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "self.shape[1] == 3"))
+    (tmp_path / "study.toml").write_text(
+        'name = "some"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps", "diagonal:2"]\n'
+        'learners = ["moody.py:Moody"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
+    )
+    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    lines = done.stderr.splitlines()
+    cause = "moody.py, line 14: RuntimeError: not today"
+    assert [line for line in lines if "failed: " in line] == [f"a cell failed: {cause}", f"2 cells failed: {cause}"]
