@@ -1,5 +1,7 @@
 """Rankings of made-up tournaments, whose answers are known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from coebl.tournament.duels import OVERALL, beaten, cycles, duels
 from coebl.tournament.measured import Measured
 from coebl.tournament.nash import nash_average
 from coebl.tournament.standings import resample_weights, standings
-from coebl.tournament.words import as_table, sentences
+from coebl.tournament.words import as_table, numbers_of, sentences
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 
@@ -139,3 +141,13 @@ def test_the_shortest_cycle_is_the_example():
     assert all(
         after in graph[one] for one, after in zip(cycle.example, [*cycle.example[1:], cycle.example[0]], strict=True)
     )
+
+
+def test_the_numbers_of_a_ranking_have_their_units():
+    """Shares in percent, masses and microseconds as they are."""
+    share = SimpleNamespace
+    one = share(nash_mass=0.25, kind_nash_mass=None, regret=share(value=0.0123), exploitability=share(value=0.5))
+    one.microseconds = 7.04
+    assert numbers_of(one, "-") == ["0.25", "-", "1.23", "50.0", "7.0"]
+    one.kind_nash_mass = 0.5
+    assert numbers_of(one, "-")[1] == "0.50"
