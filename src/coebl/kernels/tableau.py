@@ -190,9 +190,15 @@ def _largest(t, w, r):
 def dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as primal does.
 
-    A positive reduced cost counts as zero here; `primal` handles it afterwards.
+    A positive reduced cost counts as zero here; `primal` handles it afterwards. In double precision, what counts as
+    zero in b is set to zero, and stays so: divided by a small pivot, it might count as negative, and pivots to and fro
+    would follow. The tie parts of a single-precision tableau are too coarse to decide alone between so many zeros.
     """
     m, tiny, loose = t.m, tolerances_of(w).tiny, tolerances_of(w).loose
+    if w.lanes == LANES:
+        for i in range(m):
+            if abs(t.b[i]) <= zero:
+                t.b[i] = 0.0
     pivots = 0
     for _ in range(limit):
         if w.stop[0] != 0:

@@ -252,6 +252,9 @@ __device__ __forceinline__ int dual(double zero, int limit) {
     // the number of pivots until no right-hand side is negative, nor zero with a negative tie part; -1 as in primal
     int pivots = 0;
     Held<0> none;
+    if (sizeof(Real) == sizeof(double))
+        for (int i = this_thread(); i < M; i += THREADS)
+            if (fabs(b[i]) <= zero) b[i] = 0;
     for (int k = 0; k < limit; k++) {
         __syncthreads();
         if (this_thread() < WARP) {
