@@ -5,12 +5,14 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.learners import base
 from coebl.solver import Maximin, maximin
-from coebl.solver.maximin import scaled_weights
+from coebl.solver.integers import solve_with_integers
+from coebl.solver.interruptible import new_answers, new_workspace, solve_large
+from coebl.solver.maximin import first_weights, scaled_weights
 from coebl.testing import StrictArray
 from oracles.highs import least_mean_weight
 from oracles.simplex import solve_exactly
+from ucb_solves import hard_matrices, on_every_solve
 
 
 def ucb_like(random, m, n, rounds):
@@ -32,18 +34,6 @@ def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
         assert found.strategy[k] @ weight == pytest.approx(
             least_mean_weight(batch[k], found.value[k], weight), abs=1e-6
         )
-
-
-def on_every_solve(monkeypatch, look):
-    """Show each batch that UCB solves, and its solution, to a function."""
-
-    class Watched(Maximin):
-        def __call__(self, payoffs):
-            solution = super().__call__(payoffs)
-            look(payoffs, solution)
-            return solution
-
-    monkeypatch.setattr(base, "Maximin", Watched)
 
 
 def test_first_holds_on_ucbs_own_matrices(monkeypatch):
@@ -73,6 +63,17 @@ def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
     on_every_solve(monkeypatch, compare)
     simulate(Match.of(game, "ucb", "ucb", 400), 20, record="last", metrics=["regret"])
     assert sum(solves) == 2 * 400 * 20
+
+
+def test_rounding_does_not_send_the_pivots_to_and_fro():
+    """A zero of b, over a small pivot, counted as negative; the pivots that repaired it made another one."""
+    batch = hard_matrices()
+    m, n = batch.shape[1:]
+    weight, answers = first_weights(m), new_answers(len(batch), m, n)
+    assert solve_large(batch, weight, new_workspace(1, m, n, "float64"), answers) == 0  # without a rescue
+    for matrix, strategy in zip(batch, answers[0], strict=True):
+        exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), weight[0])
+        np.testing.assert_allclose(strategy, exact[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("change", [lambda weight: weight + 1e7, lambda weight: weight * 1e308])

@@ -49,8 +49,10 @@ def _place(t, variable):
 
 
 @compiled
-def _refine(t, w):
+def _refine(t, w, enough):
     """Solve for the p and q of this basis by iterative refinement; recompute b and c. False if it diverges.
+
+    It ends when the error is at most enough, or no longer halves.
 
     Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis. A basic
     variable should have no price, a nonbasic one no value: what they have of these is the error.
@@ -79,10 +81,10 @@ def _refine(t, w):
             at = _place(t, t.nonbasic[s])
             t.c[s], w.row[s] = -w.dual[at], w.primal[at]
             error = max(error, abs(w.primal[at]))
-        if error <= 0.1 * tolerances_of(w).exact:
+        if error <= enough:
             return True
         if not error < 0.5 * before:  # also when it is not a number
-            return False
+            return error <= 0.1 * tolerances_of(w).exact
         before = error
         _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
         for i in range(m):
@@ -175,15 +177,16 @@ def settle(t, w, weight, exact):
     limit = m + n
     pivots = 0
     for _ in range(_ROUNDS):
-        if not _refine(t, w):
+        if not _refine(t, w, 0.1 * tolerances_of(w).exact):
             return -1
         least, most = t.b[0], t.c[0]
         for i in range(1, m):
             least = min(least, t.b[i])
         for s in range(1, n):
             most = max(most, t.c[s])
-        if least > exact and most <= exact:
+        if least > tolerances_of(w).near and most <= exact:
             return pivots
+        _refine(t, w, 0.0)  # to the last digits: a zero must not look like a positive number
         tie_parts(t, w, weight)
         repairs = dual(t, w, exact, limit)
         improvements = primal(t, w, exact, limit) if repairs >= 0 else -1

@@ -38,6 +38,9 @@ from coebl.kernels.vectors import (
 )
 from coebl.kernels.workspace import tolerances_of
 
+_PATIENCE = 20  # pivots of `dual` before it changes the costs; it seldom takes as many
+_GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are spread evenly, and all different
+
 
 @compiled
 def _eliminate(t, w):
@@ -190,19 +193,24 @@ def _largest(t, w, r):
 def dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as primal does.
 
-    A positive reduced cost counts as zero here; `primal` handles it afterwards. In double precision, what counts as
-    zero in b is set to zero, and stays so: divided by a small pivot, it might count as negative, and pivots to and fro
-    would follow. The tie parts of a single-precision tableau are too coarse to decide alone between so many zeros.
+    A positive reduced cost counts as zero here; `primal` handles it afterwards. Two things keep a double-precision
+    tableau from endless pivots. What counts as zero in b is set to zero, and stays so: divided by a small pivot, it
+    might count as negative. And after _PATIENCE pivots costs become different from each other, where many are zero and
+    no pivot has a price; `settle` computes them anew. A single-precision tableau goes without: its tie parts are too
+    coarse to decide between so many zeros, and it is better to give up.
     """
-    m, tiny, loose = t.m, tolerances_of(w).tiny, tolerances_of(w).loose
-    if w.lanes == LANES:
-        for i in range(m):
-            if abs(t.b[i]) <= zero:
-                t.b[i] = 0.0
+    m, tiny, loose, nudge = t.m, tolerances_of(w).tiny, tolerances_of(w).loose, tolerances_of(w).nudge
+    double = w.lanes == LANES
+    for i in range(m):
+        if double and abs(t.b[i]) <= zero:
+            t.b[i] = 0.0
     pivots = 0
     for _ in range(limit):
         if w.stop[0] != 0:
             return -1
+        if double and pivots == _PATIENCE:
+            for j in range(t.n):
+                t.c[j] = min(t.c[j], 0.0) - nudge * (1 + j * _GOLDEN % 1)
         r, worst = -1, -zero
         for i in range(m):
             if t.b[i] < worst:

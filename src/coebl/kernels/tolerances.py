@@ -17,6 +17,8 @@ class Tolerances(NamedTuple):
     tiny: float
     exact: float
     loose: float
+    near: float
+    nudge: float
     rounding: float
     singular: float
     growth: float
@@ -40,6 +42,12 @@ DOUBLE = Tolerances(
     # As exact, on the last attempt: where the basis is nearly singular, refinement does not reach as far. It is a tenth
     # of MOST_GAP.
     loose=1e-10,
+    # An entry of b that may be a zero as long as refinement has not gone as far as it can: its error is a tenth of
+    # exact, times entries of T. Where there is one, refinement goes on, and the rule for ties is applied.
+    near=1e-8,
+    # What makes equal costs different. It is far above their rounding, even times large entries of T, and far below
+    # most costs, so that few pivots are needed once it is gone.
+    nudge=1e-6,
     # A probability. Smaller ones are rounding left by refinement, and are set to 0 before the gap is computed.
     rounding=1e-13,
     # The pivot of an inversion from scratch, which exchanges rows: below this, the matrix is singular to working

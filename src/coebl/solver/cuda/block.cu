@@ -15,7 +15,7 @@
 //
 // Constants, which the caller defines: M, N (the shape), REAL (of T: float or double), THREADS, SHARED_ROWS, HELD,
 // WARP, BLOCKS (at a time on a multiprocessor), and of kernels/tolerances.py MOST_GAP, ZERO, TINY, EXACT, LOOSE,
-// ROUNDING, SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
+// NEAR, NUDGE, ROUNDING, SINGULAR, SHARE, TIE_ERROR and TIE_ERROR_RELATIVE.
 
 typedef REAL Real;
 
@@ -28,6 +28,8 @@ constexpr int LANE_COLUMNS = (N + WARP - 1) / WARP;     // columns that a thread
 constexpr int MOST_COLUMNS = 512;                       // a power of two
 constexpr int ROUNDS = 12;                              // as in kernels/refine.py
 constexpr int REFINEMENTS = 8;
+constexpr int PATIENCE = 20;                            // as in kernels/tableau.py
+constexpr double GOLDEN = 0.6180339887498949;
 constexpr unsigned ALL = 0xffffffffu;
 constexpr double NONE = 1e300;                          // larger than any number that is compared with it
 
@@ -72,7 +74,7 @@ struct Scratch {  // in global memory: what is used after the pivots, not during
 struct Problem {  // what the block is at
     Payoffs B;
     double high;           // the largest payoff
-    const double *weight;  // (M,), of ties
+    const double *weight;  // (M,), of ties; none: any optimal strategy will do
     Scratch *scratch;
     Real *rest;  // (M - SHARED_ROWS, STRIDE), the other rows of T
 };
@@ -105,6 +107,8 @@ __device__ Real *row_of(int i) {  // of T
 __device__ Vector &vector_of(int i, int v) { return reinterpret_cast<Vector *>(row_of(i))[v]; }
 
 __device__ Real entry(int i, int j) { return row_of(i)[j]; }
+
+__device__ double weight_of(int i) { return problem.weight ? problem.weight[i] : 0; }
 
 // What a warp finds
 

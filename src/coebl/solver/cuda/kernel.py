@@ -25,7 +25,10 @@ _OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
 _MOST_HELD = 24  # rows of a thread: more gain nothing
 _CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
 _PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
-_TOLERANCES = ("zero", "tiny", "exact", "loose", "rounding", "singular", "share", "tie_error", "tie_error_relative")
+_TOLERANCES = (
+    *("zero", "tiny", "exact", "loose", "near", "nudge", "rounding", "singular", "share", "tie_error"),
+    "tie_error_relative",
+)
 
 
 @dataclass(frozen=True)
@@ -96,28 +99,36 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layou
     return Layout(m, n, real, threads, stride, shared_rows, held, blocks)
 
 
+def source() -> str:
+    """The source of the kernel, CUDA C++."""
+    return "\n".join((Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS)
+
+
+def options(lay: Layout) -> tuple[str, ...]:
+    """What the compiler is told: the constants that the source leaves open."""
+    tolerances = SINGLE if lay.real == "float" else DOUBLE
+    constants = {
+        "M": lay.m,
+        "N": lay.n,
+        "REAL": lay.real,
+        "THREADS": lay.threads,
+        "SHARED_ROWS": lay.shared_rows,
+        "HELD": lay.held,
+        "BLOCKS": lay.blocks,
+        "WARP": _WARP,
+        "MOST_GAP": repr(MOST_GAP),
+        **{name.upper(): repr(float(getattr(tolerances, name))) for name in _TOLERANCES},
+    }
+    return ("--std=c++17", *(f"-D{name}={value}" for name, value in constants.items()))
+
+
 class Kernel:
     """The kernel for one layout. Compiled when it is made; CuPy keeps the compiled code for the next process."""
 
     def __init__(self, lay: Layout) -> None:
         cupy = require("cupy")
-        tolerances = SINGLE if lay.real == "float" else DOUBLE
-        constants = {
-            "M": lay.m,
-            "N": lay.n,
-            "REAL": lay.real,
-            "THREADS": lay.threads,
-            "SHARED_ROWS": lay.shared_rows,
-            "HELD": lay.held,
-            "BLOCKS": lay.blocks,
-            "WARP": _WARP,
-            "MOST_GAP": repr(MOST_GAP),
-            **{name.upper(): repr(float(getattr(tolerances, name))) for name in _TOLERANCES},
-        }
-        options = ("--std=c++17", *(f"-D{name}={value}" for name, value in constants.items()))
-        parts = [(Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS]
         self.layout = lay
-        self._kernel = cupy.RawKernel("\n".join(parts), "solve_batch", options=options)
+        self._kernel = cupy.RawKernel(source(), "solve_batch", options=options(lay))
         self._kernel.max_dynamic_shared_size_bytes = lay.shared_bytes
         processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
         self._grid = processors * lay.blocks

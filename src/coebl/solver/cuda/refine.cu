@@ -50,7 +50,7 @@ __device__ void products(Matrix matrix, const Left *p, const Right *q, double *r
     __syncthreads();
 }
 
-__device__ __forceinline__ bool refine() {
+__device__ __forceinline__ bool refine(double enough) {
     // `_refine`: the p and q of this basis by iterative refinement, b and c from them. False if it diverges
     const int thread = this_thread();
     const Payoffs B = problem.B;
@@ -84,8 +84,8 @@ __device__ __forceinline__ bool refine() {
             error = fmax(error, number(fabs(w.primal[at])));
         }
         error = block_max(error);
-        if (error <= 0.1 * EXACT) return true;
-        if (!(error < 0.5 * before)) return false;
+        if (error <= enough) return true;
+        if (!(error < 0.5 * before)) return error <= 0.1 * EXACT;
         before = error;
         products([&](int i, int j) { return entry(i, j); }, factor, row, w.row_steps, w.column_steps);
         for (int i = thread; i < M; i += THREADS) w.primal[basic[i]] += w.row_steps[i];
@@ -98,12 +98,11 @@ __device__ __forceinline__ bool refine() {
 __device__ __forceinline__ void tie_parts() {
     // e, the part of the right-hand side that belongs to the perturbation 1 + epsilon * weight
     const int thread = this_thread();
-    const double *weight = problem.weight;
     Scratch &w = *problem.scratch;
-    for (int s = thread; s < N; s += THREADS) row[s] = nonbasic[s] >= N ? weight[nonbasic[s] - N] : 0;
+    for (int s = thread; s < N; s += THREADS) row[s] = nonbasic[s] >= N ? weight_of(nonbasic[s] - N) : 0;
     __syncthreads();
     products([&](int i, int j) { return entry(i, j); }, factor, row, w.row_steps, w.column_steps);
-    for (int i = thread; i < M; i += THREADS) e[i] = w.row_steps[i] + (basic[i] >= N ? weight[basic[i] - N] : 0);
+    for (int i = thread; i < M; i += THREADS) e[i] = w.row_steps[i] + (basic[i] >= N ? weight_of(basic[i] - N) : 0);
     __syncthreads();
 }
 
@@ -111,7 +110,6 @@ __device__ __forceinline__ bool ties_hold() {
     // `_ties_hold`: whether e solves B e + slack = weight
     const int thread = this_thread();
     const Payoffs B = problem.B;
-    const double *weight = problem.weight;
     Scratch &w = *problem.scratch;
     for (int j = thread; j < N; j += THREADS) w.column_steps[j] = 0;
     for (int i = thread; i < M; i += THREADS) w.row_steps[i] = 0;
@@ -127,7 +125,7 @@ __device__ __forceinline__ bool ties_hold() {
     for (int i = thread / WARP; i < M; i += WARPS) {
         double sum = 0;
         for (int j = thread % WARP; j < N; j += WARP) sum += B(i, j) * w.column_steps[j];
-        error = fmax(error, number(fabs(warp_sum(sum) + w.row_steps[i] - weight[i])));
+        error = fmax(error, number(fabs(warp_sum(sum) + w.row_steps[i] - weight_of(i))));
     }
     return block_max(error) <= most;
 }
@@ -147,13 +145,14 @@ __device__ __forceinline__ int settle(double zero, double exact, int limit, bool
         if (improvements < 0) return -1;
         if (round > 0 && repairs + improvements == 0) return ties_hold() ? pivots : -1;
         pivots += repairs + improvements;
-        if (!refine()) return -1;
+        if (!refine(0.1 * EXACT)) return -1;
         double least = NONE, most = -NONE;
         for (int i = this_thread(); i < M; i += THREADS) least = fmin(least, b[i]);
         for (int s = this_thread(); s < N; s += THREADS) most = fmax(most, c[s]);
         least = block_min(least);
         most = block_max(most);
-        if (least > exact && most <= exact) return pivots;
+        if (least > NEAR && most <= exact) return pivots;
+        refine(0);  // to the last digits: a zero must not look like a positive number
         zero = exact;
         limit = M + N;
     }

@@ -6,7 +6,7 @@ __device__ void begin() {
     const Payoffs B = problem.B;
     for (int i = thread; i < M; i += THREADS) {
         b[i] = 1;
-        e[i] = problem.weight[i];
+        e[i] = weight_of(i);
         basic[i] = N + i;
     }
     for (int j = thread; j < N; j += THREADS) {
@@ -125,18 +125,24 @@ __device__ bool solve(const double *A, const double *weight, Scratch *scratch, R
     high = block_max(high);
     if (this_thread() == 0) problem = {{A, low, 1 / (high != low ? high - low : 1)}, high, weight, scratch, rest};
     __syncthreads();
-    int pivots = -1;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        const bool anew = attempt > 0;
+    // As `_from_scratch`, and then as `rescue`: the rule for ties may ask for more digits than there are. Where single
+    // precision fails, double precision comes next
+    for (int attempt = 0; attempt < (sizeof(Real) == sizeof(double) ? 3 : 1); attempt++) {
+        const bool anew = attempt == 1;
         if (anew) mark_basis();
+        if (attempt == 2 && this_thread() == 0) problem.weight = nullptr;
+        __syncthreads();
         begin();
-        if (anew && !return_to_basis()) return false;
-        pivots = settle(anew ? fmax(ZERO, LOOSE) : ZERO, anew ? LOOSE : EXACT, anew ? M + N : 10 * (M + N) + 50, anew);
-        if (pivots >= 0 || sizeof(Real) < sizeof(double)) break;  // single precision has double precision after it
+        if (anew && !return_to_basis()) continue;
+        const int limit = anew ? M + N : 10 * (M + N) + 50;
+        const int pivots = settle(anew ? fmax(ZERO, LOOSE) : ZERO, anew ? LOOSE : EXACT, limit, anew);
+        if (pivots >= 0 && write_answer(out, k)) {
+            if (this_thread() == 0) out.pivots[k] = pivots;
+            return true;
+        }
+        __syncthreads();
     }
-    if (pivots < 0) return false;
-    if (this_thread() == 0) out.pivots[k] = pivots;
-    return write_answer(out, k);
+    return false;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)

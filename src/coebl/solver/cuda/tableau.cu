@@ -250,12 +250,17 @@ __device__ int choose_column_to_repair(int r, double zero) {
 
 __device__ __forceinline__ int dual(double zero, int limit) {
     // the number of pivots until no right-hand side is negative, nor zero with a negative tie part; -1 as in primal
+    constexpr bool DOUBLE = sizeof(Real) == sizeof(double);
     int pivots = 0;
     Held<0> none;
-    if (sizeof(Real) == sizeof(double))
-        for (int i = this_thread(); i < M; i += THREADS)
-            if (fabs(b[i]) <= zero) b[i] = 0;
+    for (int i = this_thread(); i < M; i += THREADS)
+        if (DOUBLE && fabs(b[i]) <= zero) b[i] = 0;
     for (int k = 0; k < limit; k++) {
+        if (DOUBLE && pivots == PATIENCE)
+            for (int j = this_thread(); j < N; j += THREADS) {
+                const double part = j * GOLDEN;
+                c[j] = fmin(c[j], 0.0) - NUDGE * (1 + part - floor(part));
+            }
         __syncthreads();
         if (this_thread() < WARP) {
             const int r = choose_row_to_repair(zero);

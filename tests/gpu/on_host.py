@@ -1,0 +1,39 @@
+"""The kernel of the graphics processor, compiled for the processor: slow, but it can be tried without the former."""
+
+import ctypes
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from coebl.solver.cuda.kernel import layout, options, source
+from coebl.solver.interruptible import new_answers
+
+COMPILER = shutil.which("g++")
+H200 = 232_448, 233_472  # bytes of shared memory of a block, and of a multiprocessor
+_THREAD = 'asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));'  # the one line that only CUDA understands
+_HERE = Path(__file__).parent
+
+
+def solve_on_host(batch, weight, real, memory=H200):
+    """The answers to a batch, as `solver.interruptible.Answers` has them, and how many are lacking."""
+    runs, m, n = batch.shape
+    answers = new_answers(runs, m, n)
+    arrays = [array.ctypes.data_as(ctypes.c_void_p) for array in (batch, weight, *answers)]
+    lacking = _library(m, n, real, memory).solve_on_host(*arrays[:2], len(weight), runs, *arrays[2:])
+    assert lacking >= 0, "threads wait for others that never come"
+    return *answers, lacking
+
+
+@cache
+def _library(m, n, real, memory):
+    kernel = source()
+    assert kernel.count(_THREAD) == 1
+    parts = (_HERE / "host.h").read_text(), kernel.replace(_THREAD, "thread = turn;"), (_HERE / "host.cpp").read_text()
+    with TemporaryDirectory() as folder:
+        library = Path(folder) / "kernel.so"
+        flags = "-O2", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-x", "c++", "-", "-o", str(library)
+        arguments = [COMPILER, *options(layout(m, n, real, *memory)), *flags]
+        subprocess.run(arguments, input="\n".join(parts), text=True, check=True)
+        return ctypes.CDLL(str(library))

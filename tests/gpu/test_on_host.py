@@ -1,0 +1,64 @@
+"""The kernel of the graphics processor, tried on the processor, thread by thread."""
+
+import numpy as np
+import pytest
+
+from coebl.solver.integers import solve_with_integers
+from coebl.solver.maximin import first_weights
+from gpu.games import check_answers, games
+from gpu.on_host import COMPILER, H200, solve_on_host
+from ucb_solves import hard_matrices
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler: apt install g++")
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "real", "memory"),
+    [
+        (1, 5, "double", H200),
+        (5, 1, "double", H200),
+        (3, 7, "double", H200),
+        (20, 33, "double", H200),
+        (24, 20, "double", (4_000, 8_000)),  # most rows are in global memory
+        (60, 50, "float", H200),
+        (70, 64, "float", (20_000, 40_000)),  # some rows are in registers
+    ],
+)
+def test_the_kernel_finds_what_the_processor_finds(m, n, real, memory):
+    for kind, batch in games(m, n, count=3):
+        weight = first_weights(m)
+        strategy, _, value, gap, _, lacking = solve_on_host(batch, weight, real, memory)
+        if real == "float":  # what single precision cannot do, double precision does
+            again = np.isnan(gap)
+            assert lacking == again.sum()
+            assert lacking == 0 or kind == "wild"
+            batch, strategy, value, gap = batch[~again], strategy[~again], value[~again], gap[~again]
+        check_answers(kind, batch, strategy, value, gap)
+
+
+def test_every_run_has_weights_of_its_own():
+    batch = np.ones((3, 21, 22))
+    weight = np.random.default_rng(0).permuted(np.repeat(first_weights(21), 3, axis=0), axis=1)
+    strategy = solve_on_host(batch, weight, "double")[0]
+    assert strategy.argmax(axis=1).tolist() == weight.argmin(axis=1).tolist()
+    assert (strategy.max(axis=1) == 1).all()
+
+
+def test_rounding_does_not_send_the_pivots_to_and_fro():
+    batch = hard_matrices()
+    weight = first_weights(batch.shape[1])
+    strategy, _, _, gap, _, lacking = solve_on_host(batch, weight, "double")
+    assert lacking == 0
+    assert (abs(gap) <= 1e-9).all()
+    for matrix, found in zip(batch, strategy, strict=True):
+        exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), weight[0])
+        np.testing.assert_allclose(found, exact[0], atol=1e-8)
+
+
+def test_what_has_no_answer_is_counted():
+    batch = np.random.default_rng(0).normal(size=(3, 21, 22))
+    batch[1, 2, 3] = np.nan
+    strategy, _, _, gap, _, lacking = solve_on_host(batch, first_weights(21), "double")
+    assert lacking == 1
+    assert np.isnan(gap).tolist() == [False, True, False]
+    assert (strategy[1] == 1 / 21).all()
