@@ -168,7 +168,7 @@ def page(measured: dict[str, Any]) -> str:
         "other figure is one measurement.",
         "\n".join(f"- {line}" for line in measured["machine"]),
     ]
-    if "solver" in measured:
+    if any(n == 128 for n, *_ in measured.get("solver", [])):
         sections.append(about_cores(measured["solver"]))
     sections += [write(measured[part]) for part, write in WRITERS.items() if part in measured]
     return "\n\n".join(sections) + "\n"
