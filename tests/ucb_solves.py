@@ -9,8 +9,11 @@ from coebl import simulate
 from coebl.learners import base
 from coebl.solver import Maximin
 
-# of BiggerNumber n = 5 in 600 rounds, the round and seat in which rounding once sent the pivots to and fro, by seed
-_TO_AND_FRO = {49: (142, 1), 129: (177, 1), 191: (131, 0), 294: (152, 0), 419: (179, 0), 669: (121, 0), 988: (208, 1)}
+# of BiggerNumber, by n: the rounds that are played, and by seed the round and seat whose matrix is hard
+_HARD = {
+    5: (600, {49: (142, 1), 129: (177, 1), 191: (131, 0), 294: (152, 0), 419: (179, 0), 669: (121, 0), 988: (208, 1)}),
+    6: (1000, {27: (411, 0)}),
+}
 
 
 def on_every_solve(monkeypatch, look):
@@ -26,11 +29,14 @@ def on_every_solve(monkeypatch, look):
 
 
 @cache
-def hard_matrices():
-    """Matrices full of ties, nearly singular, on which the pivots once did not end: (7, 32, 32)."""
+def hard_matrices(n):
+    """Matrices full of ties, nearly singular, on which the pivots once did not end: (number, 2**n, 2**n).
+
+    With n = 5 it was rounding that sent them to and fro, with n = 6 costs that were all zero.
+    """
+    rounds, places = _HARD[n]
     batches = []
     with pytest.MonkeyPatch.context() as monkeypatch:
         on_every_solve(monkeypatch, lambda payoffs, solution: batches.append(payoffs.copy()))
-        simulate("bigger-number:5", "ucb", "ucb", rounds=600, seeds=list(_TO_AND_FRO), record="last")
-    places = enumerate(_TO_AND_FRO.values())
-    return np.stack([batches[2 * (played - 1) + seat][run] for run, (played, seat) in places])
+        simulate(f"bigger-number:{n}", "ucb", "ucb", rounds=rounds, seeds=list(places), record="last")
+    return np.stack([batches[2 * (played - 1) + seat][run] for run, (played, seat) in enumerate(places.values())])

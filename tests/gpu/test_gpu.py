@@ -41,10 +41,11 @@ def test_the_kernel_finds_what_the_processor_finds(m, n):
         check_answers(kind, batch, found.strategy.get(), found.value.get(), found.gap.get())
 
 
-def test_the_rule_for_ties_holds_where_rounding_once_sent_the_pivots_to_and_fro():
+@pytest.mark.parametrize("n", [5, 6])
+def test_the_rule_for_ties_holds_on_ucbs_hardest_matrices(n):
     from coebl.solver.cuda import CudaMaximin
 
-    batch = hard_matrices()
+    batch = hard_matrices(n)
     found = CudaMaximin(batch.shape, many_ties=True)(array_module("cuda").asarray(batch))
     assert found.fallbacks == 0
     for matrix, strategy in zip(batch, found.strategy.get(), strict=True):

@@ -44,8 +44,9 @@ def test_every_run_has_weights_of_its_own():
     assert (strategy.max(axis=1) == 1).all()
 
 
-def test_rounding_does_not_send_the_pivots_to_and_fro():
-    batch = hard_matrices()
+@pytest.mark.parametrize("n", [5, 6])
+def test_pivots_end_on_ucbs_hardest_matrices(n):
+    batch = hard_matrices(n)
     weight = first_weights(batch.shape[1])
     strategy, _, _, gap, _, lacking = solve_on_host(batch, weight, "double")
     assert lacking == 0
@@ -53,6 +54,17 @@ def test_rounding_does_not_send_the_pivots_to_and_fro():
     for matrix, found in zip(batch, strategy, strict=True):
         exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), weight[0])
         np.testing.assert_allclose(found, exact[0], atol=1e-8)
+
+
+def test_where_the_rule_for_ties_cannot_be_kept_it_goes_without():
+    batch = np.random.default_rng(0).normal(size=(2, 21, 22))
+    batch[:, 11:] = batch[:, :10]  # so that there are ties
+    weight = first_weights(21).repeat(2, axis=0)
+    weight[0] = np.nan  # of the first matrix alone
+    strategy, _, value, gap, _, lacking = solve_on_host(batch, weight, "double")
+    assert lacking == 0
+    check_answers("wild", batch, strategy, value, gap)
+    check_answers("tied", batch[1:], strategy[1:], value[1:], gap[1:])
 
 
 def test_what_has_no_answer_is_counted():

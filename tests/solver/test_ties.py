@@ -65,12 +65,13 @@ def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
     assert sum(solves) == 2 * 400 * 20
 
 
-def test_rounding_does_not_send_the_pivots_to_and_fro():
-    """A zero of b, over a small pivot, counted as negative; the pivots that repaired it made another one."""
-    batch = hard_matrices()
-    m, n = batch.shape[1:]
-    weight, answers = first_weights(m), new_answers(len(batch), m, n)
-    assert solve_large(batch, weight, new_workspace(1, m, n, "float64"), answers) == 0  # without a rescue
+@pytest.mark.parametrize("n", [5, 6])
+def test_pivots_end_on_ucbs_hardest_matrices(n):
+    """A zero of b, over a small pivot, counted as negative, and the pivots that repaired it made another one."""
+    batch = hard_matrices(n)
+    runs, m, _ = batch.shape
+    weight, answers = first_weights(m), new_answers(runs, m, m)
+    assert solve_large(batch, weight, new_workspace(1, m, m, "float64"), answers) == 0  # without a rescue
     for matrix, strategy in zip(batch, answers[0], strict=True):
         exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), weight[0])
         np.testing.assert_allclose(strategy, exact[0], atol=1e-9)
