@@ -165,7 +165,7 @@ def page(measured: dict[str, Any]) -> str:
     sections = [
         "# Speed on a graphics processor",
         "Made by `make bench-gpu`. The solver's times on the graphics processor are medians of seven calls. Every "
-        "other figure is one measurement.",
+        "other figure is one measurement. Kernels are compiled beforehand, except for the paper's experiments.",
         "\n".join(f"- {line}" for line in measured["machine"]),
     ]
     if any(n == 128 for n, *_ in measured.get("solver", [])):
@@ -247,6 +247,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=HERE / "gpu.json", help="where what was measured is kept")
     parser.add_argument("--workers", type=int, default=5, help="processes that play the paper's experiments")
     options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"parts are {', '.join(sorted(unknown))}; accepted: {', '.join(PARTS)}.")
     measured = json.loads(options.data.read_text(encoding="utf-8")) if options.data.exists() else {}
     measured["machine"] = machine()
     for part in options.parts or PARTS:

@@ -242,6 +242,18 @@ class TestStrictArrays:
         with pytest.raises(TypeError, match="is mixed with one of NumPy's"):
             mix(self.one)
 
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda strict: np.sum(strict, where=strict > 2),
+            lambda strict: strict.max(axis=1, initial=0.0),
+            lambda strict: np.exp(strict, where=strict > 2),
+        ],
+    )
+    def test_options_that_cupy_lacks_are_refused(self, call):
+        with pytest.raises(TypeError, match=r"other libraries may have no (where|initial)="):
+            call(self.one)
+
     @pytest.mark.parametrize("convert", [np.asarray, np.array, lambda strict: np.zeros((2, 2)).__setitem__(0, strict)])
     def test_silent_conversion_is_refused(self, convert):
         with pytest.raises(TypeError, match="is turned into one of NumPy's"):

@@ -1,10 +1,12 @@
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from coebl import simulate
+from coebl.core.cuda import batch_independent, sizes_and_strides
 from coebl.core.devices import array_module, check_device, rel_entr, running_sums
 from coebl.core.errors import InputError
 from coebl.solver.cuda.kernel import layout
@@ -43,6 +45,81 @@ def test_without_a_graphics_processor_one_line_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", fake)
     with pytest.raises(InputError, match=r'finds no graphics processor .*; use device "cpu"'):
         array_module("cuda")
+
+
+def _fake_cupy(monkeypatch, **cuda):
+    fake = type(sys)("cupy")
+    fake.cuda = type(sys)("cupy.cuda")
+    fake.__spec__ = SimpleNamespace()
+    fake.cuda.runtime = SimpleNamespace(CUDARuntimeError=RuntimeError, getDeviceCount=lambda: 1)
+    vars(fake.cuda).update(cuda)
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    return fake
+
+
+def test_a_cupy_that_misses_a_library_is_told_in_one_line(monkeypatch, tmp_path):
+    (tmp_path / "cupy.py").write_text('raise ImportError("""\nlibnvrtc.so.13:\n  cannot open\n""")\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    with pytest.raises(InputError, match=r"CuPy cannot be imported \(.*libnvrtc.*\); use device") as caught:
+        array_module("cuda")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("capability", "good"), [("75", False), ("80", True), ("120", True)])
+def test_the_graphics_processor_is_new_enough(monkeypatch, capability, good):
+    fake = _fake_cupy(monkeypatch, Device=lambda: SimpleNamespace(compute_capability=capability))
+    if good:
+        assert array_module("cuda") is fake
+    else:
+        with pytest.raises(InputError, match=r"compute capability 7\.5; accepted: 8\.0 or more"):
+            array_module("cuda")
+
+
+def test_simulations_that_overlap_leave_cupy_as_it_was(monkeypatch):
+    fake = _fake_cupy(monkeypatch)
+    accelerators = {"reduction": [1], "routine": [2]}
+    fake._core = SimpleNamespace(
+        get_reduction_accelerators=lambda: accelerators["reduction"],
+        get_routine_accelerators=lambda: accelerators["routine"],
+        set_reduction_accelerators=lambda value: accelerators.update(reduction=value),
+        set_routine_accelerators=lambda value: accelerators.update(routine=value),
+    )
+    fake.einsum = original = object()
+    first, second = batch_independent(), batch_independent()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert fake.einsum is not original
+    assert accelerators == {"reduction": [], "routine": []}
+    second.__exit__(None, None, None)
+    assert fake.einsum is original
+    assert accelerators == {"reduction": [1], "routine": [2]}
+
+
+@pytest.mark.parametrize(
+    ("names", "shapes"),
+    [
+        (["ri", "rij"], [(4, 3), (4, 3, 5)]),
+        (["ri", "rij"], [(4, 1), (4, 3, 5)]),
+        (["i", "j", "ij"], [(1,), (2,), (3, 2)]),
+    ],
+)
+def test_einsum_repeats_axes_of_length_one(names, shapes):
+    random = np.random.default_rng(0)
+    operands = [random.normal(size=shape) for shape in shapes]
+    sizes, strides = sizes_and_strides(names, operands)
+    for name, operand in zip(names, operands, strict=True):
+        own, strides = strides[: len(name)], strides[len(name) :]
+        whole = tuple(sizes[letter] for letter in name)
+        seen = np.lib.stride_tricks.as_strided(operand, whole, [8 * stride for stride in own])
+        assert np.array_equal(seen, np.broadcast_to(operand, whole))
+
+
+@pytest.mark.parametrize("shapes", [[(4, 3), (4, 2, 5)], [(4,), (4, 3, 5)]])
+def test_einsum_refuses_what_does_not_fit(shapes):
+    with pytest.raises(ValueError, match="einsum: "):
+        sizes_and_strides(["ri", "rij"], [np.zeros(shape) for shape in shapes])
 
 
 def test_running_sums_do_not_depend_on_where_they_are_cut():

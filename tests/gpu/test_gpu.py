@@ -1,10 +1,12 @@
 """What needs a graphics processor: kernels against the processor's, and every learner against itself."""
 
+import re
+
 import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.core.devices import array_module, computing_on, count_visit, put, take
+from coebl.core.devices import array_module, computing_on, count_visit, device_title, put, take
 from coebl.core.errors import InputError
 from coebl.engine.cuda_random import CudaRandom, keys
 from coebl.engine.normals import spread_out
@@ -13,6 +15,7 @@ from coebl.learners import LEARNERS
 from coebl.solver.cuda.maximin import processor_count
 from coebl.solver.integers import solve_with_integers
 from coebl.solver.maximin import first_weights
+from coebl.study import Results, parse_study, run
 from gpu.games import check_answers, games
 from ucb_solves import hard_matrices
 
@@ -116,10 +119,10 @@ def _philox(counter, key):
 def test_random_numbers_are_those_of_philox_wherever_a_stream_is_cut():
     random = CudaRandom([5, 9], "row learner")
     drawn = np.concatenate([random.uniform(3).get(), random.uniform(2, 2).get().reshape(2, 4)], axis=1)
-    for run, words in enumerate(keys([5, 9], "row learner", "uniform").tolist()):
+    for number, words in enumerate(keys([5, 9], "row learner", "uniform").tolist()):
         pairs = [_philox([pair, 0, *words[2:]], words[:2]) for pair in range(4)]
         expected = [((a << 32 | b) >> 11) * 2.0**-53 for word in pairs for a, b in (word[:2], word[2:])]
-        assert drawn[run].tolist() == expected[:7]
+        assert drawn[number].tolist() == expected[:7]
 
 
 def test_normal_numbers_are_normal():
@@ -145,6 +148,26 @@ def test_einsum_in_any_batch(subscripts):
     cupy = array_module("cuda")
     random, sizes = np.random.default_rng(0), dict(zip("rtdijmapq", (40, 6, 2, 5, 7, 3, 4, 9, 8), strict=True))
     arrays = [random.normal(size=[sizes[letter] for letter in name]) for name in subscripts.split("->")[0].split(",")]
+    runs = [name.index("r") if "r" in name else None for name in subscripts.replace("->", ",").split(",")]
+    with computing_on("cuda"):
+        found = np.einsum(subscripts, *map(cupy.asarray, arrays)).get()
+        few = [array if at is None else array.take([7, 30], axis=at) for at, array in zip(runs, arrays, strict=False)]
+        part = np.einsum(subscripts, *map(cupy.asarray, few)).get()
+    assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
+    assert np.array_equal(part, found.take([7, 30], axis=runs[-1]))
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "shapes"),
+    [
+        ("ri,rij->rj", [(40, 1), (40, 3, 5)]),
+        ("ri,rij,rj->r", [(40, 3), (40, 3, 5), (40, 5)]),
+        ("ri,rij", [(4, 3), (4, 3, 5)]),
+    ],
+)
+def test_einsum_as_numpy_does_it(subscripts, shapes):
+    cupy, random = array_module("cuda"), np.random.default_rng(0)
+    arrays = [random.normal(size=shape) for shape in shapes]
     with computing_on("cuda"):
         found = np.einsum(subscripts, *map(cupy.asarray, arrays)).get()
     assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
@@ -174,12 +197,12 @@ def test_a_visit_of_one_entry_per_run():
     assert np.allclose(there[1].get(), seat[1], rtol=1e-14, atol=1e-14)
 
 
-SHAPES = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
+GAMES = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
 NAMES = [name for name in LEARNERS.names if name not in ("fixed", "switching")]  # which name their actions
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("game", SHAPES)
+@pytest.mark.parametrize("game", GAMES)
 def test_a_learner_plays_on_either_device_alike(game, name):
     here, there = (
         simulate(game, name, "exp3", rounds=150, seeds=SEEDS, record="last", device=device)
@@ -192,7 +215,7 @@ def test_a_learner_plays_on_either_device_alike(game, name):
 @pytest.mark.parametrize("noise", NOISES.names)
 def test_nature_is_the_same_on_either_device(noise):
     here, there = (
-        simulate(SHAPES[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
+        simulate(GAMES[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
         for device in ("cpu", "cuda")
     )
     for ours, theirs in zip(here.kept["rewards"], there.kept["rewards"], strict=True):
@@ -203,7 +226,7 @@ def test_nature_is_the_same_on_either_device(noise):
 @pytest.mark.parametrize("name", ["coebl", "exp3"])
 def test_a_learner_plays_on_either_device_alike_with_another_noise(name, noise):
     here, there = (
-        simulate(SHAPES[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
+        simulate(GAMES[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
         for device in ("cpu", "cuda")
     )
     difference = there.final("pseudo_regret") - here.final("pseudo_regret")
@@ -213,20 +236,41 @@ def test_a_learner_plays_on_either_device_alike_with_another_noise(name, noise):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_does_not_depend_on_its_batch(name):
     options = {"rounds": 40, "record": "last", "metrics": ["all"], "device": "cuda"}
-    whole = simulate(SHAPES[1], name, "exp3", seeds=300, **options)
+    whole = simulate(GAMES[1], name, "exp3", seeds=300, **options)
     for few in ([7, 250], [250]):
-        part = simulate(SHAPES[1], name, "exp3", seeds=few, block_rounds=9, **options)
+        part = simulate(GAMES[1], name, "exp3", seeds=few, block_rounds=9, **options)
         for metric in whole.metrics:
             assert np.array_equal(whole.final(metric)[few], part.final(metric), equal_nan=True), metric
         assert np.array_equal(whole.row_policy[few], part.row_policy)
 
 
-def test_too_little_memory_is_told_in_one_line():
-    cupy = array_module("cuda")
-    pool = cupy.get_default_memory_pool()
+def test_too_little_memory_is_told_in_one_line_with_a_number_that_fits():
+    pool = array_module("cuda").get_default_memory_pool()
+    pool.free_all_blocks()
     pool.set_limit(size=pool.total_bytes() + 300 * 2**20)
+    game = "random-gaussian:m=100,n=100"
     try:
-        with pytest.raises(InputError, match=r"seeds do not fit .* accepted: about [\d,]+ at a time"):
-            simulate("random-gaussian:m=100,n=100", "coebl", "coebl", rounds=2, seeds=5000, device="cuda")
+        with pytest.raises(InputError, match=r"seeds do not fit .* accepted: about [\d,]+ at a time") as told:
+            simulate(game, "coebl", "coebl", rounds=2, seeds=5000, device="cuda")
+        fit = int(re.search(r"about ([\d,]+)", str(told.value))[1].replace(",", ""))
+        simulate(game, "coebl", "coebl", rounds=2, seeds=fit, device="cuda")
+        with pytest.raises(InputError, match="seeds do not fit"):
+            simulate(game, "coebl", "coebl", rounds=2, seeds=3 * fit, device="cuda")
     finally:
         pool.set_limit(size=0)
+
+
+def test_k_learning_does_not_depend_on_a_large_batch():
+    options = {"rounds": 3, "record": "last", "metrics": ["pseudo_regret"], "device": "cuda"}
+    whole = simulate("random-gaussian:m=16,n=16,seed=1", "k-learning", "uniform", seeds=10_000, **options)
+    part = simulate("random-gaussian:m=16,n=16,seed=1", "k-learning", "uniform", seeds=50, **options)
+    assert np.array_equal(whole.row_policy[:50], part.row_policy)
+
+
+def test_a_study_is_run_on_the_device(tmp_path):
+    pytest.importorskip("pyarrow")
+    text = 'name = "few"\ngames = ["rps"]\nlearners = ["ucb"]\nrounds = 20\nseeds = 3\n[match-ups]\nself-play = true\n'
+    study = parse_study(text, device="cuda")
+    for folder, limit in (("plain", None), ("limited", 300)):
+        assert run(study, tmp_path / folder, workers=1, cell_timeout=limit, quiet=True).finished == 1
+        assert Results(tmp_path / folder).devices() == [device_title("cuda")]

@@ -1,5 +1,7 @@
 """The kernel of the graphics processor, tried on the processor, thread by thread."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,10 @@ from gpu.games import check_answers, games
 from gpu.on_host import COMPILER, H200, solve_on_host
 from ucb_solves import hard_matrices
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler: apt install g++")
+pytestmark = [
+    pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler: apt install g++"),
+    pytest.mark.skipif(sys.platform != "linux", reason="needs Linux"),
+]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +38,8 @@ def test_the_kernel_finds_what_the_processor_finds(m, n, real, memory):
             assert lacking == again.sum()
             assert lacking == 0 or kind == "wild"
             batch, strategy, value, gap = batch[~again], strategy[~again], value[~again], gap[~again]
-        check_answers(kind, batch, strategy, value, gap)
+        if len(batch):
+            check_answers(kind, batch, strategy, value, gap)
 
 
 def test_every_run_has_weights_of_its_own():

@@ -2,7 +2,9 @@ import sys
 from dataclasses import replace
 
 import pytest
+from typer.testing import CliRunner
 
+from coebl.cli import app
 from coebl.core.errors import InputError
 from coebl.report.page import write_page
 from coebl.study import Results, StudyError, parse_study, run
@@ -60,6 +62,23 @@ def test_a_device_that_cannot_be_used_leaves_no_folder(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="cupy"):
         run(parse_study(TEXT, device="cuda"), tmp_path / "new", workers=1, quiet=True)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_tournament_on_a_device_that_cannot_be_used_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    ran = CliRunner().invoke(app, ["tournament", "--quick", "--device", "cuda", "--out", str(tmp_path / "new")])
+    assert isinstance(ran.exception, InputError)
+    assert ran.output == ""
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("text", [TEXT, f'device = "cuda"\n{TEXT}', f'# a study\ndevice="cuda" # there\n{TEXT}'])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_the_text_that_is_kept_says_where_it_was_run(text, device):
+    study = parse_study(text, device=device)
+    again = parse_study(study.text)
+    assert again.cells == study.cells
+    assert {cell.device for cell in again.cells} == {device}
 
 
 READERS = {

@@ -57,7 +57,7 @@ def tournament_command(
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
-    from coebl.core.devices import check_device
+    from coebl.core.devices import array_module, check_device
     from coebl.study import Results
     from coebl.tournament.outcome import finish
     from coebl.tournament.plan import (
@@ -75,7 +75,10 @@ def tournament_command(
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
     named = split_list(learners or [])
     field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
-    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, check_device(device or "cpu"))
+    where = check_device("cpu" if device is None else device)
+    if dask is None:
+        array_module(where)  # before anything is written
+    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, where)
     print(f"{chosen.title}: {size_text(study)}")
     if not chosen.subject and not set(shortest(named)) & set(shortest(chosen.learners)) and (others := left_out(field)):
         say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")

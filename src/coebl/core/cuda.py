@@ -6,7 +6,8 @@ and both choose how to cut a sum by the size of the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from math import prod
@@ -19,47 +20,65 @@ from coebl.core.modules import require
 _THREADS = 256
 
 
+_lock = threading.Lock()
+_inside = 0  # simulations that are under way, in any thread: the first one changes CuPy, the last one restores it
+_restore: list[Callable[[], None]] = []
+
+
 @contextmanager
 def batch_independent() -> Iterator[None]:
     """In this block, CuPy's sums and `numpy.einsum` on its arrays add up in an order that the batch does not change."""
-    cupy = require("cupy")
-    # Without CUB by private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller
-    # may have done before us, and it would change the caller's own sums too.
-    core, einsum = cupy._core, cupy.einsum
-    before = core.get_reduction_accelerators(), core.get_routine_accelerators()
-    core.set_reduction_accelerators([])
-    core.set_routine_accelerators([])
-    cupy.einsum = _Einsum(einsum)  # where NumPy looks for it
+    global _inside
+    with _lock:
+        if _inside == 0:
+            _restore[:] = _without_accelerators(require("cupy"))
+        _inside += 1
     try:
         yield
     finally:
-        core.set_reduction_accelerators(before[0])
-        core.set_routine_accelerators(before[1])
-        cupy.einsum = einsum
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                for restore in _restore:
+                    restore()
+
+
+def _without_accelerators(cupy: Any) -> list[Callable[[], None]]:
+    """Change CuPy, and say how to undo it."""
+    # Without CUB by private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller
+    # may have done before us, and it would change the caller's own sums too.
+    core, einsum = cupy._core, cupy.einsum
+    reductions, routines = core.get_reduction_accelerators(), core.get_routine_accelerators()
+    core.set_reduction_accelerators([])
+    core.set_routine_accelerators([])
+    cupy.einsum = _Einsum(einsum)  # where NumPy looks for it
+    return [
+        lambda: core.set_reduction_accelerators(reductions),
+        lambda: core.set_routine_accelerators(routines),
+        lambda: setattr(cupy, "einsum", einsum),
+    ]
 
 
 class _Einsum:
-    """`numpy.einsum` of one or two arrays of floats, with a thread for each number of the result."""
+    """`numpy.einsum` of arrays of floats, with a thread for each number of the result.
+
+    What it cannot do, such as an ellipsis or a repeated letter, is left to CuPy, and may depend on the batch.
+    """
 
     def __init__(self, otherwise: Any) -> None:
-        self._otherwise = otherwise  # for what this one cannot do
+        self._otherwise = otherwise
 
     def __call__(self, subscripts: Any, *operands: Any, **options: Any) -> Any:
-        shape = _shape_of(subscripts) if isinstance(subscripts, str) and not options else None
+        shape = _shape_of(subscripts) if isinstance(subscripts, str) and not set(options) - {"optimize"} else None
         if shape is None or any(operand.dtype != np.float64 for operand in operands):
             return self._otherwise(subscripts, *operands, **options)
         names, output, letters = shape
-        sizes = {
-            letter: size
-            for name, operand in zip(names, operands, strict=True)
-            for letter, size in zip(name, operand.shape, strict=True)
-        }
+        sizes, strides = sizes_and_strides(names, operands)
         out = require("cupy").empty([sizes[letter] for letter in output])
         if out.size:
-            strides = [np.int64(stride // 8) for operand in operands for stride in operand.strides]
-            lengths = [np.int64(sizes[letter]) for letter in letters]
+            numbers = [np.int64(sizes[letter]) for letter in letters] + [np.int64(stride) for stride in strides]
             blocks = (-(-out.size // _THREADS),)
-            _einsum_kernel(names, output)(blocks, (_THREADS,), (*operands, out, *lengths, *strides))
+            _einsum_kernel(names, output)(blocks, (_THREADS,), (*operands, out, *numbers))
         return out
 
 
@@ -68,14 +87,35 @@ def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
     """The letters of each operand, of the result, and of all; None if the kernel below cannot do it."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     names = tuple(inputs.split(","))
-    return (names, output, sorted(set("".join(names)))) if arrow and "." not in inputs and len(names) <= 2 else None
+    letters = sorted(set("".join(names)))
+    if not arrow:
+        output = "".join(letter for letter in letters if inputs.count(letter) == 1)
+    known = all(name.isalpha() and len(set(name)) == len(name) for name in names) and set(output) <= set(letters)
+    return (names, output, letters) if known and len(set(output)) == len(output) else None
+
+
+def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[dict[str, int], list[int]]:
+    """The length of each letter, and the step of each axis in numbers: 0 where it has length 1 and is repeated."""
+    if [len(name) for name in names] != [operand.ndim for operand in operands]:
+        raise ValueError(f"einsum: {','.join(names)} does not fit arrays of {[each.ndim for each in operands]} axes")
+    axes = [
+        (letter, size, stride // 8)
+        for name, operand in zip(names, operands, strict=True)
+        for letter, size, stride in zip(name, operand.shape, operand.strides, strict=True)
+    ]
+    sizes = {letter: 1 for letter, _, _ in axes}
+    for letter, size, _ in axes:
+        if size != 1 and sizes[letter] not in (1, size):
+            raise ValueError(f"einsum: {letter} has length {sizes[letter]} and {size} in {','.join(names)}")
+        sizes[letter] = size if size != 1 else sizes[letter]
+    return sizes, [stride if size == sizes[letter] else 0 for letter, size, stride in axes]
 
 
 def einsum_source(names: tuple[str, ...], output: str) -> str:
     """The kernel of an einsum: CUDA C++ with a loop for each letter that is summed over."""
     letters = sorted(set("".join(names)))
     summed = [letter for letter in letters if letter not in output]
-    arrays = "AB"[: len(names)]
+    arrays = [f"array{number}" for number in range(len(names))]
     pointers = "".join(f"const double *{array}, " for array in arrays)
     steps = [f"{array}_{place}" for array, name in zip(arrays, names, strict=True) for place in range(len(name))]
     numbers = ", ".join(f"long long {name}" for name in [*(f"n_{letter}" for letter in letters), *steps])

@@ -1,7 +1,8 @@
 """Where arrays live: with NumPy on the processor, or with CuPy on a graphics processor.
 
 Code that is handed arrays calls NumPy's functions on them, which go to the array's own library (NEP 13, 18 and 35).
-Only this module, the kernels in `core/cuda.py` and `solver/cuda/`, and the streams know that there is CuPy.
+Only this module, the kernels in `core/cuda.py` and `solver/cuda/`, the streams, and `engine/simulate.py`, which tells
+when memory runs out, know that there is CuPy.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, shorten
 from coebl.core.modules import require
+from coebl.core.text import one_line
 
 Device = Literal["cpu", "cuda"]
 DEVICES: tuple[Device, ...] = get_args(Device)
 Number = TypeVar("Number", bound=np.generic)  # of an array's entries
+
+_LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
 
 
 def check_device(device: object) -> Device:
@@ -39,13 +43,25 @@ def array_module(device: Device) -> Any:
     """The library whose arrays live on a device: NumPy or CuPy. An `InputError` if the device cannot be used."""
     if check_device(device) == "cpu":
         return np
-    cupy = require("cupy")
+    try:
+        cupy = require("cupy")
+    except ImportError as error:  # it is installed, and misses a library
+        raise InputError(
+            f'device is "cuda", and CuPy cannot be imported ({one_line(error)}); use device "cpu", or install it '
+            "again: pip install 'coebl[cuda]'"
+        ) from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise _no_device(str(error)) from None
     if count == 0:
         raise _no_device("none found")
+    capability = int(cupy.cuda.Device().compute_capability)  # 90 stands for 9.0
+    if capability < _LEAST_CAPABILITY:
+        raise InputError(
+            f'device is "cuda", and the graphics processor has compute capability {capability / 10}; accepted: '
+            f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
+        )
     return cupy
 
 
@@ -67,6 +83,11 @@ def device_title(device: Device) -> str:
 def device_versions(device: Device) -> dict[str, str]:
     """What numbers may depend on besides, on this device: CuPy's version, and the name of the graphics processor."""
     return {} if device == "cpu" else {"cupy": require("cupy").__version__, "device": device_title(device)}
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether this is CuPy's error for it; CuPy need not be imported to find out."""
+    return type(error).__name__ == "OutOfMemoryError"
 
 
 def is_on_cuda(array: object) -> bool:

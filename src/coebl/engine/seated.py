@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import draw_actions, is_on_cuda, on_host
+from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.devices import draw_actions, is_on_cuda, is_out_of_memory, on_host
 from coebl.core.errors import CoeblError, UserCodeError, shorten, where
 from coebl.engine.cuda_random import CudaRandom
 from coebl.engine.streams import AHEAD, BatchRandom
@@ -156,16 +156,21 @@ class Seated:
         line = where(error)
         if isinstance(error, SystemExit) and not line:  # of an installed package
             line = type(self.learner).__module__
-        if isinstance(error, CoeblError) or not line:
+        if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
             raise error
         raise UserCodeError(
             f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, {when})"
         ) from error
 
-    def check(self, first: int, length: int) -> None:
-        """Refuse the first round and run of the block whose policy is not a distribution."""
+    def check(self, first: int, length: int, unsolved: Booleans | None = None) -> None:
+        """Refuse the first round and run of the block whose policy is not a distribution.
+
+        Runs that are unsolved, and will be played again, may have any.
+        """
         policies = self.policies[:length]
         good = (policies >= 0).all(axis=2) & (np.abs(policies.sum(axis=2) - 1) <= _SUM_TOLERANCE)
+        if unsolved is not None:
+            good = good | unsolved
         if good.all():
             return
         at, run = (int(index) for index in on_host(np.argwhere(~good))[0])

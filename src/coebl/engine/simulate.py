@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coebl.core.arrays import Ints
-from coebl.core.devices import Device, array_module, check_device, computing_on
+from coebl.core.devices import Device, array_module, check_device, computing_on, is_out_of_memory
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.engine.match import Match
 from coebl.engine.recorder import Keep, Recorder, check_memory
@@ -89,8 +90,9 @@ def simulate(
     with computing_on(check_device(device)), _memory_told(match, seed_list):
         result, again = _play(Table(match, seed_list, device), recorder(len(seed_list)), block_rounds, progress)
         if len(again):
-            table = Table(match, [seed_list[run] for run in again], device, wait=True)
-            result = result.with_runs(again, _play(table, recorder(len(again)), block_rounds)[0])
+            some = [seed_list[run] for run in again]
+            replayed, _ = _play(Table(match, some, device, wait=True), recorder(len(again)), block_rounds)
+            result = result.with_runs(again, replayed)
     return result
 
 
@@ -129,16 +131,17 @@ def _memory_told(match: Match, seeds: list[int]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if type(error).__name__ != "OutOfMemoryError":  # CuPy's, which is not imported unless it is used
+        if not is_out_of_memory(error):
             raise
+        traceback.clear_frames(error.__traceback__)  # which hold arrays of the table that did not fit
         fit = _seeds_that_fit(match)
         raise InputError(
-            f"{match}: {len(seeds):,} seeds do not fit into the memory of the graphics processor; accepted: about "
-            f"{fit:,} at a time. Take fewer seeds, or set seeds_per_cell in a study."
+            f"{match}: {len(seeds):,} seeds do not fit into the memory of the graphics processor; accepted: "
+            f"{fit} at a time. Take fewer seeds, or set seeds_per_cell in a study."
         ) from None
 
 
-def _seeds_that_fit(match: Match) -> int:
+def _seeds_that_fit(match: Match) -> str:
     """About how many, from what a round of a few takes."""
 
     def taken(runs: int) -> int:
@@ -149,11 +152,18 @@ def _seeds_that_fit(match: Match) -> int:
 
     cupy = array_module("cuda")
     pool = cupy.get_default_memory_pool()
-    taken(1)  # kernels have memory of their own
-    each = max(1.0, (taken(96) - taken(32)) / 64)
+    try:
+        taken(1)  # kernels have memory of their own
+        each = max(1.0, (taken(96) - taken(32)) / 64)
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        return "fewer than 96"
     pool.free_all_blocks()
     free, _ = cupy.cuda.runtime.memGetInfo()
-    return max(1, int(0.8 * free / each))
+    if pool.get_limit():
+        free = min(free, pool.get_limit() - pool.total_bytes())
+    return f"about {max(1, int(0.8 * free / each)):,}"
 
 
 def _read_arguments(

@@ -100,4 +100,4 @@ class Table:
 
     def _check(self, first: int, length: int) -> None:
         for seated in self.seats:
-            seated.check(first, length)
+            seated.check(first, length, self._unsolved)

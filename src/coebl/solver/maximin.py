@@ -45,7 +45,7 @@ class BatchSolution:
     value: Floats  # (runs,)
     gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
     pivots: NDArray[np.int64]  # (runs,)
-    fallbacks: int  # how many of the runs were handed to HiGHS, because no kernel could certify an answer
+    fallbacks: int  # how many runs no kernel could certify: handed to HiGHS, or from a graphics processor to this one
 
 
 class Maximin:

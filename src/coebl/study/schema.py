@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -163,9 +165,21 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
         contents = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise StudyError([_toml_mistake(text, where, error)]) from None
-    if device is not None:
-        contents["device"] = check_device(device)
-    return _Reading(contents, text, where).study()
+    kept = text
+    if device is not None and check_device(device) != contents.get("device", "cpu"):
+        contents["device"] = device
+        kept = _with_device(text, contents)
+    return replace(_Reading(contents, text, where).study(), text=kept)
+
+
+def _with_device(text: str, contents: Mapping[str, Any]) -> str:
+    """The text of a study with the device of its contents, so that what is kept says where it was run."""
+    line = f'device = "{contents["device"]}"'
+    for changed in (re.sub(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE), f"{line}\n{text}"):
+        with suppress(ValueError):  # the key twice
+            if tomllib.loads(changed) == contents:
+                return changed
+    return text
 
 
 def _toml_mistake(text: str, where: str, error: Exception) -> str:

@@ -3,12 +3,12 @@
 A learner gets its arrays from its seat, a metric from its block, and a noise is handed them. All call NumPy's functions
 on them, which hand the call on to the array's own library (NEP 13, 18 and 35). Strict arrays do what such a library
 does: they refuse to be mixed with NumPy's own arrays, and to be turned into one without a word. What works on them
-works on other libraries' arrays as well.
+works on CuPy's arrays too, unless it is one of the few functions that CuPy lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
@@ -106,6 +106,7 @@ class StrictArray(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         if method != "__call__":
             raise TypeError(f"other libraries may have no numpy.{ufunc.__name__}.{method}; call a function or method")
+        _check_options(ufunc.__name__, options)
         plain_options = self._plain(options) | ({} if out is None else {"out": self._plain(out)})
         result = ufunc(*self._plain(inputs), **plain_options)
         return out[0] if out is not None and len(out) == 1 else self._strict(result)
@@ -115,6 +116,7 @@ class StrictArray(NDArrayOperatorsMixin):
             [given, *rest] = args
             given = given if isinstance(given, np.ndarray) else self._plain(given)
             return self._strict(function(given, *rest, **kwargs))
+        _check_options(function.__name__, kwargs)
         return self._strict(function(*self._plain(args), **self._plain(kwargs)))
 
     def __getitem__(self, index: Any) -> Any:
@@ -129,7 +131,12 @@ class StrictArray(NDArrayOperatorsMixin):
         if name not in _METHODS:
             raise AttributeError(f"arrays of other libraries may have no {name!r}; call a function of NumPy's instead")
         method = getattr(self._data, name)
-        return lambda *args, **kwargs: self._strict(method(*self._plain(args), **self._plain(kwargs)))
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            _check_options(name, kwargs)
+            return self._strict(method(*self._plain(args), **self._plain(kwargs)))
+
+        return call
 
     def _plain(self, value: Any) -> Any:
         return _plain(value, self._origin)
@@ -151,6 +158,13 @@ class StrictArray(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return f"StrictArray({self._data!r})"
+
+
+def _check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse what CuPy's functions do not take."""
+    for option in ("where", "initial"):
+        if option in options:
+            raise TypeError(f"other libraries may have no {option}= of numpy.{name}; use numpy.where instead")
 
 
 def _plain(value: Any, origin: Origin = FROM_SEAT) -> Any:
