@@ -197,12 +197,12 @@ def test_a_visit_of_one_entry_per_run():
     assert np.allclose(there[1].get(), seat[1], rtol=1e-14, atol=1e-14)
 
 
-GAMES = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
+PLAYED = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
 NAMES = [name for name in LEARNERS.names if name not in ("fixed", "switching")]  # which name their actions
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", PLAYED)
 def test_a_learner_plays_on_either_device_alike(game, name):
     here, there = (
         simulate(game, name, "exp3", rounds=150, seeds=SEEDS, record="last", device=device)
@@ -215,7 +215,7 @@ def test_a_learner_plays_on_either_device_alike(game, name):
 @pytest.mark.parametrize("noise", NOISES.names)
 def test_nature_is_the_same_on_either_device(noise):
     here, there = (
-        simulate(GAMES[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
+        simulate(PLAYED[1], "uniform", "uniform", noise=noise, rounds=30, seeds=20, keep=["rewards"], device=device)
         for device in ("cpu", "cuda")
     )
     for ours, theirs in zip(here.kept["rewards"], there.kept["rewards"], strict=True):
@@ -226,7 +226,7 @@ def test_nature_is_the_same_on_either_device(noise):
 @pytest.mark.parametrize("name", ["coebl", "exp3"])
 def test_a_learner_plays_on_either_device_alike_with_another_noise(name, noise):
     here, there = (
-        simulate(GAMES[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
+        simulate(PLAYED[1], name, "exp3", noise=noise, rounds=150, seeds=SEEDS, record="last", device=device)
         for device in ("cpu", "cuda")
     )
     difference = there.final("pseudo_regret") - here.final("pseudo_regret")
@@ -236,9 +236,9 @@ def test_a_learner_plays_on_either_device_alike_with_another_noise(name, noise):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_does_not_depend_on_its_batch(name):
     options = {"rounds": 40, "record": "last", "metrics": ["all"], "device": "cuda"}
-    whole = simulate(GAMES[1], name, "exp3", seeds=300, **options)
+    whole = simulate(PLAYED[1], name, "exp3", seeds=300, **options)
     for few in ([7, 250], [250]):
-        part = simulate(GAMES[1], name, "exp3", seeds=few, block_rounds=9, **options)
+        part = simulate(PLAYED[1], name, "exp3", seeds=few, block_rounds=9, **options)
         for metric in whole.metrics:
             assert np.array_equal(whole.final(metric)[few], part.final(metric), equal_nan=True), metric
         assert np.array_equal(whole.row_policy[few], part.row_policy)
