@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from coebl.solver import Maximin, fallback_count, maximin
+from coebl.solver.interruptible import new_answers, new_workspace, solve_large
+from coebl.solver.maximin import first_weights
 from oracles.certificate import certify
 from oracles.simplex import solve_exactly
 
@@ -118,3 +120,10 @@ def test_many_more_games_are_certified(family, size):
 def test_a_million_small_games_are_certified(family, shape):
     """10,000 of each family and shape: a million in all."""
     check(games(family, 10_000, *shape))
+
+
+def test_small_numbers_that_are_not_zero_do_not_need_a_second_method():
+    """Where rows and columns are of different sizes, right-hand sides may be small, and are no ties all the same."""
+    batch = np.stack([wild(np.random.default_rng([5, k]), 100, 100, rows=2, columns=2) for k in range(30)])
+    answers = new_answers(30, 100, 100)
+    assert solve_large(batch, first_weights(100), new_workspace(1, 100, 100, "float64"), answers) <= 2

@@ -52,7 +52,7 @@ def _place(t, variable):
 def _refine(t, w, enough):
     """Solve for the p and q of this basis by iterative refinement; recompute b and c. False if it diverges.
 
-    It ends when the error is at most enough, or no longer halves.
+    It ends when the error is at most enough, or no longer halves. False also if it goes on halving for too long.
 
     Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis. A basic
     variable should have no price, a nonbasic one no value: what they have of these is the error.
@@ -167,6 +167,17 @@ def _ties_hold(t, w, weight):
     return True
 
 
+@inlined
+def _extremes(t):
+    """The least b, and the largest c."""
+    least, most = t.b[0], t.c[0]
+    for i in range(1, t.m):
+        least = min(least, t.b[i])
+    for s in range(1, t.n):
+        most = max(most, t.c[s])
+    return least, most
+
+
 @compiled
 def settle(t, w, weight, exact):
     """Refine, and pivot on until the basis is optimal in double precision, ties included.
@@ -179,14 +190,14 @@ def settle(t, w, weight, exact):
     for _ in range(_ROUNDS):
         if not _refine(t, w, 0.1 * tolerances_of(w).exact):
             return -1
-        least, most = t.b[0], t.c[0]
-        for i in range(1, m):
-            least = min(least, t.b[i])
-        for s in range(1, n):
-            most = max(most, t.c[s])
+        least, most = _extremes(t)
         if least > tolerances_of(w).near and most <= exact:
             return pivots
-        _refine(t, w, 0.0)  # to the last digits: a zero must not look like a positive number
+        if not _refine(t, w, 0.0):  # to the last digits: a zero must not look like a positive number, nor the reverse
+            return -1
+        least, most = _extremes(t)
+        if least > exact and most <= exact:
+            return pivots
         tie_parts(t, w, weight)
         repairs = dual(t, w, exact, limit)
         improvements = primal(t, w, exact, limit) if repairs >= 0 else -1

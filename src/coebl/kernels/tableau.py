@@ -194,10 +194,10 @@ def dual(t, w, zero, limit):
     """Pivot until no right-hand side is negative, nor zero with a negative tie part. Return as primal does.
 
     A positive reduced cost counts as zero here; `primal` handles it afterwards. Two things keep a double-precision
-    tableau from endless pivots. What counts as zero in b is set to zero, and stays so: divided by a small pivot, it
-    might count as negative. And after _PATIENCE pivots costs become different from each other, where many are zero and
-    no pivot has a price; `settle` computes them anew. A single-precision tableau goes without: its tie parts are too
-    coarse to decide between so many zeros, and it is better to give up.
+    tableau from endless pivots. What counts as zero in b is set to zero at the start: divided by a small pivot, it
+    might count as negative. And after _PATIENCE pivots the costs are made different from each other, since pivots that
+    cost nothing may lead round in a circle; `settle` computes them anew. A single-precision tableau goes without: its
+    tie parts are too coarse to decide between so many zeros, and it is better to give up.
     """
     m, tiny, loose, nudge = t.m, tolerances_of(w).tiny, tolerances_of(w).loose, tolerances_of(w).nudge
     double = w.lanes == LANES
@@ -208,9 +208,6 @@ def dual(t, w, zero, limit):
     for _ in range(limit):
         if w.stop[0] != 0:
             return -1
-        if double and pivots == _PATIENCE:
-            for j in range(t.n):
-                t.c[j] = min(t.c[j], 0.0) - nudge * (1 + j * _GOLDEN % 1)
         r, worst = -1, -zero
         for i in range(m):
             if t.b[i] < worst:
@@ -239,4 +236,7 @@ def dual(t, w, zero, limit):
             w.factor[i] = t.T[i * t.stride + s]
         _pivot(t, w, r, s)
         pivots += 1
+        if double and pivots == _PATIENCE:
+            for j in range(t.n):
+                t.c[j] = min(t.c[j], 0.0) - nudge * (1 + j * _GOLDEN % 1)
     return -1

@@ -24,9 +24,10 @@ class CudaMaximin:
     """`Maximin` for CuPy's arrays: the same rule for ties, the same certificate, no warm starts.
 
     A matrix whose single-precision tableau does not lead to a certified answer is solved again in double precision,
-    and if that fails too by the kernels of the processor. `BatchSolution.fallbacks` counts the latter. To know whether
-    there are any, the host has to wait for the graphics processor. With `unsolved` it does not: such matrices are left
-    without an answer, with uniform strategies and a gap of NaN, and their runs are marked.
+    then without the rule for ties, as on the processor, and if that fails too by the kernels of the processor.
+    `BatchSolution.fallbacks` counts the latter. To know whether there are any, the host has to wait for the graphics
+    processor. With `unsolved` it does not: such matrices are left without an answer, with uniform strategies and a gap
+    of NaN, and their runs are marked.
 
     Args:
         shape: (matrices, m, n), of every batch that will be solved.

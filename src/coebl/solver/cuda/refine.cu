@@ -145,14 +145,15 @@ __device__ __forceinline__ int settle(double zero, double exact, int limit, bool
         if (improvements < 0) return -1;
         if (round > 0 && repairs + improvements == 0) return ties_hold() ? pivots : -1;
         pivots += repairs + improvements;
-        if (!refine(0.1 * EXACT)) return -1;
-        double least = NONE, most = -NONE;
-        for (int i = this_thread(); i < M; i += THREADS) least = fmin(least, b[i]);
-        for (int s = this_thread(); s < N; s += THREADS) most = fmax(most, c[s]);
-        least = block_min(least);
-        most = block_max(most);
-        if (least > NEAR && most <= exact) return pivots;
-        refine(0);  // to the last digits: a zero must not look like a positive number
+        for (int last = 0; last < 2; last++) {  // the second time to the last digits, if there may be a zero
+            if (!refine(last ? 0 : 0.1 * EXACT)) return -1;
+            double least = NONE, most = -NONE;
+            for (int i = this_thread(); i < M; i += THREADS) least = fmin(least, b[i]);
+            for (int s = this_thread(); s < N; s += THREADS) most = fmax(most, c[s]);
+            least = block_min(least);
+            most = block_max(most);
+            if (least > (last ? exact : NEAR) && most <= exact) return pivots;
+        }
         zero = exact;
         limit = M + N;
     }

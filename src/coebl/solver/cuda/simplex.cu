@@ -125,8 +125,8 @@ __device__ bool solve(const double *A, const double *weight, Scratch *scratch, R
     high = block_max(high);
     if (this_thread() == 0) problem = {{A, low, 1 / (high != low ? high - low : 1)}, high, weight, scratch, rest};
     __syncthreads();
-    // As `_from_scratch`, and then as `rescue`: the rule for ties may ask for more digits than there are. Where single
-    // precision fails, double precision comes next
+    // As `_from_scratch`, and then without the rule for ties, as `rescue` does: it may ask for more digits than there
+    // are. Where single precision fails, double precision comes next
     for (int attempt = 0; attempt < (sizeof(Real) == sizeof(double) ? 3 : 1); attempt++) {
         const bool anew = attempt == 1;
         if (anew) mark_basis();

@@ -256,11 +256,6 @@ __device__ __forceinline__ int dual(double zero, int limit) {
     for (int i = this_thread(); i < M; i += THREADS)
         if (DOUBLE && fabs(b[i]) <= zero) b[i] = 0;
     for (int k = 0; k < limit; k++) {
-        if (DOUBLE && pivots == PATIENCE)
-            for (int j = this_thread(); j < N; j += THREADS) {
-                const double part = j * GOLDEN;
-                c[j] = fmin(c[j], 0.0) - NUDGE * (1 + part - floor(part));
-            }
         __syncthreads();
         if (this_thread() < WARP) {
             const int r = choose_row_to_repair(zero);
@@ -276,7 +271,11 @@ __device__ __forceinline__ int dual(double zero, int limit) {
             publish(none, next.row, next.column, next.right);
             __syncthreads();
             pivot(none, next.row, next.column);
-            pivots++;
+            if (++pivots == PATIENCE && DOUBLE)
+                for (int j = this_thread(); j < N; j += THREADS) {
+                    const double part = j * GOLDEN;
+                    c[j] = fmin(c[j], 0.0) - NUDGE * (1 + part - floor(part));
+                }
             continue;
         }
         if (next.right < -LOOSE) return -1;
