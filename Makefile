@@ -67,13 +67,13 @@ large-games: .venv/developing  ## how far 256 to 1024 actions go, into benchmark
 
 ablation: .venv/developing  ## the ablation study, into results/ablation and docs/ablation.md: fifteen minutes of one core
 	$(BIN)/coebl run studies/ablation.toml --out build/ablation
-	$(BIN)/python -m coebl.papers.ijcai2025.ablation build/ablation
+	$(BIN)/python -m tools.ablation build/ablation
 
 findings: .venv/developing  ## regenerate findings, ablation, which-learner and kin of docs/ from their templates and results/
-	$(BIN)/python -m coebl.papers.ijcai2025.findings
-	$(BIN)/python -m coebl.papers.ijcai2025.ablation
-	$(BIN)/python -m coebl.tournament.advice
-	$(BIN)/python -m coebl.tournament.trial.published
+	$(BIN)/python -m tools.findings
+	$(BIN)/python -m tools.ablation
+	$(BIN)/python -m tools.advice
+	$(BIN)/python -m tools.kin
 
 docs: .venv/developing  ## the documentation site, into build/site; a broken link or a gap in the reference fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

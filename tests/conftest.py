@@ -10,7 +10,8 @@ from hypothesis import settings
 
 from coebl.cli import main
 
-sys.path.insert(0, str(Path(__file__).parent))  # so that `from oracles import ...` works
+TESTS = Path(__file__).parent
+sys.path[:0] = [str(TESTS), str(TESTS.parent)]  # so that `from oracles import ...` and `from tools import ...` work
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")

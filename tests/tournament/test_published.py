@@ -13,9 +13,9 @@ from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
 from coebl.runs import Runs
 from coebl.tournament.suite import read_suite
-from coebl.tournament.trial import published
 from coebl.tournament.trial.judging import Arena, Contest, judge_statements
 from coebl.tournament.trial.outcome import write_files
+from tools import kin as published
 
 ROOT = Path(__file__).parents[2]
 RESULTS, PAGE = ROOT / published.RESULTS, ROOT / published.PAGE

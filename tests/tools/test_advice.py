@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coebl.tournament.advice import CONTENDERS, TEMPLATE, Files, render
 from coebl.tournament.suite import read_suite
+from tools.advice import CONTENDERS, TEMPLATE, Files, render
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "tournament"

@@ -2,7 +2,7 @@
 
 The picture of the README is drawn from the same numbers.
 
-Run in the root of a checkout, where the summary is results/ijcai2025: python -m coebl.papers.ijcai2025.findings
+Run in the root of a checkout, where the summary is results/ijcai2025: python -m tools.findings
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,16 @@ import numpy as np
 
 from coebl.claims.tables import MARKS, MEANINGS, mark
 from coebl.core.files import write_whole
-from coebl.core.templates import text_template
 from coebl.core.text import number_text
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.claims import answer
 from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
-from coebl.papers.ijcai2025.picture import NAME, draw_picture, read_checks
 from coebl.plots import save
+from tools.picture import NAME, draw_picture, read_checks
+from tools.templates import text_template
 
-TEMPLATE = resources.files(__package__).joinpath("findings.md.jinja")
+TEMPLATE = Path(__file__).with_name("findings.md.jinja")
 
 
 def render(results: Path) -> str:

@@ -3,8 +3,8 @@
 Run in the root of a checkout:
 
     coebl run studies/ablation.toml --out FOLDER
-    python -m coebl.papers.ijcai2025.ablation FOLDER    results/ablation again, and the page
-    python -m coebl.papers.ijcai2025.ablation           the page alone, from results/ablation
+    python -m tools.ablation FOLDER    results/ablation again, and the page
+    python -m tools.ablation           the page alone, from results/ablation
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import write_whole
 from coebl.core.plain import as_csv
-from coebl.core.templates import text_template
 from coebl.core.text import decimal_places
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.wishes import (
+from coebl.plots import save
+from coebl.plots.looks import PALETTE
+from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
+from coebl.study import Results, Study, read_study
+from coebl.study.compare import ALL_GAMES
+from tools.suggestions import (
     KIN,
     OUTCOMES,
     SELF_PLAY,
@@ -33,17 +36,13 @@ from coebl.papers.ijcai2025.wishes import (
     label,
     plain,
 )
-from coebl.plots import save
-from coebl.plots.looks import PALETTE
-from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
-from coebl.study import Results, Study, read_study
-from coebl.study.compare import ALL_GAMES
+from tools.templates import text_template
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TEMPLATE = resources.files(__package__).joinpath("ablation.md.jinja")
+TEMPLATE = Path(__file__).with_name("ablation.md.jinja")
 STUDY = Path("studies", "ablation.toml")
 FIGURES = {"coebl": WISHES, "kin": (KIN,)}
 TITLES = {

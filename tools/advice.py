@@ -1,6 +1,6 @@
 """The text of docs/which-learner.md, from its template and the files of a tournament: no number is typed by hand.
 
-Run in the root of a checkout, where the files are in results/tournament: python -m coebl.tournament.advice
+Run in the root of a checkout, where the files are in results/tournament: python -m tools.advice
 """
 
 from __future__ import annotations
@@ -8,16 +8,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Collection
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from coebl.core.files import write_whole
-from coebl.core.templates import text_template
 from coebl.learners import KINDS, REFERENCES
 from coebl.plots import learner_titles
+from tools.templates import text_template
 
-TEMPLATE = resources.files(__package__).joinpath("advice.md.jinja")
+TEMPLATE = Path(__file__).with_name("advice.md.jinja")
 CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
 

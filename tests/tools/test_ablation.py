@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl.papers.ijcai2025.ablation import STUDY, TEMPLATE, Files, render, summarise
-from coebl.papers.ijcai2025.wishes import KIN, OUTCOMES, WISHES, comparisons
 from coebl.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study, run
 from coebl.study.compare import ALL_GAMES
+from tools.ablation import STUDY, TEMPLATE, Files, render, summarise
+from tools.suggestions import KIN, OUTCOMES, WISHES, comparisons
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "ablation"
 
 

@@ -1,6 +1,6 @@
 """results/kin from the folder of the pre-registered test, and docs/kin.md from it: no number is typed by hand.
 
-Run in the root of a checkout: python -m coebl.tournament.trial.published DIR, after `coebl tournament --suite
+Run in the root of a checkout: python -m tools.kin DIR, after `coebl tournament --suite
 pre-registered --out DIR`. Without DIR only the page is regenerated, from results/kin.
 """
 
@@ -11,23 +11,22 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
-from coebl.core.templates import text_template
 from coebl.core.text import number_text
 from coebl.plots import learner_titles
 from coebl.tournament.files import FOLDER
 from coebl.tournament.suite import read_suite
 from coebl.tournament.trial.judging import MISSING, WORDS
+from tools.templates import text_template
 
 SUITE = "pre-registered"
 SUITE_FILE = Path("src", "coebl", "tournament", "suites", f"{SUITE}.toml")  # in the checkout
 RESULTS, PAGE = Path("results", "kin"), Path("docs", "kin.md")
-TEMPLATE = resources.files(__package__).joinpath("kin.md.jinja")
+TEMPLATE = Path(__file__).with_name("kin.md.jinja")
 COMMAND = f"coebl tournament --suite {SUITE} --out kin"
 COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
 

@@ -10,12 +10,12 @@ from scipy.stats import t as student
 
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.experiments import SETTING
-from coebl.papers.ijcai2025.findings import TEMPLATE, render
-from coebl.papers.ijcai2025.picture import draw_picture, read_checks
+from tools.findings import TEMPLATE, render
+from tools.picture import draw_picture, read_checks
 
 SEEDS = 50
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "ijcai2025"
 
 # What the template may say by itself: names, the paper's own numbers, and the settings and tolerances of the tests.
