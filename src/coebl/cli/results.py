@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import StudyFolder, app, cells_text, width
+from coebl.cli.app import StudyFolder, app, width
 from coebl.cli.rankings import print_notices, print_ranking
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
+from coebl.core.text import counted
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -132,7 +133,7 @@ def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     used = sum((one["game"], one["noise"], one["row"], one["column"]) in matches for one in labels)
     failures = len(results.store.failures())
     print(
-        f"from {used} of {cells_text(max(len(labels), results.store.log.planned()))}"
+        f"from {used} of {counted(max(len(labels), results.store.log.planned()), 'cell')}"
         + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
     )
 

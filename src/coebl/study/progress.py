@@ -137,6 +137,26 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def span(low: float, high: float) -> str:
+    """A range of seconds in words, no finer than such an estimate can be.
+
+    >>> span(63, 170), span(37, 130), span(8, 12), span(5000, 200_000)
+    ('1 to 3 min', '35 s to 2 min', '8 to 10 s', '1 h to 2 days')
+    """
+    (first, unit), (second, last) = _rounded(low), _rounded(high)
+    if unit != last:
+        return f"{first} {unit} to {second} {last}"
+    return f"{first} to {second} {unit}" if second > first else f"{first} {unit}"
+
+
+def _rounded(seconds: float) -> tuple[int, str]:
+    """A number of seconds, minutes, hours or days: from ten on a multiple of five."""
+    units = (("days", 86_400, 2), ("h", 3600, 1), ("min", 60, 1))
+    unit, length, _ = next((one for one in units if seconds >= one[1] * one[2]), ("s", 1, 0))
+    count = seconds / length
+    return max(1, 5 * round(count / 5) if count >= 10 else round(count)), unit
+
+
 def roughly(seconds: float) -> str:
     """An estimate of seconds in words, no finer than it can be right.
 
