@@ -106,8 +106,8 @@ def run(
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
         if rehearse and not new and own_cells(study.cells):
-            todo = make_plan(study, Store.open(store.folder), dry=True).todo
-            _rehearse(todo, study.shapes)  # before files are set aside
+            ahead = make_plan(study, Store.open(store.folder), dry=True).todo
+            _rehearse(ahead, study.shapes)  # before files are set aside
         plan = make_plan(study, store)
         store.keep_text(study.text)
         works = work_of(plan.todo, study.shapes)
