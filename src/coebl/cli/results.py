@@ -16,6 +16,7 @@ import typer
 from coebl.cli.app import StudyFolder, app, width
 from coebl.cli.rankings import print_notices, print_ranking
 from coebl.cli.screen import interval_text, say
+from coebl.cli.waiting import progress_bar
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
 from coebl.core.text import counted
@@ -81,6 +82,9 @@ def results_command(
             print_ranking(results)
             print()
         _print_means(results, rows)
+        if details:
+            say("round: the last one, or that of --round; n: how many seeds; mean: over these, of the metric at that")
+            say("round; 95 % interval: of that mean, by Student's t. What a metric is: coebl list metrics.")
         _print_notes(results, rows)
     else:
         print_ranking(results)
@@ -245,7 +249,8 @@ def plot_command(
 
     if out is not None and out.suffix[1:] not in FORMATS:
         raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
-    figure = Results(folder).plot(metric, game, row, column, noise)
     target = out or folder / "figures" / f"{metric or 'curves'}.svg"
-    [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
+    with progress_bar("the figure"):
+        figure = Results(folder).plot(metric, game, row, column, noise)
+        [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
     print(f"wrote {printable(str(path))}")

@@ -85,6 +85,14 @@ def _cost(cell: Cell, shape: tuple[int, int]) -> float:
     return parse_learner(cell.row).cost(m, n) + parse_learner(cell.column).cost(n, m)
 
 
+def declared_range(match: Match, runs: int) -> tuple[float, float]:
+    """Between how many seconds a match takes, by what its learners declare alone."""
+    m, n = match.game.shape
+    cost = match.row.cost(m, n) + match.column.cost(n, m)
+    seconds = 1e-6 * match.rounds * (_ROUND + runs * cost)
+    return seconds / _DECLARED, seconds * _DECLARED
+
+
 def estimate(study: Study, workers: int | None = None) -> Estimate:
     """How long the study will take, from some rounds of the matches that it mostly consists of."""
     works = work_of(study.cells, study.shapes)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from coebl.core.text import counted
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.plots.described import NOTHING, Known, known_to
 from coebl.plots.labels import spelled_out
@@ -99,8 +100,8 @@ class Ranking:
             sharing = _listed(self.names[one.learner] for one in first)
             return f"{sharing} share the first place of {len(self.learners)} learners."
         return (
-            f"{self.names[best.learner]} comes first of {len(self.learners)} learners: of its {best.met} pairings it "
-            f"wins {best.won} and loses {best.lost}."
+            f"{self.names[best.learner]} comes first of {len(self.learners)} learners: of its "
+            f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}."
         )
 
 
