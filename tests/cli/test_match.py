@@ -113,3 +113,38 @@ def test_match_json(coebl):
     assert answer(*words, "--first-seed", "7", "--noise", "laplace") == found
     for others in (["--noise", "laplace"], ["--first-seed", "7"]):
         assert answer(*words, *others)["metrics"]["regret"]["mean"] != found["metrics"]["regret"]["mean"]
+
+
+def test_one_seed_has_no_interval(coebl):
+    out = coebl(*PLAY, "--rounds", "30", "--seeds", "1").stdout
+    assert "nan" not in out
+    assert out.startswith("rps, ucb v ucb, 30 rounds, 1 seed, noise gaussian\n")
+    assert re.search(r"^regret +-?[\d.]+   none: one seed$", out, re.MULTILINE)
+
+
+def test_too_few_seeds_do_not_make_a_winner(coebl):
+    few, enough = (match(coebl, "rps", "fixed:1/0/0", "best-response", 50, "--seeds", str(n)).stdout for n in (2, 5))
+    assert "2 seeds are too few to decide who wins; use 5 or more --seeds. In these runs the column player" in few
+    assert "The column player, best-response, wins" in enough
+
+
+def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
+    """With few runs, Student's goes beyond what a game can pay."""
+    out = match(coebl, "matching-pennies", "fixed:1/0", "exp3", 3, "--seeds", "2", "--metric", "exploitability").stdout
+    [line] = [line for line in out.splitlines() if line.startswith("exploitability")]
+    mean, low, _, high = line.split()[1:]
+    assert 0 <= float(low) <= float(mean) <= float(high) <= 2
+    raw = json.loads(
+        match(coebl, "diagonal:2", "exp3", "exp3", 9, "--seeds", "2", "--metric", "exploitability", "--json").stdout
+    )
+    assert raw["metrics"]["exploitability"]["high"] > 2  # so that the cut is needed: there, data are raw
+    cut = match(coebl, "diagonal:2", "exp3", "exp3", 9, "--seeds", "2", "--metric", "exploitability").stdout
+    assert re.search(r"^exploitability .* 2\.0000$", cut, re.MULTILINE)
+
+
+def test_a_long_match_says_so_where_there_is_no_bar(coebl, monkeypatch):
+    monkeypatch.setattr("coebl.cli.play._LONG", 1e-9)
+    told = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr
+    assert re.fullmatch(r"playing: 1 s, by the costs that the learners declare\n", told)
+    monkeypatch.undo()
+    assert coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr == ""

@@ -27,6 +27,8 @@ MISTAKES = [  # words of the command, exit code, part of the line
     (["solve", "x" * 300 + ".csv"], 2, "cannot be read (File name too long)"),
     (["solve", "a\nb\x1b[2J"], 2, r"unknown game 'a\nb\x1b[2J'"),
     (["solve", "labels.csv"], 2, r"column_labels has 'a\nb' twice"),
+    (["results", "new", "--latex"], 2, "coebl: No such option: --latex. See: coebl results --help\n"),
+    (["results", "new", "--metrc", "tv"], 2, " --metric"),
     (["solve"], 2, "Missing argument 'GAME'. See: coebl solve --help"),
     (["show", "rps:4"], 2, "'4' has no name; accepted: rps, without parameters"),
     (

@@ -2,7 +2,7 @@ import runpy
 
 import pytest
 
-from coebl.core.errors import where
+from coebl.core.errors import nearest, where
 
 
 def test_the_line_that_is_named_is_the_users_not_one_of_a_compiled_library(tmp_path):
@@ -22,3 +22,8 @@ def test_installed_packages_are_not_the_users_code(tmp_path, folder):
     with pytest.raises(ZeroDivisionError) as raised:
         runpy.run_path(str(tmp_path / "mine.py"))
     assert where(raised.value) == f"{tmp_path / 'mine.py'}, line 2"
+
+
+@pytest.mark.parametrize(("word", "known"), [("g.csv", ".ci"), ("latex", "game"), ("tv", "kl")])
+def test_nothing_is_suggested_that_is_far_off(word, known):
+    assert nearest(word, [known]) == "."

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from coebl.core.errors import InputError, UserCodeError
 from coebl.engine import Match, PolicyError, simulate, streams
 from coebl.games import Game
-from coebl.learners import Learner
+from coebl.learners import Learner, Ucb
 from coebl.metrics import Metric
 
 GAME = Game([[0.5, -1.0, 0.2, 0.0], [-0.3, 0.8, 0.1, -0.6], [0.9, -0.2, -0.7, 0.4]], name="3 x 4")
@@ -333,3 +333,15 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
     monkeypatch.setattr(streams, "_MOST", 1000)
     assert first(20, 100).tolist() == alone.tolist()
     assert set(sizes) == {10}
+
+
+def test_progress_is_told_every_few_seconds_however_long_a_round_takes(monkeypatch):
+    """A block had as many rounds as fit into memory: minutes, without a sign of life, where a round takes seconds."""
+    told = []
+    monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 60_000.0)  # microseconds: 0.24 s a round of four runs
+    first = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=told.append)
+    assert told == [4, 8, 10]
+    monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 1 / 0)
+    again = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=told.append)
+    assert told[3:] == [10]  # a cost that fails stops no run
+    np.testing.assert_array_equal(first.metrics["regret"], again.metrics["regret"])

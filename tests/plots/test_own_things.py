@@ -7,6 +7,7 @@ from coebl import plots
 from coebl.engine import Match, simulate
 from coebl.learners import Learner
 from coebl.metrics import Metric
+from coebl.plots.labels import spelled_out
 from coebl.plots.looks import FIRST_FREE, PALETTE
 from plots.made import GAME, Made, labels
 
@@ -81,3 +82,30 @@ def test_plots_of_results_use_what_their_cells_say():
     frontier = plots.plot_frontier(source, {"1": (match, match)}, "surprise", "surprise", "somebody")
     assert frontier.lines[0].get_color() == PALETTE[6][0]
     assert frontier.get_xlabel().startswith("self-play surprise")
+
+
+class Swept(Made):
+    """A source with a sweep of a learner in a file, whose default only the cells know."""
+
+    things: ClassVar = {
+        "learners": {
+            "mine.py:Mine": {"title": "Mine", "kind": "bandit", "parameters": {"rate": "0.1", "deep": "false"}},
+            "mine.py:Mine:rate=2": {"title": "Mine", "kind": "bandit", "parameters": {"rate": "2", "deep": "false"}},
+        },
+        "metrics": {},
+    }
+
+    def metadata(self):
+        return [{"things": self.things}]
+
+
+def test_a_sweep_of_ones_own_learner_shows_the_default_that_its_cells_store():
+    known = plots.known_to(Swept())
+    specs = ["mine.py:Mine", "mine.py:Mine:rate=2", "ucb"]
+    [sweep] = plots.find_sweeps(specs, known)
+    assert (sweep.parameter, sweep.values) == ("rate", {"mine.py:Mine": 0.1, "mine.py:Mine:rate=2": 2.0})
+    titles = plots.learner_titles(specs, known).values()
+    assert [title.replace("\u00a0", " ") for title in titles] == ["Mine, rate = 0.1", "Mine, rate = 2", "UCB"]
+    assert list(spelled_out(specs, known).values()) == ["mine.py:Mine:rate=0.1", "mine.py:Mine:rate=2", "ucb"]
+    assert list(spelled_out(specs).values()) == specs  # of older cells
+    assert list(spelled_out(["mine.py:Mine", "ucb"], known).values()) == ["mine.py:Mine", "ucb"]

@@ -1,15 +1,15 @@
 """The commands around a study, as a user runs them one after the other."""
 
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import pytest
 
 from coebl.study import EXAMPLE, RunSummary, parse_study, run
-from coebl.study.cell_file import CellFile
-from coebl.study.checked import Brief
 from coebl.study.estimate import disk_use, estimate, work_of
+from coebl.study.run import warm_up
 
 
 def test_new_show_run_results(tmp_path, coebl):
@@ -27,7 +27,9 @@ def test_new_show_run_results(tmp_path, coebl):
     (tmp_path / "one.toml").write_text(
         'name = "one"\nrounds = 9\nseeds = 2\ngames = ["rps"]\n[match-ups]\npairs = [["ucb", "exp3"]]\n'
     )
-    assert ", less than 0.1 MB on disk\n" in coebl("study", "show", "one.toml").stdout
+    one = coebl("study", "show", "one.toml").stdout
+    assert one.startswith("1 match in 1 cell, 18 rounds in all\n")
+    assert ", less than 0.1 MB on disk\n" in one
     done = coebl("run", "mine.toml", "--out", "results", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     table = coebl("results", "results", "--metric", "pseudo_regret", cwd=tmp_path).stdout
@@ -55,41 +57,130 @@ def test_the_longest_cells_run_first():
     assert (cells[-1].game, cells[-1].row) == ("rps", "exp3")
 
 
+class Played:
+    """A simulation that only moves the clock: so long by itself, and so long a round."""
+
+    def __init__(self, by_itself=0.0, a_round=lambda match, runs: 0.0):
+        self.now, self.by_itself, self.a_round = 0.0, by_itself, a_round
+        self.calls = []  # the matches, and how many runs and rounds of each were played
+
+    def __call__(self, match, seeds, *, record, metrics, block_rounds, progress):
+        self.now += self.by_itself
+        for first in range(0, match.rounds, block_rounds):
+            last = min(first + block_rounds, match.rounds)
+            self.now += (last - first) * self.a_round(match, len(seeds))
+            self.calls.append((match, len(seeds), last))
+            progress(last)
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """Let no time pass but that of such simulations."""
+
+    def patched(*arguments):
+        simulation = Played(*arguments)
+        monkeypatch.setattr("coebl.study.estimate.simulate", simulation)
+        monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: simulation.now)
+        monkeypatch.setattr("coebl.study.estimate._STARTING", 0.0)
+        return simulation
+
+    return patched
+
+
+def middle(found):
+    """What an estimate is about, by its two ends."""
+    return math.sqrt(found.low * found.high)
+
+
 @pytest.mark.parametrize(("workers", "seconds"), [(1, 2 * 44 + 2 * 8), (2, (2 * 44 + 2 * 8) / 2)])
-def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, workers, seconds):
-    """4 s a cell, and 0.1 s or 1 s a round: by a clock that only playing moves."""
-    now = [0.0]
-
-    def play(cell):
-        now[0] += 4 + cell.rounds * (1.0 if cell.row == "coebl" else 0.1)
-        return CellFile("", b"", Brief(b"", b""))
-
-    monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: now[0])
-    monkeypatch.setattr("coebl.study.estimate.play", play)
-    monkeypatch.setattr("coebl.study.estimate._CALIBRATION", math.inf)
-    monkeypatch.setattr("coebl.study.estimate._STARTING", 0.0)
-    assert estimate(parse_study(STUDY), workers) == pytest.approx(seconds)
+def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, played, workers, seconds):
+    """4 s a cell, and 0.1 s or 1 s a round."""
+    monkeypatch.setattr("coebl.study.estimate._BOX", math.inf)
+    monkeypatch.setattr("coebl.study.estimate.within", lambda _: nullcontext())
+    played(4.0, lambda match, runs: 1.0 if match.row.name == "coebl" else 0.1)
+    found = estimate(parse_study(STUDY), workers)
+    assert middle(found) == pytest.approx(seconds)
+    assert found.high == pytest.approx(4 * found.low)  # by a factor of two, either way
+    assert found.source == "measured on short samples"
 
 
-def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(monkeypatch):
-    def play(cell):
-        now[0] += 10 * work_of([cell])[cell]
-        return CellFile("", b"", Brief(b"", b""))
-
-    now = [0.0]
+def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(played):
     study = parse_study(STUDY)
-    monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: now[0])
-    monkeypatch.setattr("coebl.study.estimate.play", play)
-    monkeypatch.setattr("coebl.study.estimate._CALIBRATION", 1e-9)  # over after the first cell
-    assert estimate(study, 1) == pytest.approx(10 * sum(work_of(study.cells).values()), abs=3)
+    works = {(cell.game, cell.row): work for cell, work in work_of(study.cells).items()}
+    simulation = played(0.0, lambda match, runs: 10 * works[match.game.spec, match.row.name] / match.rounds)
+    found = estimate(study, 1)  # the first round takes longer than all samples may
+    assert len({str(match) for match, _, _ in simulation.calls}) == 1
+    whole = 10 * sum(works.values())
+    assert found.low < whole < found.high
+    assert found.source == "in part measured, in part by the costs that the learners declare"
 
 
-def test_many_tiny_cells_take_as_long_as_they_take_to_store(monkeypatch):
+def test_many_tiny_cells_take_as_long_as_they_take_to_store(played):
     study = parse_study(STUDY.replace("seeds = 2", "seeds = 1000\nseeds_per_cell = 1"))
-    monkeypatch.setattr("coebl.study.estimate.time.perf_counter", lambda: 0.0)
-    monkeypatch.setattr("coebl.study.estimate.play", lambda cell: CellFile("", b"", Brief(b"", b"")))
+    played()
     assert len(study.cells) == 4000
-    assert 20 < estimate(study, 2) < 30  # 6 ms each, in the parent, and 2 s to start
+    found = estimate(study, 2)
+    assert 20 < found.low == found.high < 30  # 6 ms each, in the parent
+
+
+LARGE = """
+name = "large"
+rounds = 1000
+seeds = 50
+games = ["diagonal:n=[8,9,10]", "random-gaussian:m=700,n=3"]
+learners = ["coebl", "ucb"]
+metrics = ["regret"]
+[match-ups]
+all-pairs = true
+"""
+
+
+def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, played):
+    """`coebl study show` took 18 minutes for Diagonal n = 8 to 10."""
+    built = []
+    study = parse_study(LARGE)
+    monkeypatch.setattr("coebl.study.estimate.parse_game", built.append)
+    monkeypatch.setattr(sys.modules["coebl.study.run"], "parse_game", built.append)
+    warm_up(study.cells, study.shapes)
+    simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)
+    found = estimate(study, 1)
+    assert built == []
+    assert {match.game.shape for match, _, _ in simulation.calls} == {(64, 64), (64, 3)}
+    assert max(runs for _, runs, _ in simulation.calls) <= 50
+    assert simulation.now < 5  # seconds in all
+    assert found.low > 1000  # two learners, 50 runs, 1000 rounds, and at least 2.5 ms for a mutant of Diagonal, n = 8
+    assert found.high >= 16 * found.low * 0.99
+
+
+def test_a_sample_never_says_that_a_round_is_free(played):
+    """Where the longer of two samples happened to be the quicker one, 5 minutes were estimated at 3 seconds."""
+    played(3.0, lambda match, runs: 0.01)
+    found = estimate(parse_study(STUDY.replace("rounds = 40", "rounds = 40_000")), 1)
+    assert found.low <= 4 * 400 <= found.high
+
+
+def test_samples_end_when_their_time_is_over(played):
+    simulation = played(0.0, lambda match, runs: 0.05)
+    estimate(parse_study(STUDY.replace("rounds = 40", "rounds = 40_000")), 1)
+    assert simulation.now < 8  # the time for samples, and a block of one of them
+
+
+def test_where_nothing_can_be_measured_the_estimate_says_so(monkeypatch):
+    def failing(*_, **__):
+        raise ValueError("no")
+
+    monkeypatch.setattr("coebl.study.estimate.simulate", failing)
+    study = parse_study(STUDY.replace("rounds = 40", "rounds = 4_000"))
+    found = estimate(study, 1)
+    assert found.source == "by the costs that the learners declare, since nothing could be measured"
+    whole = 1e-6 * sum(work_of(study.cells).values())
+    assert (found.low, found.high) == (pytest.approx(2 + whole / 10), pytest.approx(2 + whole * 10))
+
+
+def test_a_single_long_cell_is_not_shared_by_the_workers(played):
+    played(0.0, lambda match, runs: 0.01 if match.row.name == "coebl" else 0.001)
+    study = parse_study(STUDY.replace('"rps", ', ""))
+    assert estimate(study, 2).high == pytest.approx(2 * 0.4)
 
 
 def test_the_disk_use_is_about_what_is_written(tmp_path):

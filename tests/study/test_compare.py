@@ -10,6 +10,7 @@ import pytest
 
 from coebl.cli import main
 from coebl.core.errors import InputError
+from coebl.plots import metric_words
 from coebl.runs import Runs
 from coebl.statistics import holm, paired_difference
 from coebl.study import Results, Store
@@ -21,14 +22,24 @@ RNG = np.random.default_rng(7)
 class Table:
     """Results with made-up numbers: (game, row, column, metric) to one number per seed."""
 
-    def __init__(self, numbers, noise="none"):
+    def __init__(self, numbers, noise="none", ranges=None, better="lower"):
         self.numbers = {key: np.asarray(values, float) for key, values in numbers.items()}
         self.metrics = list(dict.fromkeys(metric for *_, metric in numbers))
         self.noise = noise
+        self.ranges = ranges or {}
+        self.better = better
 
     def metadata(self):
         return [
-            {"labels": {"game": game, "row": row, "column": column, "noise": self.noise}, "metrics": [metric]}
+            {
+                "labels": {"game": game, "row": row, "column": column, "noise": self.noise},
+                "metrics": [metric],
+                "things": {
+                    "game": {"payoff_range": self.ranges.get(game, [0.0, 1.0])},
+                    "learners": {},
+                    "metrics": {metric: {"title": metric_words(metric).title, "better": self.better}},
+                },
+            }
             for game, row, column, metric in self.numbers
         ]
 
@@ -194,3 +205,68 @@ def test_without_a_seed_in_common_nothing_is_said_over_all_games():
     assert str(comparison).startswith(
         "Head to head, no seed is common to all games, so there is no test over 2 games: ucb"
     )
+
+
+def test_over_all_games_each_counts_by_the_range_of_its_payoffs():
+    """A game with payoffs a hundred times as large would decide alone."""
+    games = ("rps", "biased-rps")
+    numbers = meeting(games)
+    ranges = {"rps": [-1.0, 1.0], "biased-rps": [0.0, 200.0]}
+    comparison = compare(Table(numbers, ranges=ranges), "ucb", "exp3", margin=3.0)
+    whole = of(comparison, "head to head", "all games")
+    both = [numbers[g, "ucb", "exp3", "pseudo_regret"] - numbers[g, "exp3", "ucb", "pseudo_regret"] for g in games]
+    in_units = np.mean([both[0] / 2, both[1] / 200], axis=0)
+    assert whole.difference.mean == pytest.approx(in_units.mean(), rel=1e-9)
+    assert whole.difference.sd == pytest.approx(in_units.std(ddof=1), rel=1e-9)
+    assert whole.row()["unit"] == "payoff range"
+    assert whole.equivalence is None  # the margin is in the metric's own unit
+    assert of(comparison, "head to head").equivalence is not None
+    assert "in units of each game's payoff range, p = " in str(comparison)
+    distances = compare(Table(meeting(games, "tv"), ranges=ranges), "ucb", "exp3")
+    assert all(contest.unit == "" for contest in distances.contests)  # tv has no unit
+
+
+def test_cells_that_do_not_store_the_range_of_payoffs_give_no_test_over_all_games(monkeypatch):
+    table = Table(meeting(("rps", "biased-rps")))
+    about = table.metadata()
+    for cell in about:
+        del cell["things"]["game"]
+    monkeypatch.setattr(table, "metadata", lambda: about)
+    comparison = compare(table, "ucb", "exp3")
+    assert {contest.game for contest in comparison.contests} == {"rps", "biased-rps"}
+    assert "which does not store the range of the payoffs, so there is no test over 2 games" in str(comparison)
+
+
+@pytest.mark.parametrize(("row", "column", "seat"), [("ucb", "exp3", "row"), ("exp3", "ucb", "column")])
+def test_learners_that_met_in_one_seat_are_compared_in_it(row, column, seat):
+    """The ranking counts such a pairing."""
+    numbers = {("rps", row, column, "pseudo_regret"): RNG.normal(size=12) - 5}
+    comparison = compare(Table(numbers), "ucb", "exp3")
+    [contest] = comparison.contests
+    assert contest.seats == seat
+    sign = 2 if seat == "row" else -2  # what one gets, the other loses
+    assert contest.difference.mean == pytest.approx(sign * numbers["rps", row, column, "pseudo_regret"].mean())
+    assert str(comparison).startswith(f"Head to head, ucb in the {seat} seat alone, ucb has the ")
+    assert f"so {row} does better" in str(comparison)
+
+
+@pytest.mark.parametrize(("better", "first", "second"), [("lower", 2, 0), ("higher", 0, 2)])
+def test_games_are_counted_for_who_does_better_in_them(better, first, second):
+    numbers = meeting(("rps", "biased-rps"), "luck")
+    for game, row, column, _ in numbers:
+        numbers[game, row, column, "luck"] += -9.0 if "ucb" in (row, column) else 0.0
+    said = str(compare(Table(numbers, better=better), "ucb", "exp3"))
+    assert f"ucb does better on {first} of them, exp3 on {second}" in said
+    assert f"so {'ucb' if better == 'lower' else 'exp3'} does better" in said
+
+
+@pytest.mark.parametrize("name", ["ducb", "DUCB", "mine.py", "mine", "mine.py:DUCB", "ducb:discount=0.9"])
+def test_a_learner_in_a_file_may_be_called_by_its_class_or_file(name):
+    own = "mine.py:DUCB:discount=0.9" if "=" in name else "mine.py:DUCB"
+    numbers = meeting(learners=("ucb", own, "mine.py:DUCB", "hedge"))
+    assert compare(Table(numbers), name, "ucb").a == own
+
+
+def test_a_short_name_that_means_two_learners_is_refused():
+    with pytest.raises(InputError, match="no finished cell has the learner 'mine'"):
+        compare(Table(meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))), "mine", "ucb")

@@ -57,6 +57,19 @@ def test_a_folder_is_of_one_device(tmp_path):
         make_plan(parse_study(TEXT, device="cuda"), store)
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("asked", [0, 1])
+def test_a_run_in_a_folder_that_mixes_devices_says_the_same_on_both(tmp_path, device, asked):
+    """Each device was told to use the other."""
+    study = parse_study(TEXT)
+    store = Store.create(tmp_path, study.name, study.text)
+    other = replace(study.cells[0], seeds=tuple(range(500, 510)))
+    for cell in (study.cells[0], other) if asked else (other, replace(other, seeds=(600, 601))):
+        store.save(replace(cell, device="cuda" if cell is other else "cpu"), cell.run())
+    with pytest.raises(StoreError, match=r"on cpu and on cuda; accepted: those of one device.*two folders"):
+        make_plan(parse_study(TEXT, device=device), store)
+
+
 def test_a_device_that_cannot_be_used_leaves_no_folder(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(InputError, match="cupy"):

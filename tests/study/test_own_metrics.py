@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coebl.study import Results, StudyError, parse_study, read_study, run
-from sources import SURPRISE
+from sources import MINE, SURPRISE
 from study_texts import exp3_study
 
 
@@ -119,3 +119,24 @@ def test_an_error_of_the_metric_names_the_line_of_its_file(tmp_path, fault, said
 def test_a_study_without_own_metrics_has_the_digests_it_always_had():
     [cell] = parse_study(exp3_study('metrics = ["regret", "tv"]')).cells
     assert cell.digest() == "821873aa0fd453262d90d9893b287767"
+
+
+def test_the_axis_of_a_metric_of_ones_own_has_its_title(tmp_path):
+    code = SURPRISE.replace('title = "Surprise"', 'title = "How far off it was"')
+    study = read_study(written(tmp_path / "a", '"mine.py:Surprise"', code))
+    run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    (tmp_path / "a" / "mine.py").unlink()  # what the cell stores suffices
+    [ax] = Results(tmp_path / "out").plot("surprise").axes
+    assert ax.get_ylabel() == "how far off it was"
+
+
+def test_the_default_of_a_swept_learner_is_shown_without_its_file(tmp_path, coebl):
+    (tmp_path / "mine.py").write_text(MINE)
+    text = 'name = "swept"\nrounds = 5\nseeds = 2\ngames = ["rps"]\nlearners = ["mine.py:Mine:rate=[0.5,2]", "ucb"]\n'
+    (tmp_path / "study.toml").write_text(f"{text}[match-ups]\nall-pairs = true\n")
+    run(read_study(tmp_path / "study.toml"), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    (tmp_path / "mine.py").write_text("raise SystemExit('it was run')\n")
+    for words in (["results"], ["results", "--details"], ["compare", "mine", "mine:rate=2"]):
+        shown = coebl(words[0], "out", *words[1:], cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        assert "mine.py:Mine:rate=0.5" in shown.stdout

@@ -115,3 +115,18 @@ def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
     with Progress(cells=2, found=0, work=10.0, quiet=True) as progress:
         progress.say("not told")
     assert capsys.readouterr().err == ""
+
+
+def test_in_a_log_there_is_a_line_though_no_cell_ends(now, capsys):
+    counter = Counter()
+    progress = Progress(cells=1, found=0, work=10.0, counter=counter)
+    progress.log(30.0)
+    assert capsys.readouterr().err == ""
+    now[0], counter.value = 31.0, 2.0
+    progress.log(30.0)
+    now[0], counter.value = 40.0, 5.0
+    progress.log(30.0)
+    assert capsys.readouterr().err == "0 of 1 cells\n"
+    now[0] = 62.0
+    progress.log(30.0)
+    assert capsys.readouterr().err == "0 of 1 cells, about 60 s left\n"

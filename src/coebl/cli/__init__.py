@@ -15,7 +15,7 @@ import typer
 
 from coebl.cli import look, paper, play, results, studies, tournament  # each adds its commands
 from coebl.cli.app import app
-from coebl.core.errors import CoeblError, UserCodeError, printable, reason_of, shorten, where
+from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, reason_of, shorten, where
 
 __all__ = ["app", "look", "main", "paper", "play", "results", "studies", "tournament"]
 
@@ -56,6 +56,7 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(usage())
             sys.exit(2)
+        _drop_far_options(error)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "coebl"
         words = _number_refused(error) or " ".join(usage().split()).rstrip(".")
@@ -71,6 +72,14 @@ def _run() -> object:
         if isinstance(error, CoeblError) or hasattr(error, "format_message") or not line:  # the words of a command
             raise
         raise UserCodeError(f"{line}: {reason_of(error)}; fix the file.") from error
+
+
+def _drop_far_options(error: Exception) -> None:
+    """Keep only those suggestions for an unknown option that are close to it: its dashes do not count."""
+    name, options = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
+    if name and options:
+        close = [one for one in options if nearest(name.strip("-"), [one.strip("-")]) != "."]
+        error.possibilities = close  # type: ignore[attr-defined]
 
 
 def _number_refused(error: Exception) -> str:

@@ -22,11 +22,6 @@ DeviceOption = Annotated[
 StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")]
 
 
-def cells_text(count: int) -> str:
-    """A number of cells, in words."""
-    return f"{count} cell" if count == 1 else f"{count} cells"
-
-
 def repeated(option: str, values: Iterable[str] | None) -> list[str]:
     """The words of an option that may be given more than once."""
     return [word for value in values or () for word in (option, value)]

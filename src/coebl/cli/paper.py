@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,9 @@ import typer
 
 from coebl.cli.app import StudyFolder, app, repeated
 from coebl.cli.studies import Dask, Workers, going_on, run_study
+from coebl.cli.waiting import Advance, progress_bar
 from coebl.core.errors import InputError
+from coebl.core.text import counted
 
 if TYPE_CHECKING:
     from coebl.claims.judging import Verdict
@@ -62,21 +65,26 @@ def reproduce_command(
     again = shlex.join([*shlex.split(command), "--out", str(out)])
 
     def run(study: Study, folder: Path) -> RunSummary:
-        summary = run_study(study, folder, workers, dask, again)
-        if figures or not claims:
-            print(f"drawing the figures{' and the page' * (not figures)}; this takes a while", file=sys.stderr)
-        return summary
+        return run_study(study, folder, workers, dask, again)
 
     with going_on(again, workers, dask):
         made = reproduce(
-            chosen, out, quick=quick, figures=figures, claims=claims, workers=workers, run=run, command=command
+            chosen,
+            out,
+            quick=quick,
+            figures=figures,
+            claims=claims,
+            workers=workers,
+            run=run,
+            command=command,
+            drawing=_drawing if figures else _drawing_and_writing,
         )
     print()
     if made.verdicts:
         _print_outcome(chosen, made.verdicts, out, details=bool(claims))
         print()
     if made.figures:
-        print(f"{len(made.figures)} files of figures: {out / 'figures'}")
+        print(f"{counted(len(made.figures), 'file')} of figures: {out / 'figures'}")
     if made.page:
         if quick:
             print("This was a quick run: small games, few seeds. For all of them: coebl reproduce")
@@ -85,6 +93,14 @@ def reproduce_command(
         print(f"the page is older than these results; for a new one: coebl report {out}")
     if made.ran.failed:
         raise typer.Exit(1)
+
+
+def _drawing() -> AbstractContextManager[Advance | None]:
+    return progress_bar("figures", line="drawing the figures; this takes a while")
+
+
+def _drawing_and_writing() -> AbstractContextManager[Advance | None]:
+    return progress_bar("figures, then the page", line="drawing the figures and the page; this takes a while")
 
 
 def _print_outcome(paper: Paper[Any], verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
@@ -169,10 +185,18 @@ def figures_command(
 
     target = out or folder / "figures"
     paper, results = _of_a_paper(folder)
-    paths = draw(
-        paper, results, target, names=figure, variants=variant, formats=format or FORMATS, workers=workers or cores()
-    )
-    print(f"{len(paths)} files: {target}")
+    with _drawing() as progress:
+        paths = draw(
+            paper,
+            results,
+            target,
+            names=figure,
+            variants=variant,
+            formats=format or FORMATS,
+            workers=workers or cores(),
+            progress=progress,
+        )
+    print(f"{counted(len(paths), 'file')}: {target}")
 
 
 @app.command("report")
@@ -201,13 +225,14 @@ def report_command(
         raise InputError(results.why_empty())
     path = out or folder / PAGE
     paper = paper_of(results.store.name)
-    if paper:
-        write_report(paper, results, path, paper.judge(results))
-    else:
-        store = results.store
-        sections = [section] if (section := tournament_section(folder)) else []
-        title, question = store.title or store.name, store.description or None
-        write_page(results, path, title=title, question=question, sections=sections)
+    with progress_bar("the page"):
+        if paper:
+            write_report(paper, results, path, paper.judge(results))
+        else:
+            store = results.store
+            sections = [section] if (section := tournament_section(folder)) else []
+            title, question = store.title or store.name, store.description or None
+            write_page(results, path, title=title, question=question, sections=sections)
     print(f"page: {path}")
     if show:
         import webbrowser

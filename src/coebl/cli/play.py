@@ -14,6 +14,7 @@ from coebl.cli.screen import say
 from coebl.cli.waiting import compilation_told, progress_bar
 from coebl.core.errors import check_whole, printable
 from coebl.core.plain import finite
+from coebl.core.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,8 @@ GameArgument = Annotated[
 ]
 
 _MOST_ACTIONS = 24  # how many actions of a strategy are printed
+_FEWEST_SEEDS = 5  # from which on a winner is named: with fewer, an interval rests on the shape of their distribution
+_LONG = 100.0  # seconds that a match may take before that is said where no bar is shown
 _READING = "pseudo_regret"  # the metric that says in a sentence who wins
 
 
@@ -138,7 +141,7 @@ def match_command(
     array_module(where)  # before the solver is compiled
     if save:
         check_savable(save, rounds * seeds)
-    with progress_bar(match.rounds, printable(str(match))) as advance, compilation_told():
+    with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, compilation_told():
         result = simulate(
             match,
             range(first_seed, first_seed + seeds),
@@ -158,6 +161,15 @@ def match_command(
         print(json.dumps(_match_summary(result, finals), allow_nan=False))
     else:
         _print_match(result, finals, regret)
+
+
+def _long_line(match: Match, seeds: int) -> str:
+    """What to print of a match that may take long, by the costs that its learners declare; nothing of others."""
+    from coebl.study.estimate import declared_range
+    from coebl.study.progress import span
+
+    low, high = declared_range(match, seeds)
+    return f"playing: {span(low, high)}, by the costs that the learners declare" if high >= _LONG else ""
 
 
 def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
@@ -185,13 +197,16 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
     intervals = _intervals(finals)
     width = max(24, *map(len, finals))
     where = f", on {result.device}" * (result.device != "cpu")
-    print(f"{printable(str(match))}, {len(result.seeds)} seeds, noise {match.game.noise}{where}")
+    print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
     print(f"value of the game {tidy_value(match.game)}\n")
     print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
+    least, largest = match.game.payoff_range
     for name in finals:
         if name in intervals:
-            low, high = result.classes[name].within_bounds(intervals[name].low, intervals[name].high)
-            print(f"{name:<{width}} {_decimal(intervals[name].mean):>12}   {_decimal(low)} .. {_decimal(high)}")
+            found = intervals[name]
+            low, high = result.classes[name].within_bounds(found.low, found.high, largest - least)
+            ends = "none: one seed" if found.n == 1 else f"{_decimal(low)} .. {_decimal(high)}"
+            print(f"{name:<{width}} {_decimal(found.mean):>12}   {ends}")
         else:
             print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
     print()
@@ -229,6 +244,11 @@ def _reading(match: Match, regret: Interval) -> str:
     interval = f"{min(ends):.2g} .. {max(ends):.2g}"
     if min(ends) <= 0:
         return f"No significant difference: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
+    if regret.n < _FEWEST_SEEDS:
+        return (
+            f"{regret.n} seeds are too few to decide who wins; use {_FEWEST_SEEDS} or more --seeds. In these runs the "
+            f"{seat} player, {learner}, wins {mean:.2g} a round more, 95 % interval {interval}."
+        )
     return (
         f"The {seat} player, {learner}, wins {mean:.2g} a round more than the value of the game gives it, "
         f"95 % interval {interval}."

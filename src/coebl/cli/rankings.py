@@ -11,6 +11,7 @@ from coebl.core.errors import printable
 if TYPE_CHECKING:
     from coebl.study import Results, Study
     from coebl.tournament.outcome import Finished
+    from coebl.tournament.standings import Standings
 
 _MOST = 24  # learners that fit a screen
 
@@ -62,14 +63,35 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
     )
 
 
+def _columns(found: Standings) -> dict[str, str]:
+    """What each column of all standings is."""
+    from coebl.tournament.standings import kinds_in
+    from coebl.tournament.words import MARKS
+
+    share = "in % of the payoff range per round"
+    return {
+        "rank": "by advantage",
+        "95 %": f"from which to which rank, in 95 % of {found.resamples} resamples of games and seeds",
+        ", ".join(f"{MARKS[kind]} {kind}" for kind in kinds_in(found.standings)): "how much a learner sees",
+        "advantage": f"what it earns above the value, {share}, mean over opponents, seats and games, 95 % interval",
+        "kind rank": "its rank among the learners of its kind, and how many these are",
+        "Nash": "its mass in the equilibrium of the meta-game",
+        "kind Nash": "the same, among the learners of its kind",
+        "worst": f"what a best response takes from it, {share}",
+        "self": "exploitability of its last policies in self-play, in % of the payoff range",
+        "us": "microseconds per round",
+    }
+
+
 def print_standings(finished: Finished, details: bool) -> None:
     """Print the ranking of a tournament and what came out; with details, all columns, and what they mean."""
-    from coebl.tournament.words import HEADER, as_table, legend, rows_of
+    from coebl.tournament.words import HEADER, as_table, rows_of
 
     found = finished.standings
     if details:
         print(f"{as_table(found)}\n")
-        say(legend(found))
+        for name, meaning in _columns(found).items():
+            say(f"{name}: {meaning}", hang=2)
     else:
         cells = [
             dict(zip(HEADER, row, strict=True)) | {"kind": one.kind}

@@ -7,17 +7,22 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.app import StudyFolder, app, cells_text, width
+from coebl.cli.app import StudyFolder, app, width
 from coebl.cli.rankings import print_notices, print_ranking
+from coebl.cli.screen import interval_text, say
+from coebl.cli.waiting import progress_bar
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
+from coebl.core.text import counted
 
 if TYPE_CHECKING:
+    from coebl.plots.described import Known
     from coebl.study import Results
     from coebl.study.compare import Comparison
     from coebl.study.summaries import SummaryRow
@@ -76,7 +81,10 @@ def results_command(
         if not any((metric, game, row, column, at)):
             print_ranking(results)
             print()
-        _print_means(rows)
+        _print_means(results, rows)
+        if details:
+            say("round: the last one, or that of --round; n: how many seeds; mean: over these, of the metric at that")
+            say("round; 95 % interval: of that mean, by Student's t. What a metric is: coebl list metrics.")
         _print_notes(results, rows)
     else:
         print_ranking(results)
@@ -93,14 +101,16 @@ def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
     print(json.dumps(plain.finite(list(rows)), allow_nan=False))
 
 
-def _print_means(rows: list[SummaryRow]) -> None:
-    from coebl.learners import LEARNERS
+def _print_means(results: Results, rows: list[SummaryRow]) -> None:
     from coebl.metrics import METRICS, metric_class
+    from coebl.plots.described import known_to
+    from coebl.plots.labels import spelled_out
 
     names = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
         names.insert(1, "noise")
-    learners = LEARNERS.told_apart(row[seat] for row in rows for seat in ("row", "column"))
+    known = known_to(results)
+    learners = spelled_out((row[seat] for row in rows for seat in ("row", "column")), known)
     shown_as = [dict(row) | {seat: learners[row[seat]] for seat in ("row", "column")} for row in rows]
     table = [[printable(str(row[name])) for name in names] for row in shown_as]
     widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
@@ -108,8 +118,8 @@ def _print_means(rows: list[SummaryRow]) -> None:
     for row, shown in zip(rows, table, strict=True):
         low, high = row["low"], row["high"]
         if row["metric"] in METRICS:
-            low, high = metric_class(row["metric"]).within_bounds(low, high)
-        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {low:.4f} .. {high:.4f}")
+            low, high = metric_class(row["metric"]).within_bounds(low, high, known.widths.get(row["game"], inf))
+        print(f"{_padded(shown, widths)}  {row['mean']:>12.4f}  {interval_text(low, high, row['n'])}")
 
 
 def _padded(words: list[str], widths: list[int]) -> str:
@@ -132,7 +142,7 @@ def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     used = sum((one["game"], one["noise"], one["row"], one["column"]) in matches for one in labels)
     failures = len(results.store.failures())
     print(
-        f"from {used} of {cells_text(max(len(labels), results.store.log.planned()))}"
+        f"from {used} of {counted(max(len(labels), results.store.log.planned()), 'cell')}"
         + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
     )
 
@@ -155,8 +165,8 @@ def compare_command(
 ) -> None:
     """Compare two learners of a study, paired by seed and in both seats.
 
-    Head to head, if they have met in both seats, and by what each gets against the same opponents. Differences are A
-    minus B, with 95 % intervals; p values are corrected for the number of games (Holm).
+    Head to head, if they have met, and by what each gets against the same opponents. Differences are A minus B, with
+    95 % intervals; p values are corrected for the number of games (Holm). A learner in a file may go by its class.
 
     \b
     Examples:
@@ -164,6 +174,7 @@ def compare_command(
       coebl compare results ucb coebl:c=2 --metric tv --game rps
       coebl compare results ucb exp3 --margin 5 --json
     """
+    from coebl.plots.described import known_to
     from coebl.study import Results
 
     _check_forms(as_csv, as_json)
@@ -177,14 +188,14 @@ def compare_command(
         _print_json(rows)
     else:
         for one in found:
-            _print_comparison(one)
+            _print_comparison(one, known_to(results))
         print_notices(results)
 
 
-def _print_comparison(found: Comparison) -> None:
-    from coebl.learners import LEARNERS
+def _print_comparison(found: Comparison, known: Known) -> None:
+    from coebl.plots.labels import spelled_out
 
-    learners = LEARNERS.told_apart([found.a, found.b])
+    learners = spelled_out([found.a, found.b], known)
     comparison = replace(found, a=learners[found.a], b=learners[found.b])
     names = ["way", "game", "opponents", "seats", "n"]
     rows = [contest.row() for contest in comparison.contests]
@@ -194,17 +205,21 @@ def _print_comparison(found: Comparison) -> None:
     print(printable(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better"))
     table = [[printable(str(row[name])) for name in names] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *table, strict=True)]
-    ends = [f"{row['low']:.4f} .. {row['high']:.4f}" for row in rows]
+    ends = [interval_text(row["low"], row["high"], row["n"]) for row in rows]
     span = max(map(len, [*ends, "95 % interval"]))
     print(f"{_padded(names, widths)}  {'difference':>12}  {'95 % interval':<{span}}  {'p (Holm)':<8}")
     for row, shown, end in zip(rows, table, ends, strict=True):
         within = (
             f"  {'within' if row['equivalent'] else 'not shown within'} {row['margin']:g}" if "margin" in row else ""
         )
-        p = "< 0.0001" if row["p_holm"] < 0.0001 else f"{row['p_holm']:.4f}"
+        p = "< 0.0001" if row["p_holm"] < 0.0001 else "-" if isnan(row["p_holm"]) else f"{row['p_holm']:.4f}"
         line = f"{_padded(shown, widths)}  {row['difference']:>12.4f}  {end:<{span}}  {p:<8}{within}"
         print(line.rstrip())
     print(textwrap.fill(printable(str(comparison)), width(), break_on_hyphens=False))
+    if any(row["unit"] for row in rows):
+        say("all games: each game counts in units of the range of its payoffs, since these differ.")
+    if any(row["way"] == "head to head" and row["seats"] != "both" for row in rows):
+        say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat alone.")
 
 
 @app.command("plot")
@@ -234,7 +249,8 @@ def plot_command(
 
     if out is not None and out.suffix[1:] not in FORMATS:
         raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
-    figure = Results(folder).plot(metric, game, row, column, noise)
     target = out or folder / "figures" / f"{metric or 'curves'}.svg"
-    [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
+    with progress_bar("the figure"):
+        figure = Results(folder).plot(metric, game, row, column, noise)
+        [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
     print(f"wrote {printable(str(path))}")

@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
+from math import isnan
 from typing import TYPE_CHECKING, TypeVar
 
 from coebl.cli.app import width
@@ -41,6 +42,17 @@ def can_show(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def interval_text(low: float, high: float, seeds: int) -> str:
+    """The ends of an interval, or why there is none.
+
+    >>> interval_text(0.5, 1, 20), interval_text(float("nan"), float("nan"), 1)
+    ('0.5000 .. 1.0000', 'none: one seed')
+    """
+    if isnan(low):
+        return "none: one seed" if seeds == 1 else "none: not finite"
+    return f"{low:.4f} .. {high:.4f}"
 
 
 def say(text: str, style: str = "", hang: int = 0) -> None:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import DeviceOption, app, cells_text
+from coebl.cli.app import DeviceOption, app
 from coebl.cli.rankings import print_notices, print_ranking
+from coebl.cli.waiting import compilation_told
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
+from coebl.core.text import counted
 
 if TYPE_CHECKING:
     from coebl.study import RunSummary, Study
@@ -87,12 +89,12 @@ def _print_plan(study: Study, out: Path) -> None:
     for note in plan.notes:
         print(printable(note), file=sys.stderr)
     _print_left_alone(plan.left_alone)
-    print(f"{len(plan.todo)} of {cells_text(plan.found + len(plan.todo))} to run")
+    print(f"{len(plan.todo)} of {counted(plan.found + len(plan.todo), 'cell')} to run")
 
 
 def _print_left_alone(count: int) -> None:
     if count:
-        print(f"left alone: {cells_text(count)} in the folder that the study does not ask for", file=sys.stderr)
+        print(f"left alone: {counted(count, 'cell')} in the folder that the study does not ask for", file=sys.stderr)
 
 
 def run_study(
@@ -111,10 +113,12 @@ def run_study(
         print(printable(note), file=sys.stderr)
     _print_left_alone(summary.left_alone)
     are = "is" if summary.used == 1 else "are"
-    rest = f" ({cells_text(summary.used)} of earlier runs {are} used)" if summary.used > summary.found else ""
-    print(f"{cells_text(summary.finished)} run, {summary.found} found{rest}, in {duration(summary.seconds)}: {out}")
+    rest = f" ({counted(summary.used, 'cell')} of earlier runs {are} used)" if summary.used > summary.found else ""
+    print(
+        f"{counted(summary.finished, 'cell')} run, {summary.found} found{rest}, in {duration(summary.seconds)}: {out}"
+    )
     for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
-        print(f"{cells_text(count)} failed: {printable(cause)}", file=sys.stderr)
+        print(f"{counted(count, 'cell')} failed: {printable(cause)}", file=sys.stderr)
     if len(summary.causes) > _MOST_CAUSES:
         print(f"and {len(summary.causes) - _MOST_CAUSES} more causes", file=sys.stderr)
     if summary.failed:
@@ -181,7 +185,8 @@ def study_show_command(
 ) -> None:
     """Print what a study will run, and how long it will take.
 
-    The number of matches and cells, the time (by a quick calibration) and the disk space.
+    The number of matches and cells, the disk space, and the time: between two ends, from short samples and from the
+    costs that the learners declare. It takes seconds, however large the study is.
 
     \b
     Example:
@@ -189,20 +194,23 @@ def study_show_command(
     """
     from coebl.study import read_study
     from coebl.study.estimate import disk_use, estimate, rounds_of
-    from coebl.study.progress import duration
+    from coebl.study.progress import span
     from coebl.study.run import warm_up
 
     study = read_study(file)
     rounds = sum(map(rounds_of, study.cells))
     if study.title:
         print(study.title)
-    print(f"{len(study.matches())} matches in {cells_text(len(study.cells))}, {rounds:,} rounds in all")
-    warm_up(study.cells)
+    matches = counted(len(study.matches()), "match", "matches")
+    print(f"{matches} in {counted(len(study.cells), 'cell')}, {counted(rounds, 'round')} in all")
+    with compilation_told():
+        warm_up(study.cells, study.shapes)
+    found = estimate(study, workers)
     where = "on this machine"
     if any(cell.device == "cuda" for cell in study.cells):
-        where = "on the processor of this machine, which may differ much from its graphics processor"
+        where = "on the CPU of this machine, which may differ much from its GPU"
     megabytes = disk_use(study) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
-    print(f"about {duration(estimate(study, workers))} {where}, {disk} on disk")
+    print(f"{span(found.low, found.high)} {where} ({found.source}), {disk} on disk")
     for cell in study.cells if cells else ():
         print(cell)

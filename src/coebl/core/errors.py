@@ -82,12 +82,12 @@ def check_whole(argument: str, value: Any, low: int, high: int | None = None) ->
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at the known word nearest to this one, or nothing.
+    """A hint at the known word nearest to this one, or nothing if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
     """
-    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f": did you mean {matches[0]!r}?" if matches else "."
 
 

@@ -20,6 +20,15 @@ def one_line(text: object, width: int = 120) -> str:
     return words if len(words) <= width else f"{words[: width - 3 - end]}...{words[len(words) - end :]}"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number of things, in words; the plural where it is not the noun with an s.
+
+    >>> counted(1, "cell"), counted(1200, "cell"), counted(0, "match", "matches")
+    ('1 cell', '1,200 cells', '0 matches')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def number_text(number: float, digits: int = 4, separator: str = "") -> str:
     """A number with so many digits, or all of those before the point; a dash for NaN.
 

@@ -75,4 +75,5 @@ class Match:
         return self.row, self.column
 
     def __str__(self) -> str:
-        return f"{self.game.spec or self.game.name}, {self.row} v {self.column}, {self.rounds} rounds"
+        rounds = f"{self.rounds} round{'s' * (self.rounds != 1)}"
+        return f"{self.game.spec or self.game.name}, {self.row} v {self.column}, {rounds}"

@@ -12,6 +12,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.devices import Device
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
+from coebl.core.text import counted
 from coebl.engine.match import Match
 from coebl.metrics import Metric
 from coebl.plots import plot_runs
@@ -80,7 +81,7 @@ class Result:
 
     def __repr__(self) -> str:
         where = f" on {self.device}" * (self.device != "cpu")
-        return f"<Result of {self.match}, {len(self.seeds)} runs{where}: {', '.join(self.metrics)}>"
+        return f"<Result of {self.match}, {counted(len(self.seeds), 'run')}{where}: {', '.join(self.metrics)}>"
 
     def final(self, metric: str) -> Floats:
         """A metric after the last round, one number per run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are 
 
 _BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 256 * 2**20}  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
+_BLOCK_MICROSECONDS = 1e6
 _MOST_AGAIN = 0.1  # of the runs, that are played again one by one: if there are more, all are
 MOST_SEEDS = 10**6
 
@@ -60,8 +61,8 @@ def simulate(
             the logarithm ("log"), or the "last". The last round is always kept.
         metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
         keep: what else to keep of every round, out of "actions", "rewards" and "policies": see `Result.kept`.
-        block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB, or 256 MiB
-            on a graphics processor.
+        block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB and takes
+            about a second, or fits into 256 MiB on a graphics processor.
         progress: called with the number of rounds done, after every block.
         device: where to compute: "cpu", or "cuda" for a graphics processor, which pays for large games and many runs.
             The noise of a seed is the same on both; a learner's own random numbers differ.
@@ -80,8 +81,7 @@ def simulate(
     check_memory(match, len(seed_list), count_recorded(record, match.rounds), count, keep)
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
-        a_round = 8 * len(seed_list) * sum(match.game.shape)  # bytes
-        block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[check_device(device)] // a_round))
+        block_rounds = _fitting_rounds(match, len(seed_list), check_device(device))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
 
     def recorder(runs: int) -> Recorder:
@@ -94,6 +94,20 @@ def simulate(
             replayed, _ = _play(Table(match, some, device, wait=True), recorder(len(again)), block_rounds)
             result = result.with_runs(again, replayed)
     return result
+
+
+def _fitting_rounds(match: Match, runs: int, device: Device) -> int:
+    """How many rounds a block has: what fits into memory, and on the CPU, what takes about a second at most.
+
+    So `progress` is called every few seconds, also where a round takes long. The time goes by the learners' costs.
+    """
+    m, n = match.game.shape
+    fitting = min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[device] // (8 * runs * (m + n)))
+    if device == "cpu":
+        with suppress(Exception):  # a learner of one's own may have any cost
+            a_round = runs * (match.row.cost(m, n) + match.column.cost(n, m))  # microseconds
+            fitting = min(fitting, int(_BLOCK_MICROSECONDS / a_round))
+    return max(1, fitting)
 
 
 def _play(

@@ -81,6 +81,8 @@ class Metric:
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
     signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # between which it lies in every game; means and intervals too
+    in_payoffs: ClassVar[bool] = False  # whether it is in units of the payoffs, as a regret is
+    within_range: ClassVar[bool] = False  # whether it is at most as large as the range of the payoffs is wide
 
     def __init__(self, game: Game, runs: int) -> None:
         reason = self.refusal(game)
@@ -90,15 +92,16 @@ class Metric:
         self.runs = runs
 
     @classmethod
-    def within_bounds(cls, low: float, high: float) -> tuple[float, float]:
+    def within_bounds(cls, low: float, high: float, width: float = inf) -> tuple[float, float]:
         """An interval of its mean, cut at its bounds: Student's may go beyond them.
 
         Args:
             low: the lower end.
             high: the upper end.
+            width: of the range of the game's payoffs, if it is known.
         """
         least, largest = cls.bounds
-        return max(low, least), min(high, largest)
+        return max(low, least), min(high, largest, width if cls.within_range else inf)
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:

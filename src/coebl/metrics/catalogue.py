@@ -26,6 +26,7 @@ class Regret(Total):
 
     title = "Regret"
     definition = "sum of V - r_t"
+    in_payoffs = True
     formula = r"$\Sigma\,(V - r_t)$"
     meaning = "What the row player fell short of the game's value, as observed; noise included."
     signed = True
@@ -41,6 +42,7 @@ class PseudoRegret(Total):
 
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
+    in_payoffs = True
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
     meaning = "The same expectation as regret, without the noise of rewards and actions."
     signed = True
@@ -56,6 +58,7 @@ class AbsoluteRegret(Total):
 
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
+    in_payoffs = True
     formula = r"$\Sigma\,|V - r_t|$"
     meaning = "The first measure of the paper's text. Noise alone makes it grow."
     bounds = (0, inf)
@@ -86,6 +89,7 @@ class AbsolutePseudoRegret(Total):
 
     title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
+    in_payoffs = True
     formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
     meaning = "How far play was from the game's value, without noise."
     bounds = (0, inf)
@@ -167,6 +171,8 @@ class Exploitability(Metric):
 
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
+    in_payoffs = True
+    within_range = True
     formula = r"of $(x_t, y_t)$"
     meaning = "What best responses would gain against both policies; 0 is an equilibrium."
     bounds = (0, inf)
@@ -183,6 +189,8 @@ class AverageExploitability(Metric):
 
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
+    in_payoffs = True
+    within_range = True
     meaning = "The same for the policies averaged over the rounds so far."
     bounds = (0, inf)
 
@@ -205,6 +213,7 @@ class ExternalRegret(Metric):
 
     title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
+    in_payoffs = True
     meaning = "How much more the best fixed row would have earned, in hindsight."
     cumulative = True
     seat: ClassVar[int] = 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coebl.core.errors import look_up
 from coebl.papers import Paper, V, no_data
@@ -13,6 +14,9 @@ from coebl.plots import FORMATS, save
 from coebl.plots.described import Described
 from coebl.runs import Source
 from coebl.study.processes import local_processes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw(
@@ -23,6 +27,7 @@ def draw(
     variants: Iterable[str] | None = None,
     formats: Sequence[str] = FORMATS,
     workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
     """Write figures as folder/variant/name.format, and return the paths.
 
@@ -35,6 +40,7 @@ def draw(
             once, under the paper's first.
         formats: any of "pdf", "svg", "png".
         workers: how many processes write files.
+        progress: called with the number of figures that are drawn, and of all, after each of them.
     """
     remembered = _Remembered(source)
     first = next(iter(paper.variants.values()))
@@ -49,16 +55,19 @@ def draw(
     for figure, variant in wanted:
         if not present or (names is not None and figure not in drawn):
             raise no_data(figure, variant)
-    jobs = (
-        (drawing, Path(folder) / variant.id, name, formats)
-        for figure, variant in present
-        for name, drawing in figure.drawings(remembered, variant)
-    )
+
+    def jobs() -> Iterator[tuple[Figure, Path, str, Sequence[str]]]:
+        for done, (figure, variant) in enumerate(present, 1):
+            for name, drawing in figure.drawings(remembered, variant):
+                yield drawing, Path(folder) / variant.id, name, formats
+            if progress is not None:
+                progress(done, len(present))
+
     if workers == 1:
-        written = [save(*job) for job in jobs]
+        written = [save(*job) for job in jobs()]
     else:
         with local_processes(workers) as pool:
-            written = [future.result() for future in [pool.submit(save, *job) for job in jobs]]
+            written = [future.result() for future in [pool.submit(save, *job) for job in jobs()]]
     return [path for paths in written for path in paths]
 
 

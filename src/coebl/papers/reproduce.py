@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from coebl.claims.judging import Verdict
 from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import write_whole
-from coebl.core.text import few_digits
+from coebl.core.text import counted, few_digits
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
 from coebl.plots import game_title
@@ -43,6 +44,7 @@ def reproduce(
     workers: int | None = None,
     run: Callable[[Study, Path], RunSummary] = run_study,
     command: str = "coebl reproduce",
+    drawing: Callable[[], AbstractContextManager[Callable[[int, int], None] | None]] = nullcontext,
 ) -> Reproduction:
     """Run a paper's study, or what is left of it, judge the claims, draw the figures, and write a summary and a page.
 
@@ -55,6 +57,7 @@ def reproduce(
         workers: how many processes draw; by default one per core.
         run: what runs a study into a folder.
         command: what to note in the summary as the command.
+        drawing: is entered while figures are drawn; what it gives is called with how many are done, and of how many.
     """
     ran = run(experiments(paper, quick, figures, claims), out)
     results = Results(out)
@@ -63,7 +66,8 @@ def reproduce(
     drawn: list[Path] = []
     if figures or everything:
         names = figures or (paper.quick.figures if quick else None)
-        drawn = draw(paper, results, out / "figures", names, workers=workers or cores())
+        with drawing() as progress:
+            drawn = draw(paper, results, out / "figures", names, workers=workers or cores(), progress=progress)
     if not everything:
         return Reproduction(ran, verdicts, drawn, None, None)
     summary = write_summary(paper, results, out / "summary", verdicts, command)
@@ -112,9 +116,9 @@ def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
     wanted = len({seed for cell in study.cells for seed in cell.seeds})
     found = len({seed for cell in results.metadata() for seed in cell["description"]["seeds"]})
     parts = [
-        f"{len(missing)} game{'s' * (len(missing) > 1)} ({_together(map(game_title, missing))})" if missing else "",
-        f"{partly} matches on the other games" if partly else "",
-        f"{wanted - found} of {wanted} seeds, so {found} were run" if found < wanted else "",
+        f"{counted(len(missing), 'game')} ({_together(map(game_title, missing))})" if missing else "",
+        f"{counted(partly, 'match', 'matches')} on the other games" if partly else "",
+        f"{wanted - found} of {counted(wanted, 'seed')}, so {found} were run" if found < wanted else "",
     ]
     what = "; ".join(filter(None, parts))
     return LeftOut(what, "coebl reproduce") if what else None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from coebl.learners import Learner
+from coebl.learners import LEARNERS, Learner
 from coebl.metrics import Metric
 from coebl.runs import Source
 
@@ -24,6 +25,7 @@ class LearnerWords(NamedTuple):
     title: str = ""
     colour: int | None = None  # its place in the palette of figures
     kind: str = ""  # how much it sees, see `coebl.learners.base.KINDS`
+    parameters: Mapping[str, str] = MappingProxyType({})  # all of them, with their values as a spec writes them
 
     @classmethod
     def of(cls, learner: type[Learner]) -> LearnerWords:
@@ -41,6 +43,7 @@ class MetricWords(NamedTuple):
     cumulative: bool = False
     signed: bool = False  # whether its sign says who is ahead
     better: str = "lower"  # or higher
+    in_payoffs: bool = False  # whether it is in units of the payoffs
     known: bool = False  # whether more than the name is known
 
     @classmethod
@@ -48,7 +51,7 @@ class MetricWords(NamedTuple):
         """The words that the class itself declares."""
         title = metric.title or plain_name(metric.name)
         definition = getattr(metric, "definition", "")
-        facts = metric.cumulative, metric.signed, metric.better
+        facts = metric.cumulative, metric.signed, metric.better, metric.in_payoffs
         return cls(title, definition, metric.formula, metric.meaning, *facts, known=True)
 
     @property
@@ -74,6 +77,7 @@ class Known:
 
     learners: Mapping[str, LearnerWords] = field(default_factory=dict)  # by spec
     metrics: Mapping[str, MetricWords] = field(default_factory=dict)  # by name
+    widths: Mapping[str, float] = field(default_factory=dict)  # of the ranges of payoffs, by game
 
 
 NOTHING = Known()
@@ -92,12 +96,27 @@ def describe(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> di
 
     >>> from coebl.learners import Ucb
     >>> describe([Ucb()], [])["learners"]
-    {'ucb': {'title': 'UCB', 'colour': 1, 'kind': 'informed bandit'}}
+    {'ucb': {'title': 'UCB', 'colour': 1, 'kind': 'informed bandit', 'parameters': {}}}
     """
     return {
-        "learners": {str(learner): LearnerWords.of(type(learner))._asdict() for learner in learners},
+        "learners": {
+            str(learner): LearnerWords.of(type(learner))._replace(parameters=parameters_of(learner))._asdict()
+            for learner in learners
+        },
         "metrics": {metric.name: MetricWords.of(metric)._asdict() for metric in metrics},
     }
+
+
+def parameters_of(learner: Learner) -> dict[str, str]:
+    """All parameters of a learner, with their values as a spec writes them.
+
+    >>> from coebl.learners import Coebl
+    >>> parameters_of(Coebl(c=2))["c"]
+    '2'
+    """
+    values = learner.hyper_parameters()
+    entry = LEARNERS.entry_of(type(learner), str(learner))
+    return {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
 
 
 def known_to(source: Source) -> Known:
@@ -111,12 +130,16 @@ def known_to(source: Source) -> Known:
         return NOTHING
     learners: dict[str, LearnerWords] = {}
     metrics: dict[str, MetricWords] = {}
+    widths: dict[str, float] = {}
     for cell in source.metadata():
         for spec, stored in _table(cell, "learners").items():
             learners[spec] = _read(LearnerWords(), stored)
         for name, stored in _table(cell, "metrics").items():
             metrics[name] = _read(MetricWords(plain_name(name), known=True), stored)
-    return Known(learners, metrics)
+        if game := (cell.get("things") or {}).get("game"):
+            low, high = game["payoff_range"]
+            widths[cell["labels"]["game"]] = high - low
+    return Known(learners, metrics, widths)
 
 
 def plain_name(name: str) -> str:
@@ -133,7 +156,7 @@ def _table(cell: Mapping[str, Any], kind: str) -> Table:
 
 def _read(words: Words, stored: Mapping[str, Any]) -> Words:
     """The words with what is stored of them; what is empty, or not of the right type, stays as it is."""
-    types = {"colour": int, "cumulative": bool, "signed": bool}
+    types = {"colour": int, "cumulative": bool, "signed": bool, "in_payoffs": bool, "parameters": dict}
     kept = {
         name: stored[name]
         for name in words._fields

@@ -7,7 +7,7 @@ name what is in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -49,8 +49,43 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
     >>> learner_title("coebl", shown=["c"]).replace("\u00a0", " ")
     'COEBL, c = 8'
     """
-    title = learner_words(spec, known).title
-    return _with_parameters(title, registered(LEARNERS, spec), spec, shown) if title else spec
+    words = learner_words(spec, known)
+    entry = registered(LEARNERS, spec)
+    if not words.title:
+        return spec
+    if entry is None:
+        spec = _with_defaults(spec, shown, words)
+    return _with_parameters(words.title, entry, spec, shown)
+
+
+def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
+    """Specs of learners as people read them side by side: what one of a name sets, the others of that name show too.
+
+    Args:
+        specs: of learners.
+        known: what the results say of their learners.
+
+    >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
+    {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
+    """
+    texts = LEARNERS.told_apart(specs)
+    shown: dict[str, set[str]] = {}
+    for spec in texts:
+        shown.setdefault(split_spec(spec).name, set()).update(split_spec(spec).arguments)
+    return {
+        spec: _with_defaults(spec, shown[split_spec(spec).name], words) if words.parameters and text == spec else text
+        for spec, text in texts.items()
+        for words in [learner_words(spec, known) if registered(LEARNERS, spec) is None else LearnerWords()]
+    }
+
+
+def _with_defaults(spec: str, shown: Collection[str], words: LearnerWords) -> str:
+    """A spec that names these parameters too, of a learner of which only the results know the defaults."""
+    parts = split_spec(spec)
+    given = parts.arguments
+    known = {name: given.get(name, text) for name, text in words.parameters.items() if name in given or name in shown}
+    written = ",".join(f"{name}={text}" for name, text in (given | known).items())
+    return f"{parts.name}:{written}" if written else spec
 
 
 def game_title(spec: str) -> str:
@@ -101,7 +136,8 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     if name not in known.metrics:
         return words
     stored = known.metrics[name]
-    return stored._replace(signed=stored.signed or words.signed)  # older cells do not say whether a metric is
+    # older cells do not say whether a metric is signed, and whether it is in payoffs
+    return stored._replace(signed=stored.signed or words.signed, in_payoffs=stored.in_payoffs or words.in_payoffs)
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:

@@ -104,7 +104,7 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
     """
     specs = list(dict.fromkeys(specs))
     slots = _slots(specs, known)
-    swept = {spec: value for sweep in find_sweeps(specs) for spec, value in sweep.values.items()}
+    swept = {spec: value for sweep in find_sweeps(specs, known) for spec, value in sweep.values.items()}
     by_slot: dict[int, list[str]] = {}
     for spec in sorted(specs, key=lambda spec: (swept.get(spec, 0), natural(spec))):
         by_slot.setdefault(slots[split_spec(spec).name], []).append(spec)

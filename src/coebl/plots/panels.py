@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from coebl.core.modules import require
+from coebl.core.text import counted
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.plots.curves import BAND_LABEL, line_styles, plot_curves
@@ -86,7 +87,8 @@ def _labels(source: Source, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str,
 
 def _left_out(games: int, pairs: int) -> str:
     """What is not drawn, in words."""
-    parts = [f"{games} more games"] * (games > 0) + [f"{pairs} more matches of each game"] * (pairs > 0)
+    more = [(games, "more game", "more games"), (pairs, "more match of each game", "more matches of each game")]
+    parts = [counted(*one) for one in more if one[0] > 0]
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 

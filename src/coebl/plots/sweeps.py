@@ -12,7 +12,7 @@ from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
 from coebl.plots.described import NOTHING, Known
-from coebl.plots.labels import learner_title, registered
+from coebl.plots.labels import learner_title, learner_words, registered
 
 
 class Sweep(NamedTuple):
@@ -28,18 +28,20 @@ class Sweep(NamedTuple):
     values: dict[str, float]  # spec to the number, increasing
 
 
-def find_sweeps(specs: Iterable[str]) -> list[Sweep]:
+def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
     """The sweeps among these learners: the longest sweep of each learner, in the order in which they are first named.
 
     Args:
         specs: of learners.
+        known: what the results say of their learners, see `known_to`: the parameters that a spec leaves at their
+            defaults, of learners in a user's own file.
 
     >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
     [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
     """
     by_name: dict[str, dict[str, dict[str, Hashable]]] = {}
     for spec in dict.fromkeys(specs):
-        by_name.setdefault(split_spec(spec).name, {})[spec] = _arguments(spec)
+        by_name.setdefault(split_spec(spec).name, {})[spec] = _arguments(spec, known)
     sweeps = [_longest(name, members) for name, members in by_name.items()]
     return [sweep for sweep in sweeps if sweep is not None]
 
@@ -55,7 +57,7 @@ def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, st
     ['COEBL, c = 8', 'COEBL, c = 2', 'UCB']
     """
     specs = list(dict.fromkeys(specs))
-    swept = {spec: sweep.parameter for sweep in find_sweeps(specs) for spec in sweep.values}
+    swept = {spec: sweep.parameter for sweep in find_sweeps(specs, known) for spec in sweep.values}
     titles = {spec: learner_title(spec, [swept[spec]] if spec in swept else (), known) for spec in specs}
     counts = Counter(titles.values())
     return {spec: title if counts[title] == 1 else f"{title} ({spec})" for spec, title in titles.items()}
@@ -75,14 +77,15 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None
     return Sweep(name, parameter, dict(sorted(values.items(), key=lambda item: item[1])))
 
 
-def _arguments(spec: str) -> dict[str, Hashable]:
-    """All parameters of a learner; if it is not registered here, those that the spec gives."""
+def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
+    """All parameters of a learner; if it is not registered here, those that the results or the spec give."""
     parts = split_spec(spec)
     entry = registered(LEARNERS, spec)
     if entry is not None:
         with suppress(InputError):
             return {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parts.parameters)
-    return {key: _number(text) for key, text in parts.arguments.items()}
+    written = {**learner_words(spec, known).parameters, **parts.arguments}
+    return {key: _number(text) for key, text in written.items()}
 
 
 def _number(text: str) -> float | str:

@@ -117,7 +117,7 @@ def read_content(
     games.sort(key=game_order)
     specs = list(dict.fromkeys(spec for match in matches for spec in match[1:]))
     shown = [spec for preset in presets for game in games for spec in preset.on(game["spec"])]
-    sweeps = find_sweeps(specs)
+    sweeps = find_sweeps(specs, known)
     learners = learner_entries(specs, shown, sweeps, known)
     frontier = frontier or default_frontier(specs)
     curves = read_curves(source, matches, games, words, learners, frontier)

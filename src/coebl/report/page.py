@@ -139,6 +139,7 @@ def write_page(
         plain_tables=plain_tables(content),
         table_metric=content.table_title,
         frontier_sweeps=content.frontier_sweeps,
+        sweeps=content.sweeps,
         frontier_opponent=content.frontier_opponent,
         css=markupsafe.Markup(_asset("page.css") + "\n" + learner_colours(content.learners)),
         script=markupsafe.Markup(_script()),

@@ -30,6 +30,7 @@ class GameChecks:
         self._files = files
         self._metrics = FileMetrics(mistakes, files)
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
+        self.shapes: dict[str, tuple[int, int]] = {}  # of the games, so that nothing has to build them again
 
     def check(
         self, games: list[SpecAt], metrics: list[SpecAt], match_ups: MatchUps, rounds: int
@@ -42,6 +43,7 @@ class GameChecks:
                 key, game = self._game(spec)
                 if key in allowed:
                     continue
+                self.shapes[key] = game.shape
                 allowed[key] = self._allowed(metrics, key, game)
             except Exception as error:  # of a file, whatever the system has to say about its name
                 self._mistakes.add(place, reason_of(error))

@@ -12,18 +12,19 @@ metric that is about both players, such as tv, has one number for both.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.order import natural
+from coebl.core.text import counted
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
-from coebl.plots.described import known_to
+from coebl.plots.described import MetricWords, known_to
 from coebl.plots.labels import metric_words
 from coebl.statistics import ALPHA, Equivalence, Interval, equivalent, holm, paired_difference
 from coebl.study.finding import find, listed
@@ -45,11 +46,12 @@ class Contest:
     way: Way
     game: str
     opponents: tuple[str, ...]  # that both meet; nobody where they meet each other, or themselves
-    seats: str  # in which both have played: row, column, or both
+    seats: str  # in which both have played: row, column, or both; head to head, that of a
     difference: Interval
     p: float  # two-sided, that the difference is zero
     p_holm: float  # corrected for the number of games
     equivalence: Equivalence | None = None  # whether the difference is shown to be within the margin
+    unit: str = ""  # that of the difference, if it is not the metric's own: "payoff range", where games are averaged
 
     def row(self) -> dict[str, Any]:
         """As a row of a table, in plain values."""
@@ -60,6 +62,7 @@ class Contest:
             "opponents": " ".join(self.opponents),
             "seats": self.seats,
         }
+        row |= {"unit": self.unit}
         row |= {"difference": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
         row |= {"p": self.p, "p_holm": self.p_holm}
         if self.equivalence is not None:
@@ -77,6 +80,7 @@ class Comparison:
     title: str  # of the metric, inside a sentence
     better: str  # lower or higher
     contests: tuple[Contest, ...]  # way by way, the games in order, then all games if there are several
+    no_whole: Mapping[Way, str] = field(default_factory=dict)  # why there is no test over all games, by way
 
     def __str__(self) -> str:
         return f"{'; '.join(self._clauses())}."
@@ -93,8 +97,10 @@ class Comparison:
             whole = contests[-1]
             start = starts[way] if place else starts[way].capitalize()
             if len(games) > 1 and whole.game != ALL_GAMES:
-                yield f"{start}, no seed is common to all games, so there is no test{self._by_game(games)}"
+                yield f"{start}, {self.no_whole.get(way)}, so there is no test{self._by_game(games)}"
                 continue
+            if way == "head to head" and whole.seats != "both":
+                start += f", {self.a} in the {whole.seats} seat alone"
             yield f"{start}, {self._verdict(whole)} ({_numbers(whole)}){self._by_game(games)}"
 
     def _verdict(self, contest: Contest) -> str:
@@ -131,7 +137,8 @@ def compare(
         game: only these games; by default all on which the two can be compared.
         margin: what is small enough to be called equivalent, in units of the metric; by default that is not tested.
 
-    Seeds count that all matches of a comparison have. Over all games, a seed's number is its mean over the games.
+    Seeds count that all matches of a comparison have. Over all games, a seed's number is its mean over the games: in
+    units of each game's payoff range, if the metric is in payoffs and the ranges differ.
     """
     metric = _metric(results, metric)
     matches = _Matches(results, game)
@@ -139,33 +146,39 @@ def compare(
     if a == b:
         present = listed(matches.learners)
         raise InputError(f"a and b are both {a}; accepted: two different learners. Present: {present}.")
-    reader = _Reader(results, metric)
-    contests = [
-        contest
-        for way in (_head_to_head, _common_opponents, _self_play)
-        for contest in _contests(way(reader, matches, a, b), margin)
-    ]
+    known = known_to(results)
+    words = metric_words(metric, known)
+    reader = _Reader(results, metric, words)
+    widths = {game.name: known.widths.get(game.spec) for game in matches.games} if words.in_payoffs else None
+    contests: list[Contest] = []
+    no_whole: dict[Way, str] = {}
+    for way in (_head_to_head, _common_opponents, _self_play):
+        samples = [sample for sample in way(reader, matches, a, b) if sample.a]  # without a common seed, no pairs
+        contests += _contests(samples, margin)
+        if len(samples) > 1:
+            whole = _over_all(samples, widths, margin)
+            if isinstance(whole, str):
+                no_whole[samples[0].way] = whole
+            else:
+                contests.append(whole)
     if not contests:
         raise InputError(
-            f"{a} and {b} have no matches to be compared by {metric}: they need to meet each other in "
-            f"both seats, or the same opponents. Matches of the two: {listed(matches.of((a, b)))}."
+            f"{a} and {b} have no matches to be compared by {metric}: they need to meet each other, or the same "
+            f"opponents. Matches of the two: {listed(matches.of((a, b)))}."
         )
-    words = metric_words(metric, known_to(results))
-    return Comparison(a, b, metric, words.in_a_sentence, reader.better, tuple(contests))
+    return Comparison(a, b, metric, words.in_a_sentence, words.better, tuple(contests), no_whole)
 
 
 class _Reader:
     """The last numbers of runs, from the side of the learner that is asked about."""
 
-    def __init__(self, results: Results, metric: str) -> None:
-        words = metric_words(metric, known_to(results))
+    def __init__(self, results: Results, metric: str, words: MetricWords) -> None:
         self._results = results
         self.metric = metric
         twin = f"column_{metric}"
         self.about_both = not words.signed and twin not in METRICS
         self._in_column = twin if twin in METRICS else metric
         self._sign = -1.0 if words.signed else 1.0
-        self.better = words.better
 
     def row(self, game: GameAt, learner: str, opponent: str) -> BySeed:
         """By seed, what the learner has in the row seat; nothing if it was not recorded."""
@@ -240,12 +253,19 @@ class _Sample(NamedTuple):
 
 
 def _head_to_head(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
-    """The matches of both in both seats; a metric that is about both players cannot tell them apart there."""
+    """The matches of the two, in both seats or in one; a metric about both players cannot tell them apart there."""
     for game in matches.games if not reader.about_both else ():
-        of_a = [reader.row(game, a, b), reader.column(game, a, b)]
-        of_b = [reader.row(game, b, a), reader.column(game, b, a)]
-        if all(of_a) and all(of_b):
-            yield _Sample("head to head", game.name, (), "both", *_means(of_a, of_b))
+        met = {  # by the seat of a
+            seat: pair
+            for seat, *pair in (
+                ("row", reader.row(game, a, b), reader.column(game, b, a)),
+                ("column", reader.column(game, a, b), reader.row(game, b, a)),
+            )
+            if all(pair)
+        }
+        if met:
+            means = _means(*map(list, zip(*met.values(), strict=True)))
+            yield _Sample("head to head", game.name, (), _one_or_both(met), *means)
 
 
 def _common_opponents(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
@@ -285,19 +305,39 @@ def _one_or_both(seats: Iterable[str]) -> str:
 # Statistics
 
 
-def _contests(samples: Iterable[_Sample], margin: float | None) -> list[Contest]:
-    """The contests of one way, game by game, and over all games if there are several."""
-    samples = [sample for sample in samples if sample.a]  # without a seed in common there is nothing to pair
+def _contests(samples: Sequence[_Sample], margin: float | None) -> list[Contest]:
+    """The contests of one way, game by game."""
     contests = [_contest(sample, margin) for sample in samples]
     corrected = iter(holm([contest.p for contest in contests if not math.isnan(contest.p)]))  # NaN: a single seed
-    contests = [one if math.isnan(one.p) else replace(one, p_holm=next(corrected)) for one in contests]
-    if len(samples) > 1:
-        a, b = _means([sample.a for sample in samples], [sample.b for sample in samples])
-        opponents = tuple(dict.fromkeys(spec for sample in samples for spec in sample.opponents))
-        seats = _one_or_both(sample.seats for sample in samples)
-        whole = _Sample(samples[0].way, ALL_GAMES, opponents, seats, a, b)
-        contests += [_contest(whole, margin)] if a else []
-    return contests
+    return [one if math.isnan(one.p) else replace(one, p_holm=next(corrected)) for one in contests]
+
+
+def _over_all(
+    samples: Sequence[_Sample], widths: Mapping[str, float | None] | None, margin: float | None
+) -> Contest | str:
+    """The contest over all games of one way, or why there is none.
+
+    Numbers in payoffs are divided by the ranges of these where the games have different ones. A margin is in units of
+    the metric and says nothing about such a mean.
+    """
+    units: list[float | None] = [1.0 if widths is None else widths[sample.game] for sample in samples]
+    if None in units:
+        return "some cells are of an older version, which does not store the range of the payoffs"
+    different = len(set(units)) > 1
+    sides = (
+        [
+            {seed: number / ((unit or 1.0) if different else 1.0) for seed, number in side.items()}
+            for side, unit in zip(of_games, units, strict=True)
+        ]
+        for of_games in ([sample.a for sample in samples], [sample.b for sample in samples])
+    )
+    a, b = _means(*sides)
+    if not a:
+        return "no seed is common to all games"
+    opponents = tuple(dict.fromkeys(spec for sample in samples for spec in sample.opponents))
+    seats = _one_or_both(sample.seats for sample in samples)
+    whole = _Sample(samples[0].way, ALL_GAMES, opponents, seats, a, b)
+    return replace(_contest(whole, None if different else margin), unit="payoff range" if different else "")
 
 
 def _contest(sample: _Sample, margin: float | None) -> Contest:
@@ -322,5 +362,8 @@ def _metric(results: Results, metric: str | None) -> str:
 
 def _numbers(contest: Contest) -> str:
     """The difference and its test, for people."""
+    if contest.difference.n < 2:
+        return f"difference {contest.difference.mean:.4g}"
     p = "p < 0.001" if contest.p < 0.001 else f"p = {contest.p:.3f}"
-    return f"difference {contest.difference}, {p}, {contest.difference.n} seeds"
+    unit = " in units of each game's payoff range" if contest.unit else ""
+    return f"difference {contest.difference}{unit}, {p}, {counted(contest.difference.n, 'seed')}"

@@ -1,23 +1,54 @@
-"""What a study will take: time, by a quick calibration, and disk."""
+"""What a study will take: time, between two ends, and disk.
+
+The time comes from short samples of the matches that make up most of the work. A sample is played with few runs, and on
+a small game: where the study's own is large, a small one stands in for it. The cost that the learners declare extends
+the samples to the whole study, and stands alone where nothing could be measured. So an estimate takes seconds, however
+large the study is.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 
+import numpy as np
+
+from coebl.engine import Match, simulate
 from coebl.engine.simulate import recorded_rounds
+from coebl.games import Game, parse_game
+from coebl.learners import parse_learner
 from coebl.study.cell import Cell
-from coebl.study.cell_file import CellFile
 from coebl.study.processes import cores
 from coebl.study.schema import Study
-from coebl.study.work import play
+from coebl.study.work import LateError, within
+
+Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game
 
 _ROUND = 100.0  # microseconds that a round takes by itself, whatever is played
-_CALIBRATION = 8.0  # seconds that may go into it
-_ROUNDS = 4, 24  # of the two samples of a cell
+_SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, by the power 1.5 of m n
+_BOX = 4.0  # seconds in which all samples are played
+_SAMPLE = 0.2  # seconds after which a sample ends
+_BLOCK = 0.02  # seconds that a block of a sample should take, by the learners' costs
+_MOST_BLOCK = 64  # rounds of such a block
+_MOST_ACTIONS = 64  # of a game that is played to measure; of a larger one a small one takes the place
+_MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # by how much an estimate may be off, either way
 _STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
+
+
+class _EnoughError(BaseException):
+    """A sample has taken its time."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long a study takes, in seconds, and where that is from."""
+
+    low: float
+    high: float
+    source: str  # in words
 
 
 def rounds_of(cell: Cell) -> int:
@@ -25,62 +56,120 @@ def rounds_of(cell: Cell) -> int:
     return cell.rounds * len(cell.seeds)
 
 
-def work_of(cells: Iterable[Cell]) -> dict[Cell, float]:
-    """About how many microseconds each cell takes: to run the longest first, and to tell how much time is left."""
+def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
+    """About how many microseconds each cell takes: to run the longest first, and to tell how much time is left.
+
+    Args:
+        cells: which ones.
+        shapes: of the games, as far as they are known; the others are built to find out.
+    """
+    shapes = dict(shapes or {})
     costs: dict[tuple[str, str, str], float] = {}  # of a round per run
     works = {}
     for cell in cells:
         key = cell.game, cell.row, cell.column
         if key not in costs:
-            costs[key] = _cost(cell)
+            try:
+                if cell.game not in shapes:
+                    shapes[cell.game] = parse_game(cell.game).shape
+                costs[key] = _cost(cell, shapes[cell.game])
+            except Exception:
+                costs[key] = 1.0  # a learner of one's own, perhaps; the run itself will show
         works[cell] = cell.rounds * (_ROUND + len(cell.seeds) * costs[key])
     return works
 
 
-def _cost(cell: Cell) -> float:
-    try:
-        match = cell.match()
-        m, n = match.game.shape
-        return match.row.cost(m, n) + match.column.cost(n, m)
-    except Exception:
-        return 1.0  # a learner of one's own, perhaps; the run itself will show
+def _cost(cell: Cell, shape: tuple[int, int]) -> float:
+    """About how many microseconds a round takes per run, by what the learners declare."""
+    m, n = shape
+    return parse_learner(cell.row).cost(m, n) + parse_learner(cell.column).cost(n, m)
 
 
-def estimate(study: Study, workers: int | None = None) -> float:
-    """Seconds that the study will take, from some rounds of the matches that it mostly consists of."""
-    works = work_of(study.cells)
+def declared_range(match: Match, runs: int) -> tuple[float, float]:
+    """Between how many seconds a match takes, by what its learners declare alone."""
+    m, n = match.game.shape
+    cost = match.row.cost(m, n) + match.column.cost(n, m)
+    seconds = 1e-6 * match.rounds * (_ROUND + runs * cost)
+    return seconds / _DECLARED, seconds * _DECLARED
+
+
+def estimate(study: Study, workers: int | None = None) -> Estimate:
+    """How long the study will take, from some rounds of the matches that it mostly consists of."""
+    works = work_of(study.cells, study.shapes)
     alike: dict[tuple[object, ...], list[Cell]] = {}
     for cell in study.cells:
         alike.setdefault((cell.game, cell.row, cell.column, len(cell.seeds), cell.rounds), []).append(cell)
-    seconds, measured, modelled = 0.0, 0.0, 0.0
-    ends = time.perf_counter() + _CALIBRATION
-    for cells in sorted(alike.values(), key=lambda cells: sum(map(works.__getitem__, cells)), reverse=True):
-        work = sum(map(works.__getitem__, cells))
-        took = _seconds(cells[0]) if time.perf_counter() < ends else None
-        if took is None:  # too many different ones: as much as their share of the work
-            seconds += work * (measured / modelled if modelled else 1e-6)
-            continue
-        seconds += took * len(cells)
-        measured += took * len(cells)
-        modelled += work
+    groups = sorted(alike.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
+    seconds = _samples([cells[0] for cells in groups], study.shapes)
+    declared = sum(works[cell] for cell in seconds)
+    ratio = sum(seconds.values()) / declared if declared else 1e-6  # seconds by microsecond that is declared
+    low = high = longest = 0.0
+    for cells in groups:
+        first = cells[0]
+        shape = study.shapes[first.game]
+        one, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
+        if _is_small(shape):
+            off = _MEASURED if first in seconds else off
+        else:
+            one += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # which each cell does once
+        low += len(cells) * one / off
+        high += len(cells) * one * off
+        longest = max(longest, one * off)
     processes = min(workers or cores(), len(study.cells))
-    return _STARTING + max(seconds / processes, _STORING * len(study.cells))
+    storing = _STORING * len(study.cells)
+    source = "measured on short samples"
+    if not seconds:
+        source = "by the costs that the learners declare, since nothing could be measured"
+    elif any(cells[0] not in seconds or not _is_small(study.shapes[cells[0].game]) for cells in groups):
+        source = "in part measured, in part by the costs that the learners declare"
+    return Estimate(
+        _STARTING + max(low / processes, storing), _STARTING + max(high / processes, longest, storing), source
+    )
 
 
-def _seconds(cell: Cell) -> float | None:
-    """How long a cell takes, from two short samples: what it takes by itself, and what each round adds."""
-    times = []
-    lengths = [min(cell.rounds, rounds) for rounds in _ROUNDS]
-    for rounds in lengths:
-        short = replace(cell, rounds=rounds)
-        started = time.perf_counter()
-        if not isinstance(play(short), CellFile):
-            return None  # a learner of one's own, perhaps; the run itself will show
-        times.append(time.perf_counter() - started)
-    if lengths[0] == lengths[1]:
-        return times[1]
-    a_round = max(0.0, (times[1] - times[0]) / (lengths[1] - lengths[0]))
-    return times[1] + a_round * (cell.rounds - lengths[1])
+def _is_small(shape: tuple[int, int]) -> bool:
+    return max(shape) <= _MOST_ACTIONS
+
+
+def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
+    """The seconds that cells take, as far as the time for samples allows; what fails is left out."""
+    found: dict[Cell, float] = {}
+    ends = time.perf_counter() + _BOX
+    with suppress(LateError), within(_BOX):
+        for cell in cells:
+            if time.perf_counter() >= ends:
+                break
+            with suppress(Exception, SystemExit):  # a learner of one's own, perhaps; the run itself will show
+                found[cell] = _seconds(cell, shapes[cell.game], ends)
+    return found
+
+
+def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
+    """How long a cell takes, from a sample: what it takes by itself, and what each round adds."""
+    small = _is_small(shape)
+    m, n = sample = shape if small else (min(shape[0], _MOST_ACTIONS), min(shape[1], _MOST_ACTIONS))
+    game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, (m, n)))
+    match = Match.of(game, cell.row, cell.column, cell.rounds, cell.noise)
+    cost = _cost(cell, sample)
+    seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]
+    declared = _ROUND + len(seeds) * cost
+    block = max(1, min(cell.rounds // 2, _MOST_BLOCK, int(1e6 * _BLOCK / declared)))
+    marks: list[tuple[int, float]] = []
+    started = time.perf_counter()
+
+    def mark(rounds: int) -> None:
+        now = time.perf_counter()
+        marks.append((rounds, now))
+        if now >= ends or (len(marks) > 1 and now - started >= _SAMPLE):
+            raise _EnoughError
+
+    metrics = cell.metrics if small else ("regret", "pseudo_regret")
+    with suppress(_EnoughError):
+        simulate(match, seeds, record="last", metrics=metrics, block_rounds=block, progress=mark)
+    (first, began), (last, ended) = marks[0], marks[-1]
+    a_round = (ended - began) / (last - first) if last > first else (began - started) / first
+    scale = (_ROUND + len(cell.seeds) * _cost(cell, shape)) / declared
+    return max(0.0, began - started - a_round * first) + cell.rounds * a_round * scale
 
 
 def disk_use(study: Study) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from coebl.study.cell import device_of
@@ -72,7 +72,7 @@ class Listing:
                     if digest not in self._known:
                         self.note(digest, sound(self._store.metadata, digest))
                 cells = [(digest, self._known[digest]) for digest in present]
-                _check_devices(self._store, cells)
+                check_one_device(self._store, (about["description"] for _, about in cells))
                 self._index = Index(cells)
             self._listed_at = stamp
         return self._index
@@ -86,9 +86,9 @@ class Listing:
         return changed if time.time_ns() - changed > _RECENT else None
 
 
-def _check_devices(store: Store, cells: Sequence[CellAbout]) -> None:
-    """Refuse a folder into which somebody has put cells of two devices: a seed leads to different runs on them."""
-    devices = sorted({device_of(about["description"]) for _, about in cells})
+def check_one_device(store: Store, descriptions: Iterable[Mapping[str, Any]]) -> None:
+    """Reject a folder into which somebody has put cells of two devices: a seed leads to different runs on them."""
+    devices = sorted({device_of(description) for description in descriptions})
     if len(devices) > 1:
         raise StoreError(
             f"{store.folder}: there are cells that were run on {' and on '.join(devices)}; accepted: those of one "

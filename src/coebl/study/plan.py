@@ -18,6 +18,7 @@ from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec
 from coebl.study.cell import Cell, device_of, digest_of
 from coebl.study.errors import MissingError, StoreError
+from coebl.study.index import check_one_device
 from coebl.study.schema import Study
 from coebl.study.store import Store
 
@@ -71,6 +72,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     stale = _stale(descriptions, others)
     kept = [description for digest, description in others.items() if digest not in stale]
     _check_lengths(store, descriptions, kept)
+    check_one_device(store, [*kept, *(asked[digest][1] for digest in there)])
     _check_device(study, store, kept)
     if not dry:
         for digest in stale:

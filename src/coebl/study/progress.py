@@ -14,6 +14,7 @@ from rich.progress import Progress as Bar
 
 _MOST_LINES = 5  # that are told while it runs
 _EVERY = 10.0  # seconds between the lines in a log
+_IDLE = 30.0  # seconds after which a line is printed, though no cell has ended
 _SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is printed: see `Progress._time_left`
 
 
@@ -42,13 +43,24 @@ class Progress:
             self._bar = Bar(BarColumn(bar_width=20), text, console=Console(stderr=True))
             self._task = self._bar.add_task("", total=self._work)
             self._bar.start()
+        if self._found < self._cells:
             threading.Thread(target=self._follow, daemon=True).start()
         return self
 
     def _follow(self) -> None:
-        """Move the bar while cells are running."""
+        """Move the bar while cells are running; in a log, print a line if no cell has ended for a while."""
         while not self._stopped.wait(0.5):
-            self._show()
+            if self._bar is not None:
+                self._show()
+            else:
+                self.log(_IDLE)
+
+    def log(self, every: float) -> None:
+        """Print a line, unless the last one is more recent than so many seconds."""
+        now = time.monotonic()
+        if now - self._said >= every:
+            self._said = now
+            print(self, file=sys.stderr, flush=True)
 
     def _show(self) -> None:
         assert self._bar is not None
@@ -92,12 +104,10 @@ class Progress:
         self._failed += failed
         self._rounds_done += rounds
         self._work_done += work
-        now = time.monotonic()
         if self._bar is not None:
             self._show()
-        elif not self._quiet and now - self._said >= _EVERY:
-            self._said = now
-            print(self, file=sys.stderr, flush=True)
+        elif not self._quiet:
+            self.log(_EVERY)
 
     def say(self, line: str) -> None:
         """Print a line above the bar; of many lines, the first ones."""
@@ -135,6 +145,26 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def span(low: float, high: float) -> str:
+    """A range of seconds in words, no finer than such an estimate can be.
+
+    >>> span(63, 170), span(37, 130), span(8, 12), span(5000, 200_000)
+    ('1 to 3 min', '35 s to 2 min', '8 to 10 s', '1 h to 2 days')
+    """
+    (first, unit), (second, last) = _rounded(low), _rounded(high)
+    if unit != last:
+        return f"{first} {unit} to {second} {last}"
+    return f"{first} to {second} {unit}" if second > first else f"{first} {unit}"
+
+
+def _rounded(seconds: float) -> tuple[int, str]:
+    """A number of seconds, minutes, hours or days: from ten on a multiple of five."""
+    units = (("days", 86_400, 2), ("h", 3600, 1), ("min", 60, 1))
+    unit, length, _ = next((one for one in units if seconds >= one[1] * one[2]), ("s", 1, 0))
+    count = seconds / length
+    return max(1, 5 * round(count / 5) if count >= 10 else round(count)), unit
 
 
 def roughly(seconds: float) -> str:

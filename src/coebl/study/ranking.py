@@ -12,7 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from coebl.core.text import counted
 from coebl.learners import LEARNERS, REFERENCES
+from coebl.plots.described import NOTHING, Known, known_to
+from coebl.plots.labels import spelled_out
 from coebl.statistics import ALPHA, holm, paired_difference
 from coebl.study.plan import Asked
 from coebl.study.results import Results
@@ -71,11 +74,12 @@ class Ranking:
     learners: list[Ranked]
     pairings: list[Pairing]
     left_out: list[str]  # learners that see more
+    known: Known = NOTHING  # what the results say of the learners
 
     @property
     def names(self) -> dict[str, str]:
         """What the learners are called here, by their specs: no two alike but for a default that is not named."""
-        return LEARNERS.told_apart([*(one.learner for one in self.learners), *self.left_out])
+        return spelled_out([*(one.learner for one in self.learners), *self.left_out], self.known)
 
     @property
     def most(self) -> int:
@@ -96,8 +100,8 @@ class Ranking:
             sharing = _listed(self.names[one.learner] for one in first)
             return f"{sharing} share the first place of {len(self.learners)} learners."
         return (
-            f"{self.names[best.learner]} comes first of {len(self.learners)} learners: of its {best.met} pairings it "
-            f"wins {best.won} and loses {best.lost}."
+            f"{self.names[best.learner]} comes first of {len(self.learners)} learners: of its "
+            f"{counted(best.met, 'pairing')} it wins {best.won} and loses {best.lost}."
         )
 
 
@@ -130,7 +134,7 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
     tests = [paired_difference(sample, dict.fromkeys(sample, 0.0)) for sample in samples.values()]
     corrected = holm([test.p for test in tests])
     pairings = [Pairing(*key, test.interval.mean, p) for key, test, p in zip(samples, tests, corrected, strict=True)]
-    return Ranking(metric, _ranked(contenders, pairings), pairings, left_out)
+    return Ranking(metric, _ranked(contenders, pairings), pairings, left_out, known_to(results))
 
 
 def _met(results: Results, metric: str, asked: Asked | None) -> dict[Setting, dict[tuple[str, str], BySeed]]:

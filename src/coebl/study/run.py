@@ -24,7 +24,7 @@ from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.errors import LostError
-from coebl.study.estimate import rounds_of, work_of
+from coebl.study.estimate import Shapes, rounds_of, work_of
 from coebl.study.plan import make_plan
 from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
@@ -102,14 +102,15 @@ def run(
     if executor is None and new:
         _check_usable(study.cells)  # before anything is written
     if rehearse and new:
-        _rehearse(study.cells)
+        _rehearse(study.cells, study.shapes)
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
         if rehearse and not new and own_cells(study.cells):
-            _rehearse(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
+            ahead = make_plan(study, Store.open(store.folder), dry=True).todo
+            _rehearse(ahead, study.shapes)  # before files are set aside
         plan = make_plan(study, store)
         store.keep_text(study.text)
-        works = work_of(plan.todo)
+        works = work_of(plan.todo, study.shapes)
         todo = sorted(works, key=works.__getitem__, reverse=True)
         digests = {cell: cell.digest() for cell in todo}
         failed: dict[Cell, Failure] = {}
@@ -120,7 +121,7 @@ def run(
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
-            warm_up(todo)
+            warm_up(todo, study.shapes)
         finished, stopped = 0, True
         try:
             counter = _shared_counter() if todo and executor is None else None
@@ -156,12 +157,12 @@ def run(
     )
 
 
-def _rehearse(cells: Iterable[Cell]) -> None:
+def _rehearse(cells: Iterable[Cell], shapes: Shapes) -> None:
     """Refuse what a user's own files do wrong from the first; the quickest cells are tried."""
-    works = work_of(cells)
+    works = work_of(cells, shapes)
     tries = own_cells(sorted(works, key=works.__getitem__))
     if tries:
-        warm_up(cell for cells in tries.values() for cell in cells)
+        warm_up((cell for cells in tries.values() for cell in cells), shapes)
         check_own(tries)
 
 
@@ -246,11 +247,16 @@ def _submitted(
             future.cancel()
 
 
-def warm_up(cells: Iterable[Cell]) -> None:
-    """Compile what these cells need into the cache, so that the workers find it there and do not all compile it."""
+def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:
+    """Compile what these cells need into the cache, so that the workers find it there and do not all compile it.
+
+    Args:
+        cells: those that will be run.
+        shapes: of the games, as far as they are known; the others are built to find out.
+    """
     compile_normals()
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself reports it
-            shape = parse_game(name).shape
+            shape = (shapes or {}).get(name) or parse_game(name).shape
             for many_ties in (False, True):
                 compile_kernels(shape, many_ties)

@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,7 @@ class Study:
     text: str  # of the file, to be kept with the results
     title: str = ""  # its key `title`, or nothing
     description: str = ""  # its key `description`, or nothing
+    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)  # of its games
 
     def matches(self) -> list[MatchName]:
         """Game, row learner and column learner of every match, each once.
@@ -221,7 +222,7 @@ class _Reading:
             cells |= dict.fromkeys(self._cells(part))
         if self.mistakes:
             raise StudyError(self.mistakes.in_order())
-        return Study(name, tuple(cells), self.text, title, description)
+        return Study(name, tuple(cells), self.text, title, description, self.checks.shapes)
 
     def _parts(self, top: Keys, hints: str) -> Iterator[Keys]:
         """The keys of every part; without parts, the whole file is one."""

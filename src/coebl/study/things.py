@@ -6,6 +6,7 @@ learners and metrics came from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -13,16 +14,18 @@ from coebl.core.specs import split_spec
 from coebl.engine import Result
 from coebl.learners import KINDS, LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
+from coebl.plots.described import parameters_of
 
 _MOST_SLOT = 1 << 31  # of a palette
 
 
 def things_of(labels: Mapping[str, str], result: Result, metrics: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The table "things" of a cell: its learners by their specs, and its metrics by their names."""
+    """The table "things" of a cell: its game, its learners by their specs, and its metrics by their names."""
     seats = ((labels["row"], result.match.row), (labels["column"], result.match.column))
     classes = {metric.name: metric for metric in all_metrics()}
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     return {
+        "game": {"payoff_range": [float(end) for end in result.match.game.payoff_range]},
         "learners": {spec: _of_learner(learner, spec) for spec, learner in seats},
         "metrics": {name: _of_metric(classes[name]) for name in result.metrics if name in classes},
     }
@@ -34,6 +37,7 @@ def _of_learner(learner: Learner, spec: str) -> dict[str, Any]:
         "title": split_spec(str(LEARNERS.entry_of(type(learner), spec).title)).without_folder,
         "colour": colour if _is_slot(colour) else None,
         "kind": learner.kind(),
+        "parameters": parameters_of(learner),
     }
 
 
@@ -43,6 +47,7 @@ def _of_metric(metric: type[Metric]) -> dict[str, Any]:
         **{key: str(getattr(metric, key, "")) for key in texts},
         "cumulative": bool(metric.cumulative),
         "signed": bool(metric.signed),
+        "in_payoffs": bool(metric.in_payoffs),
         "better": "higher" if metric.better == "higher" else "lower",
     }
 
@@ -51,9 +56,23 @@ def are_things(value: object) -> bool:
     """Whether a value is such a table. Cells of older versions lack it."""
     return value is None or (
         isinstance(value, dict)
-        and set(value) == {"learners", "metrics"}
+        and {*value, "game"} == {"game", "learners", "metrics"}
+        and _is_game(value.get("game"))
         and _is_table(value["learners"], _LEARNER)
         and _is_table(value["metrics"], _METRIC)
+    )
+
+
+def _is_game(value: object) -> bool:
+    """Whether a value is what is stored of a game: the range of its payoffs. Cells of older versions lack it."""
+    if value is None:
+        return True
+    ends = value.get("payoff_range") if isinstance(value, dict) and len(value) == 1 else None
+    return (
+        isinstance(ends, list)
+        and len(ends) == 2
+        and all(type(end) in (int, float) and math.isfinite(end) for end in ends)
+        and ends[0] <= ends[1]
     )
 
 
@@ -78,6 +97,7 @@ _LEARNER: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
     "colour": lambda value: value is None or _is_slot(value),
     "kind": lambda value: _is_text(value) and value in KINDS,
+    "parameters": lambda value: value is None or (isinstance(value, dict) and all(map(_is_text, value.values()))),
 }
 _METRIC: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
@@ -86,5 +106,6 @@ _METRIC: dict[str, Callable[[Any], bool]] = {
     "definition": _is_text,
     "cumulative": lambda value: isinstance(value, bool),
     "signed": lambda value: value is None or isinstance(value, bool),  # cells of older versions lack it
+    "in_payoffs": lambda value: value is None or isinstance(value, bool),  # likewise
     "better": lambda value: _is_text(value) and value in ("lower", "higher"),
 }

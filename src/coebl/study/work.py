@@ -91,7 +91,7 @@ def _rehearse(cell: Cell, seconds: float) -> Failure | None:
         raise _EnoughError
 
     try:
-        with _within(seconds):
+        with within(seconds):
             metrics, first = cell.metrics, cell.seeds[:2]
             simulate(cell.match(), first, record=cell.record, metrics=metrics, block_rounds=_FEW, progress=stop)
     except _EnoughError:
@@ -152,7 +152,7 @@ def _play(cell: Cell, seconds: float | None, work: float) -> CellFile | Failure:
             done = rounds
 
     try:
-        with _within(seconds) as still_in_time:
+        with within(seconds) as still_in_time:
             return make_cell_file(cell, cell.run(count))
     except (Exception, SystemExit, LateError) as error:
         return _failure(cell, error, seconds)
@@ -212,7 +212,7 @@ def _place_in_stack(cell: Cell, stack: str) -> str:
 
 
 @contextmanager
-def _within(seconds: float | None) -> Iterator[Callable[[int], None]]:
+def within(seconds: float | None) -> Iterator[Callable[[int], None]]:
     """Interrupt the block when its time is over: by a signal where that is possible, otherwise between its rounds."""
     if seconds is None:
         yield lambda _: None

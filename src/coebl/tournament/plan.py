@@ -12,6 +12,7 @@ from typing import Any
 from coebl.core.devices import Device
 from coebl.core.errors import InputError, check_whole
 from coebl.core.specs import split_spec
+from coebl.core.text import counted
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Responder
 from coebl.study import Study, StudyError, parse_study
@@ -148,7 +149,7 @@ def size_text(study: Study) -> str:
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {cell.game for cell in study.cells}
     span = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
-    sizes = f"{len(learners)} learners, {len(games)} games, {span} rounds, {len(seeds)} seeds"
+    sizes = f"{len(learners)} learners, {counted(len(games), 'game')}, {span} rounds, {len(seeds)} seeds"
     return f"{sizes}, {len(study.matches())} matches"
 
 

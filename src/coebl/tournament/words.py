@@ -83,18 +83,6 @@ def numbers_of(one: Standing, missing: str) -> list[str]:
     ]
 
 
-def legend(found: Standings) -> str:
-    """What the columns of the table are."""
-    kinds = ", ".join(f"{MARKS[kind]} {_PLURAL[kind]}" for kind in kinds_in(found.standings))
-    return (
-        f"{kinds}. Ranked by advantage: what a learner earns above the value, % of the payoff range per round, mean "
-        f"over all opponents, seats and games, with 95 % intervals by {found.resamples} resamples of games and seeds. "
-        "Nash: mass in the equilibrium of the meta-game. kind rank and kind Nash: the same among its kind alone. "
-        "worst: regret against best-response, %. self: exploitability of the last policies in self-play, %. us: "
-        "microseconds per round."
-    )
-
-
 def sentences(found: Standings, own: Collection[str] = ()) -> list[str]:
     """The answer: where a user's own learners are, who leads each kind, who is hardest to exploit, cycles.
 
