@@ -211,6 +211,6 @@ def study_show_command(
         where = "on the CPU of this machine, which may differ much from its GPU"
     megabytes = disk_use(study) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
-    print(f"{span(found.low, found.high)} {where} ({found.source}), {disk} on disk")
+    print(f"about {span(found.low, found.high)} {where} ({found.source}), {disk} on disk")
     for cell in study.cells if cells else ():
         print(cell)
