@@ -11,7 +11,7 @@ from typing import Any
 
 from coebl.core.devices import Device
 from coebl.core.errors import printable
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import parse_game
 
@@ -59,17 +59,17 @@ class Cell:
         game = self._game_file()
         named = {"game": game or split_spec(self.game).file}
         named |= {"row": split_spec(self.row).file, "column": split_spec(self.column).file}
-        others = (*self.metrics, self.noise or "")
-        named |= {Path(file).name: file for file in (split_spec(spec).file for spec in others)}
+        named |= {Path(file).name: file for spec in (self.game, self.row, self.column) for file in inner_files(spec)}
+        named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
         return {
-            "game": Path(game).name if game else split_spec(self.game).without_folder,
-            "row": split_spec(self.row).without_folder,
-            "column": split_spec(self.column).without_folder,
+            "game": Path(game).name if game else without_folder(self.game),
+            "row": without_folder(self.row),
+            "column": without_folder(self.column),
             "rounds": self.rounds,
             "seeds": list(self.seeds),
-            "noise": self.noise and split_spec(self.noise).without_folder,
+            "noise": self.noise and without_folder(self.noise),
             "record": self.record,
-            "metrics": [split_spec(metric).without_folder for metric in self.metrics],
+            "metrics": [without_folder(metric) for metric in self.metrics],
             "files": {key: _sum_of(file) for key, file in named.items() if file and is_file(file)},
             "format": FORMAT,
             **({} if self.device == "cpu" else {"device": self.device}),  # older cells do not say where they were run
@@ -94,6 +94,12 @@ class Cell:
 def device_of(description: Mapping[str, Any]) -> str:
     """Where the cell with this description is run."""
     return str(description.get("device", "cpu"))
+
+
+def run_files(description: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the table "files" of a description that its runs depend on; the others are of metrics."""
+    inner = [file for key in ("game", "row", "column") for file in inner_files(description[key])]
+    return ["game", "row", "column", *dict.fromkeys([*inner, *files_in(description["noise"] or "")])]
 
 
 def digest_of(description: Mapping[str, Any]) -> str:

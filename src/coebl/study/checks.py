@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from coebl.core.errors import InputError, reason_of, shorten
-from coebl.core.specs import split_spec
+from coebl.core.specs import split_spec, without_folder
 from coebl.engine.seated import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, read_game
 from coebl.games.game import SeatName
@@ -69,7 +69,7 @@ class GameChecks:
                     chosen.add(each)
                 elif name != "all":
                     self._mistakes.add(place, f"not for the game {key}: {reason}")
-        own = sorted(chosen.difference(METRICS.names), key=lambda spec: split_spec(spec).without_folder)
+        own = sorted(chosen.difference(METRICS.names), key=without_folder)
         return (*(name for name in METRICS.names if name in chosen), *own)
 
     def _seat_everybody(self, match_ups: MatchUps, key: str, game: Game, rounds: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from coebl.core.errors import InputError, nearest
-from coebl.core.specs import split_spec
 from coebl.study.about import REGISTRIES
 
 NOTHING_YET = "no cell is finished yet; run the study first."
@@ -38,10 +37,8 @@ def listed(present: Collection[str]) -> str:
 
 
 def _canonical(label: str, spec: str) -> str:
-    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here."""
-    if split_spec(spec).file:
-        return spec  # to parse it would run the file
-    try:
-        return REGISTRIES[label].canonical(spec)
-    except InputError:
-        return spec
+    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here without running a file."""
+    if found := REGISTRIES[label].known(spec):
+        entry, arguments = found
+        return entry.write(arguments)
+    return spec

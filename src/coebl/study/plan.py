@@ -16,7 +16,7 @@ from typing import Any
 
 from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec
-from coebl.study.cell import Cell, device_of, digest_of
+from coebl.study.cell import Cell, device_of, digest_of, run_files
 from coebl.study.errors import MissingError, StoreError
 from coebl.study.schema import Study
 from coebl.study.store import Store
@@ -137,7 +137,7 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
 
 def key_of(description: Description) -> Key:
     """What cells share that differ in their seeds and metrics alone."""
-    files = (description["files"].get(key) for key in ("game", "row", "column"))
+    files = (description["files"].get(key) for key in run_files(description))
     return (*(description[key] for key in (*_MATCH, *_LENGTH)), device_of(description), *files)
 
 
@@ -238,7 +238,9 @@ def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> d
     stale = {}
     for digest, other in others.items():
         now = files.get(_match(other), {})
-        if changed := [key for key, total in other["files"].items() if now.get(key, total) != total]:
+        # a cell of an earlier version does not say what was in the files that specs inside its specs name
+        before = dict.fromkeys(run_files(other)) | other["files"]
+        if changed := [key for key, total in before.items() if now.get(key, total) != total]:
             specs = (str(other.get(key, key)) for key in changed)  # a metric's file goes by its own name
             stale[digest] = sorted({split_spec(spec).file or spec for spec in specs})
     return stale

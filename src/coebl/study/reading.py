@@ -9,7 +9,7 @@ from typing import Any
 
 from coebl.core.devices import DEVICES, Device
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.specs import split_spec
+from coebl.core.specs import move_files, split_spec
 from coebl.engine import Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.simulate import MOST_SEEDS
@@ -90,9 +90,8 @@ class Files:
         return path
 
     def placed(self, spec: str) -> str:
-        """A spec with the path of the file that it names, if it names one, as seen from here."""
-        parts = split_spec(spec)
-        return parts.moved_to(self.checked(parts.file).as_posix()) if parts.file else spec
+        """A spec with the paths of the files that it names, if it names any, as seen from here."""
+        return move_files(spec, lambda file: self.checked(file).as_posix())
 
 
 class Keys:
