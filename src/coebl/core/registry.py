@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.modules import load, load_file
+from coebl.core.modules import is_users, load, load_file
 from coebl.core.order import natural
 from coebl.core.specs import Entry, files_in, split_spec
 
@@ -70,7 +70,7 @@ class Registry(Generic[T]):
         """
 
         def register(factory: Factory) -> Factory:
-            if name in self.names:
+            if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # a file may be changed
                 raise ValueError(f"two {self.plural} are called {name!r}")
             if isinstance(factory, type):
                 factory.name = name  # type: ignore[attr-defined]
@@ -214,6 +214,8 @@ class Registry(Generic[T]):
         known = self._of_files.get(name)
         if known is None or known.factory is not factory:
             known = self._of_files[name] = self._entry(name, factory)
+        if is_users(factory) and not split_spec(self._by_factory[factory].name).file:
+            self._by_factory[factory] = known  # other processes do not know a name that the file itself registers
         return known
 
     def _in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:

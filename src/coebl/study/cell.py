@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from coebl.core.devices import Device
 from coebl.core.errors import printable
-from coebl.core.specs import files_in, inner_files, split_spec, without_folder
+from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import parse_game
 
@@ -53,6 +54,14 @@ class Cell:
             progress=progress,
             device=self.device,
         )
+
+    def absolute(self) -> Cell:
+        """Return the same cell for a process that may be in another folder: files by their absolute paths."""
+        game = os.path.abspath(self.game) if self._game_file() else move_files(self.game, os.path.abspath)
+        row, column = (move_files(spec, os.path.abspath) for spec in (self.row, self.column))
+        noise = self.noise and move_files(self.noise, os.path.abspath)
+        metrics = tuple(move_files(metric, os.path.abspath) for metric in self.metrics)
+        return replace(self, game=game, row=row, column=column, noise=noise, metrics=metrics)
 
     def description(self) -> dict[str, Any]:
         """All that the numbers depend on: files by their content, wherever they lie."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from coebl.core.errors import printable, shorten
+from coebl.core.errors import InputError, printable, shorten
 from coebl.core.specs import split_spec
 from coebl.study.cell import Cell, device_of, digest_of, run_files
 from coebl.study.errors import MissingError, StoreError
@@ -187,7 +187,7 @@ class Asked:
 def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: Asked) -> None:
     """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
     for record in failures:
-        with suppress(KeyError, TypeError, AttributeError):  # a damaged record stays
+        with suppress(KeyError, TypeError, AttributeError, InputError):  # a damaged record stays
             if record["digest"] not in todo and asked.all_of(record["description"]):
                 store.forget_failure(record["digest"])
 

@@ -205,7 +205,7 @@ def _outcomes(
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
     """The cells with what became of them, as they are done."""
     if executor is not None:
-        yield from _submitted(executor, works, cells, seconds)
+        yield from _submitted(executor, works, cells, seconds, elsewhere=True)
         return
     prepare = partial(count_into, counter) if counter is not None else None
     left = dict.fromkeys(cells)
@@ -225,9 +225,11 @@ def _outcomes(
 
 
 def _submitted(
-    executor: Executor, works: dict[Cell, float], cells: list[Cell], seconds: float | None
+    executor: Executor, works: dict[Cell, float], cells: list[Cell], seconds: float | None, elsewhere: bool = False
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    futures = {executor.submit(play, cell, seconds, works[cell]): cell for cell in cells}
+    """The same; `elsewhere` says that the workers may be in another folder."""
+    sent = {cell: cell.absolute() if elsewhere else cell for cell in cells}
+    futures = {executor.submit(play, sent[cell], seconds, works[cell]): cell for cell in cells}
     try:
         for future in as_completed(list(futures)):
             cell = futures.pop(future)
