@@ -30,6 +30,6 @@ def test_a_file_that_changes_the_current_folder_moves_nothing(tmp_path, monkeypa
     for name, end in (("good.py", ""), ("bad.py", "raise ValueError")):
         (tmp_path / name).write_text(f"import os\nos.chdir('elsewhere')\nhere = os.getcwd()\n{end}\n")
     assert load_file("good.py").here == str(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="bad.py, line 4: ValueError"):
+    with pytest.raises(InputError, match=r"bad\.py, line 4: ValueError"):
         load_file("bad.py")
     assert Path.cwd() == tmp_path

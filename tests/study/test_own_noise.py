@@ -6,18 +6,8 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.games import Noise, parse_noise
 from coebl.study import Results, StudyError, read_study, run
+from sources import WOBBLE
 from study_texts import exp3_study
-
-WOBBLE = """\
-from dataclasses import dataclass
-from coebl.games import Noise
-
-@dataclass(frozen=True)
-class Wobble(Noise):
-    width: float = 1.0
-    def draw(self, random, size):
-        return random.uniform(-self.width / 2, self.width / 2, size)
-"""
 
 
 def written(folder, noise="wobble.py:Wobble:width=3", code=WOBBLE):

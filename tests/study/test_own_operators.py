@@ -9,23 +9,9 @@ import pytest
 from cells import rewrite
 from coebl.study import Results, Store, read_study, run
 from coebl.study.cell import Cell, digest_of
+from sources import OPERATOR
 from study_texts import exp3_study
 
-OWN = """\
-from dataclasses import dataclass
-from coebl import Game
-from coebl.learners.evolution import Mutation
-
-@dataclass(frozen=True)
-class Constant(Mutation):
-    size: float = 0.1
-
-    def deviation(self, seat, count):
-        return 0 * count + self.size
-
-def game(n: int = 2) -> Game:
-    return Game([[1.0, -1.0], [-1.0, 1.0]])
-"""
 SPECS = {
     "coebl:mutation=own.py:Constant": "row",
     "coebl:mutation=sparse:of=own.py:Constant:size=0.2+probability=0.5": "row",
@@ -34,7 +20,7 @@ SPECS = {
 }
 
 
-def written(folder, spec, code=OWN, seeds=3):
+def written(folder, spec, code=OPERATOR, seeds=3):
     folder.mkdir(exist_ok=True)
     (folder / "own.py").write_text(code)
     text = exp3_study('metrics = ["regret"]').replace("seeds = 3", f"seeds = {seeds}\nseeds_per_cell = 3")
@@ -47,7 +33,7 @@ def written(folder, spec, code=OWN, seeds=3):
 def test_the_digest_depends_on_the_content_of_the_file_and_not_on_its_place(tmp_path, spec):
     first, elsewhere, changed = (
         read_study(written(tmp_path / folder, spec, code)).cells[0]
-        for folder, code in (("a", OWN), ("b", OWN), ("c", OWN.replace("0.1", "0.3")))
+        for folder, code in (("a", OPERATOR), ("b", OPERATOR), ("c", OPERATOR.replace("0.1", "0.3")))
     )
     assert list(first.description()["files"]) == ["own.py"]
     assert str(tmp_path) not in json.dumps(first.description())
@@ -59,7 +45,7 @@ def test_cells_of_a_file_that_has_changed_are_run_again(tmp_path, spec):
     out = tmp_path / "out"
     assert run(read_study(written(tmp_path / "a", spec)), out, workers=1, quiet=True).finished == 1
     assert run(read_study(written(tmp_path / "a", spec)), out, workers=1, quiet=True).finished == 0
-    changed = written(tmp_path / "a", spec, OWN.replace("size: float = 0.1", "size: float = 9.0"), seeds=6)
+    changed = written(tmp_path / "a", spec, OPERATOR.replace("size: float = 0.1", "size: float = 9.0"), seeds=6)
     outcome = run(read_study(changed), out, workers=1, quiet=True)
     assert outcome.finished == 2
     assert "made from own.py, which has changed since" in outcome.notes[0]
@@ -87,10 +73,10 @@ def test_a_cell_of_an_earlier_version_that_does_not_know_the_file_is_run_again(t
 
 def test_two_files_of_one_name_are_rejected_at_any_depth(tmp_path):
     path = written(tmp_path / "a", "coebl:mutation=own.py:Constant")
-    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "own.py").write_text(OPERATOR)
     text = path.read_text().replace('Constant"]', 'Constant", "coebl:mutation=sparse:of=../own.py:Constant"]')
     path.write_text(text)
-    with pytest.raises(Exception, match="own.py have the same name, and results know files by their names"):
+    with pytest.raises(Exception, match=r"own\.py have the same name, and results know files by their names"):
         read_study(path)
 
 

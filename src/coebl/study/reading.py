@@ -74,6 +74,7 @@ class Files:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._by_name: dict[str, Path] = {}
+        self.named: dict[str, Path] = {}  # the paths of all files, by what the study calls them
 
     def path(self, name: str) -> Path:
         """Where a file of this name would be."""
@@ -87,6 +88,7 @@ class Files:
             raise InputError(
                 f"{path} and {first} have the same name, and results know files by their names; rename one of them."
             )
+        self.named[name] = path
         return path
 
     def placed(self, spec: str) -> str:

@@ -108,6 +108,7 @@ def run(
         if rehearse and not new and own_cells(study.cells):
             _rehearse(make_plan(study, Store.open(store.folder), dry=True).todo)  # before files are set aside
         plan = make_plan(study, store)
+        store.keep_files(study.files)
         store.keep_text(study.text)
         works = work_of(plan.todo)
         todo = sorted(works, key=works.__getitem__, reverse=True)

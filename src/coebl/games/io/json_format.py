@@ -39,8 +39,8 @@ def read(data: bytes) -> dict[str, Any]:
     _check_numbers(contents["payoff"])
     if files_in(contents.get("noise") or ""):
         raise InputError(
-            f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game's file runs none; accepted: a "
-            "noise of coebl list noises. Remove the key, and name your noise where the game is played."
+            f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game's file runs none; accepted: "
+            "a noise of coebl list noises. Remove the key, and name your noise where the game is played."
         )
     return {key: value for key, value in contents.items() if value is not None}
 
