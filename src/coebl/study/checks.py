@@ -30,6 +30,7 @@ class GameChecks:
         self._files = files
         self._metrics = FileMetrics(mistakes, files)
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
+        self.noises: dict[str, str] = {}  # each game's own, by what results call the game
 
     def check(
         self, games: list[SpecAt], metrics: list[SpecAt], match_ups: MatchUps, rounds: int
@@ -43,6 +44,9 @@ class GameChecks:
                 if key in allowed:
                     continue
                 allowed[key] = self._allowed(metrics, key, game)
+                self.noises[without_folder(game.spec) if game.spec else Path(key).name] = without_folder(
+                    str(game.noise)
+                )
             except Exception as error:  # of a file, whatever the system has to say about its name
                 self._mistakes.add(place, reason_of(error))
                 continue

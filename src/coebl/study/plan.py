@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from coebl.core.errors import InputError, printable, shorten
@@ -60,12 +61,13 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     changed since; a dry plan only says so. A StoreError if the folder is of another study, or holds the same matches
     in another length: curves of two lengths cannot be one.
     """
-    asked = {digest_of(description): (cell, description) for cell, description in _described(study.cells)}
+    played = partial(_with_noise, study.noises)
+    asked = {digest_of(description): (cell, played(description)) for cell, description in _described(study.cells)}
     if store is None:
         return Plan(*_to_run(asked, set(), []))
     _check_name(study, store)
     there = store.finished(study.cells, dry)
-    others = _others(store, there)
+    others = {digest: played(description) for digest, description in _others(store, there).items()}
     failures = store.failures()
     descriptions = [description for _, description in asked.values()] if others or failures else []
     stale = _stale(descriptions, others)
@@ -76,12 +78,18 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         for digest in stale:
             store.set_aside(store.path(digest))
     todo, found = _to_run(asked, there, kept)
-    index = Asked(descriptions)
+    index = Asked(descriptions, study.noises)
     if not dry:
         _forget_failures(store, failures, {cell.digest() for cell in todo} if failures else set(), index)
     left_alone = sum(not index.any_of(other) for other in kept)
     notes = (*store.notes, *_stale_notes(stale.values(), dry))
     return Plan(todo, found, len(there) + len(kept), left_alone, notes)
+
+
+def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
+    """Return a description that names the noise, also if that is the game's own: the match is the same either way."""
+    noise = description["noise"]
+    return {**description, "noise": noises.get(description["game"]) if noise is None else noise}
 
 
 def _described(cells: Iterable[Cell]) -> Iterator[tuple[Cell, Description]]:
@@ -148,22 +156,26 @@ def _metrics(description: Description) -> list[MetricAt]:
 class Asked:
     """All seeds and metrics that are asked for, by what is played."""
 
-    def __init__(self, descriptions: Iterable[Description]) -> None:
+    def __init__(self, descriptions: Iterable[Description], noises: Mapping[str, str]) -> None:
+        self._noises = noises  # of the games, see `Study`
         self._seeds: dict[Key, set[int]] = {}
         self._metrics: dict[Key, set[MetricAt]] = {}
         for description in descriptions:
-            key = key_of(description)
+            key = self._key(description)
             self._seeds.setdefault(key, set()).update(description["seeds"])
             self._metrics.setdefault(key, set()).update(_metrics(description))
 
     @classmethod
     def by(cls, study: Study) -> Asked:
         """What a study asks for."""
-        return cls(description for _, description in _described(study.cells))
+        return cls((description for _, description in _described(study.cells)), study.noises)
+
+    def _key(self, description: Description) -> Key:
+        return key_of(_with_noise(self._noises, description))
 
     def seeds(self, other: Description, metric: str) -> set[int]:
         """The seeds that are asked for by this metric, of what a cell plays."""
-        key = key_of(other)
+        key = self._key(other)
         measured = {name for name, _ in self._metrics.get(key, ())}
         return self._seeds[key] if metric in measured else set()
 
@@ -173,7 +185,7 @@ class Asked:
 
     def any_of(self, other: Description) -> bool:
         """Whether anything of a cell is asked for."""
-        key = key_of(other)
+        key = self._key(other)
         return not (
             self._seeds.get(key, set()).isdisjoint(other["seeds"])
             or self._metrics.get(key, set()).isdisjoint(_metrics(other))
@@ -181,7 +193,7 @@ class Asked:
 
     def all_of(self, other: Description) -> bool:
         """Whether every run of a cell is asked for."""
-        return self._seeds.get(key_of(other), set()).issuperset(other["seeds"])
+        return self._seeds.get(self._key(other), set()).issuperset(other["seeds"])
 
 
 def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: Asked) -> None:

@@ -77,6 +77,7 @@ class Study:
     text: str  # of the file, to be kept with the results: it refers to the files that are kept there
     title: str = ""  # its key `title`, or nothing
     description: str = ""  # its key `description`, or nothing
+    noises: Mapping[str, str] = field(default_factory=dict)  # the own noise of each game, by what results call the game
     files: Mapping[str, bytes] = field(default_factory=dict)  # that it names: path in the results folder to content
 
     def matches(self) -> list[MatchName]:
@@ -174,7 +175,7 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     reading = _Reading(contents, text, where)
     study = reading.study()
     kept, files = keep_files(kept, reading.files.named)
-    return replace(study, text=kept, files=files)
+    return replace(study, text=kept, noises=reading.checks.noises, files=files)
 
 
 def _with_device(text: str, contents: Mapping[str, Any]) -> str:
