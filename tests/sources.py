@@ -39,3 +39,30 @@ class Half(Surprise):
     def __call__(self, block):
         return super().__call__(block) / 2
 """
+
+WOBBLE = """\
+from dataclasses import dataclass
+from coebl.games import Noise
+
+@dataclass(frozen=True)
+class Wobble(Noise):
+    width: float = 1.0
+    def draw(self, random, size):
+        return random.uniform(-self.width / 2, self.width / 2, size)
+"""
+
+OPERATOR = """\
+from dataclasses import dataclass
+from coebl import Game
+from coebl.learners.evolution import Mutation
+
+@dataclass(frozen=True)
+class Constant(Mutation):
+    size: float = 0.1
+
+    def deviation(self, seat, count):
+        return 0 * count + self.size
+
+def game(n: int = 2) -> Game:
+    return Game([[1.0, -1.0], [-1.0, 1.0]])
+"""

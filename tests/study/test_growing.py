@@ -9,8 +9,9 @@ import pytest
 from coebl.cli import main
 from coebl.study import Results, Store, parse_study, read_study, run
 from coebl.study.errors import StoreError
-from coebl.study.plan import make_plan
+from coebl.study.plan import Asked, make_plan
 from study_runs import rows
+from study_texts import exp3_study
 
 TEXT = """\
 name = "growing"
@@ -230,3 +231,23 @@ def test_how_many_cells_there_are_stays_right(tmp_path, coebl):
 
 def path_seeds(path):
     return Store.open(path.parent.parent).metadata(path.stem)["description"]["seeds"]
+
+
+@pytest.mark.parametrize("first", ['noise = "gaussian:sigma=1.0"', ""])
+def test_a_noise_that_is_the_games_own_is_the_same_match_whether_it_is_named_or_not(tmp_path, first):
+    (tmp_path / "game.json").write_text('{"payoff": [[1, -1], [-1, 1]], "noise": "gaussian"}')
+
+    def study(line, seeds):
+        text = exp3_study('metrics = ["regret"]', line).replace('"rps"', '"rps", "game.json"')
+        return parse_study(text.replace("seeds = 3", f"seeds = {seeds}"), str(tmp_path / "study.toml"))
+
+    [second] = {'noise = "gaussian:sigma=1.0"', ""} - {first}
+    assert run(study(first, 3), tmp_path / "out", workers=1, quiet=True).finished == 2
+    again = run(study(second, 5), tmp_path / "out", workers=1, quiet=True)
+    assert (again.finished, again.left_alone) == (2, 0)
+    results = Results(tmp_path / "out")
+    assert sorted(seed for cell in results.cells() for seed in cell["seeds"]) == sorted(2 * [0, 1, 2, 3, 4])
+    ranked = Asked.by(study(first, 5))
+    assert all(ranked.all_of(cell) for cell in results.cells())
+    other = run(study('noise = "none"', 3), tmp_path / "out", workers=1, quiet=True)
+    assert (other.finished, other.left_alone) == (2, 4)

@@ -6,18 +6,8 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.games import Noise, parse_noise
 from coebl.study import Results, StudyError, read_study, run
+from sources import WOBBLE
 from study_texts import exp3_study
-
-WOBBLE = """\
-from dataclasses import dataclass
-from coebl.games import Noise
-
-@dataclass(frozen=True)
-class Wobble(Noise):
-    width: float = 1.0
-    def draw(self, random, size):
-        return random.uniform(-self.width / 2, self.width / 2, size)
-"""
 
 
 def written(folder, noise="wobble.py:Wobble:width=3", code=WOBBLE):
@@ -73,3 +63,15 @@ def test_one_that_is_written_in_a_session_goes_by_the_name_of_its_class():
     assert str(Silent()) == "Silent"
     with pytest.raises(InputError, match="unknown noise 'Silent'"):
         parse_noise("Silent")
+
+
+def test_one_that_registers_itself_goes_by_its_file_so_that_workers_find_it(tmp_path):
+    code = WOBBLE.replace("import Noise", "import NOISES, Noise").replace("@data", '@NOISES.add("wobble")\n@data')
+    path = written(tmp_path / "a", code=code)
+    [noise] = {cell.noise for cell in read_study(path).cells}
+    assert noise.endswith("wobble.py:Wobble:width=3")
+    outcome = run(read_study(path), tmp_path / "out", workers=2, quiet=True)
+    assert (outcome.finished, outcome.causes) == (1, {})
+    assert Results(tmp_path / "out").metadata()[0]["labels"]["noise"] == "wobble.py:Wobble:width=3"
+    changed = run(read_study(written(tmp_path / "a", code=code + "\n")), tmp_path / "out", workers=1, quiet=True)
+    assert (changed.finished, changed.causes) == (1, {})

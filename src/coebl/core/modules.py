@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +34,8 @@ _EXTRAS = {
     "pygambit": "interchange",
     "pyspiel": "interchange",
 }
+
+_USERS = "_coebl_user_"  # how the names of modules begin that are users' files
 
 
 def load(home: str) -> Any:
@@ -64,7 +69,8 @@ def require(module: str) -> Any:
 def load_file(path: str) -> ModuleType:
     """Import a Python file, once for each content: all that is named in it comes from one module.
 
-    The module has the same name in every process, so that what a worker returns can be read here.
+    The module has the same name in every process, so that what a worker returns can be read here. If the file changes
+    the current folder, it is changed back: other paths are relative to it.
     """
     file = Path(path)
     try:
@@ -73,7 +79,7 @@ def load_file(path: str) -> ModuleType:
         reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"{path}: {reason}; accepted: path/to/file.py:Name. Check the path.") from None
     digest = hashlib.sha256(str(file.resolve()).encode() + b"\0" + content).hexdigest()[:16]
-    name = f"_coebl_user_{file.stem}_{digest}"
+    name = f"{_USERS}{file.stem}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     specification = importlib.util.spec_from_file_location(name, file)
@@ -82,7 +88,8 @@ def load_file(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
     try:
-        specification.loader.exec_module(module)
+        with _staying():
+            specification.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a file that ends the program is as wrong as one that raises
         del sys.modules[name]
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
@@ -93,3 +100,22 @@ def load_file(path: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+@contextlib.contextmanager
+def _staying() -> Iterator[None]:
+    """Return to the current folder at the end of the block; to none if it is deleted."""
+    folder = None
+    with contextlib.suppress(OSError):
+        folder = os.getcwd()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if folder is not None:
+                os.chdir(folder)
+
+
+def is_users(thing: object) -> bool:
+    """Return whether a class or function was loaded from a user's file."""
+    return getattr(thing, "__module__", "").startswith(_USERS)

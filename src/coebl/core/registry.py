@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.modules import load, load_file
+from coebl.core.modules import is_users, load, load_file
 from coebl.core.order import natural
-from coebl.core.specs import Entry, split_spec
+from coebl.core.specs import Entry, files_in, split_spec
 
 T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
@@ -60,6 +60,7 @@ class Registry(Generic[T]):
         self._asked_others = False  # for entry points
         self._refusal = refusal
         self._entries: dict[str, Entry[T]] = {}
+        self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name: what is loaded is not registered by that
         self._by_factory: dict[Any, Entry[T]] = {}
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
@@ -69,11 +70,11 @@ class Registry(Generic[T]):
         """
 
         def register(factory: Factory) -> Factory:
-            if name in self.names:
+            if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # a file may be changed
                 raise ValueError(f"two {self.plural} are called {name!r}")
             if isinstance(factory, type):
                 factory.name = name  # type: ignore[attr-defined]
-            self._enter(name, factory, title, example)
+            self._entries[name] = self._entry(name, factory, title, example)
             return factory
 
         return register
@@ -81,7 +82,7 @@ class Registry(Generic[T]):
     @property
     def names(self) -> list[str]:
         """All names, those of installed packages last. Nothing is imported for this."""
-        return list(self._all_homes() | {name: "" for name in self._entries if not split_spec(name).file})
+        return list(self._all_homes() | dict.fromkeys(self._entries, ""))
 
     def homes(self) -> dict[str, str]:
         """Where each factory that is imported when needed is: name to "module:attribute"."""
@@ -95,17 +96,35 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> Entry[T]:
         """The entry of a name, or of path/to/file.py:Name."""
-        if name not in self._entries or split_spec(name).file:
-            if split_spec(name).file:
-                return self._from_file(name)
+        if split_spec(name).file:
+            return self._from_file(name)
+        if name not in self._entries:
             if name not in self._all_homes():
                 hint = nearest(name, self.names)
                 raise InputError(f"unknown {self.kind} {name!r}{hint} See: coebl list {self.plural}")
-            self._enter(name, load(self._all_homes()[name]))
+            self._entries[name] = self._entry(name, load(self._all_homes()[name]))
         return self._entries[name]
 
+    def registered(self, spec: str) -> Entry[T] | None:
+        """Return the entry of a spec's name, whatever its arguments; None if it is not registered here."""
+        name = split_spec(spec).name
+        if name not in self:
+            return None
+        return self[name]
+
+    def known(self, spec: str) -> tuple[Entry[T], dict[str, Any]] | None:
+        """Return the entry and the arguments of a spec that is in data; None for what is not registered here.
+
+        No file is run for it, at any depth of the spec: only users name files to run. All that reads results, saves
+        or game files asks here, and shows what is not known by its spec.
+        """
+        with suppress(InputError, RecursionError):  # a spec that only another version can read, or nobody
+            if split_spec(spec).name in self and not files_in(spec):
+                return self.parse(spec)
+        return None
+
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
-        """The entry and the arguments that a spec names."""
+        """Return the entry and the arguments of a spec that a user names; files that it names are run."""
         parts = split_spec(spec)
         entry = self[parts.name]
         return entry, entry.read(parts.parameters)
@@ -137,11 +156,10 @@ class Registry(Generic[T]):
         """
         parts = split_spec(spec)
         parameters = parts.parameters
-        with suppress(InputError):
-            if not parts.file and parts.name in self:
-                entry = self[parts.name]
-                values = {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parameters)
-                parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
+        if found := self.known(spec):
+            entry, arguments = found
+            values = {p.name: p.default for p in entry.parameters if not p.required} | arguments
+            parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
 
     def told_apart(self, specs: Iterable[str]) -> dict[str, str]:
@@ -152,16 +170,13 @@ class Registry(Generic[T]):
         """
         listed = list(dict.fromkeys(specs))
         texts = {spec: spec for spec in listed}
-        by_name: dict[str, list[str]] = {}
+        by_name: dict[str, dict[str, dict[str, Any]]] = {}
         for spec in listed:
-            parts = split_spec(spec)
-            if not parts.file and parts.name in self:
-                by_name.setdefault(parts.name, []).append(spec)
-        for name, alike in by_name.items():
-            with suppress(InputError):  # only another version can read it
-                given = {spec: self.parse(spec)[1] for spec in alike}
-                shown = {key for arguments in given.values() for key in arguments}
-                texts |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
+            if found := self.known(spec):
+                by_name.setdefault(found[0].name, {})[spec] = found[1]
+        for name, given in by_name.items():
+            shown = {key for arguments in given.values() for key in arguments}
+            texts |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
         return texts
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
@@ -177,12 +192,11 @@ class Registry(Generic[T]):
             self._homes |= {name: home for name, home in others.items() if name not in self._homes}
         return self._homes
 
-    def _enter(self, name: str, factory: Any, title: str | None = None, example: str | None = None) -> Entry[T]:
+    def _entry(self, name: str, factory: Any, title: str | None = None, example: str | None = None) -> Entry[T]:
         reason = self._refusal(factory) if self._refusal else None
         if reason:
             raise InputError(f"{name}: {reason}")
         entry: Entry[T] = Entry(name, factory, title, example)
-        self._entries[name] = entry
         self._by_factory.setdefault(factory, entry)  # a path may be spelled in two ways: the first is kept
         return entry
 
@@ -197,8 +211,12 @@ class Registry(Generic[T]):
             if not attribute:
                 raise InputError(f"{file} does not say which {self.kind}; accepted: {file}:Name.{listed}")
             raise InputError(f"{file} has no {self.kind} {attribute!r}{nearest(attribute, found)}{listed}")
-        known = self._entries.get(name)
-        return known if known and known.factory is factory else self._enter(name, factory)
+        known = self._of_files.get(name)
+        if known is None or known.factory is not factory:
+            known = self._of_files[name] = self._entry(name, factory)
+        if is_users(factory) and not split_spec(self._by_factory[factory].name).file:
+            self._by_factory[factory] = known  # other processes do not know a name that the file itself registers
+        return known
 
     def _in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:
         """What a file has of this kind: the names that can be used, and those that cannot be, with the reasons."""

@@ -23,6 +23,9 @@ from coebl.core.errors import InputError, nearest, shorten
 
 T = TypeVar("T")
 
+_PYTHON = ".py"
+_DEEPEST = 16  # specs inside specs: more is an attack, or a slip
+
 
 class SpecParts(NamedTuple):
     """A spec, taken apart by `split_spec`."""
@@ -50,24 +53,6 @@ class SpecParts(NamedTuple):
         pairs = (part.partition("=") for part in self.parameters.split(","))
         return {key: value for key, equals, value in pairs if equals}
 
-    def moved_to(self, file: str) -> str:
-        """The spec with another path for its file.
-
-        >>> split_spec("mine.py:Mine:rate=0.2").moved_to("some/where/mine.py")
-        'some/where/mine.py:Mine:rate=0.2'
-        """
-        name = file + self.name.removeprefix(self.file)
-        return f"{name}:{self.parameters}" if self.parameters else name
-
-    @property
-    def without_folder(self) -> str:
-        """The spec with the name of its file instead of the whole path.
-
-        >>> split_spec("some/where/mine.py:Mine:rate=0.2").without_folder
-        'mine.py:Mine:rate=0.2'
-        """
-        return self.moved_to(PurePath(self.file).name)
-
 
 def split_spec(spec: str) -> SpecParts:
     """Take a spec apart.
@@ -78,10 +63,90 @@ def split_spec(spec: str) -> SpecParts:
     SpecParts(name='mine.py:Mine', parameters='rate=0.2', file='mine.py')
     """
     head, _, rest = spec.strip().partition(":")
-    if not head.endswith(".py"):
+    if not head.endswith(_PYTHON):
         return SpecParts(head, rest, "")
     name, _, parameters = rest.partition(":")
     return SpecParts(f"{head}:{name}", parameters, head)
+
+
+def move_files(spec: str, place: Callable[[str], str]) -> str:
+    """Return the spec with every Python file that it names moved, at any depth: itself and the specs inside it.
+
+    This is the only walk over a spec for its files. Values are split and unescaped as `Entry.read` does it, so a file
+    that a registry would load is always found. A text that merely looks like a file counts as one.
+
+    Args:
+        spec: of anything.
+        place: the new path of a file.
+
+    >>> move_files("coebl:c=2,mutation=sparse:of=mine.py:X+probability=1", "some/where/{}".format)
+    'coebl:c=2,mutation=sparse:of=some/where/mine.py:X+probability=1'
+    """
+    return _move_files(spec.strip(), place, _DEEPEST)
+
+
+def _move_files(spec: str, place: Callable[[str], str], levels: int) -> str:
+    if _PYTHON not in spec:
+        return spec
+    if not levels:
+        raise InputError(f"{shorten(spec)} is inside {_DEEPEST} other specs; accepted: fewer. Nest less.")
+    parts = split_spec(spec)
+    arguments = []
+    for argument in parts.parameters.split(","):
+        key, equals, value = argument.partition("=") if "=" in argument else ("", "", argument)
+        inner = unescape(value)
+        moved = _move_files(inner, place, levels - 1)
+        arguments.append(argument if moved == inner else f"{key}{equals}{escape(moved)}")
+    name = place(parts.file) + parts.name.removeprefix(parts.file) if parts.file else parts.name
+    return f"{name}:{','.join(arguments)}" if parts.parameters else name
+
+
+def files_in(spec: str) -> list[str]:
+    """Return the Python files that a spec names at any depth, its own first: what to make the thing would run.
+
+    >>> files_in("mine.py:Mine:rate=2"), files_in("permuted:game=scaled:game=g.py:f++scale=2+seed=1"), files_in("ucb")
+    (['mine.py'], ['g.py'], [])
+    """
+    found: list[str] = []
+
+    def note(file: str) -> str:
+        found.append(file)
+        return file
+
+    move_files(spec, note)
+    return found
+
+
+def inner_files(spec: str) -> list[str]:
+    """Return the files that only the specs inside a spec name.
+
+    >>> inner_files("mine.py:Mine:rate=2"), inner_files("coebl:mutation=mine.py:X")
+    ([], ['mine.py'])
+    """
+    return [file for file in files_in(spec) if file != split_spec(spec).file]
+
+
+def without_folder(spec: str) -> str:
+    """Return the spec with the names of its files instead of their paths.
+
+    >>> without_folder("some/where/mine.py:Mine:rate=0.2")
+    'mine.py:Mine:rate=0.2'
+    """
+    return move_files(spec, lambda file: PurePath(file).name)
+
+
+def escape(spec: str) -> str:
+    """Return a spec as the value of a parameter, with + for its commas."""
+    return spec.replace("+", "++").replace(",", "+")
+
+
+def unescape(value: str) -> str:
+    """Return the spec that the value of a parameter stands for.
+
+    >>> unescape("sparse:of=student:freedom=4++x=1+probability=1")
+    'sparse:of=student:freedom=4+x=1,probability=1'
+    """
+    return value.replace("++", "\0").replace("+", ",").replace("\0", "+")
 
 
 @dataclass(frozen=True)
@@ -188,7 +253,7 @@ class Parameter:
         if isinstance(value, (int, float)):
             return _number(value)
         text = str(value)
-        return text.replace("+", "++").replace(",", "+") if self.names is not None else text
+        return escape(text) if self.names is not None else text
 
     def _convert(self, text: str) -> Any:
         if get_origin(self.kind) is Literal:
@@ -203,7 +268,7 @@ class Parameter:
         if self.kind is float:
             return _finite(text)
         if self.kind is str:
-            return text.replace("++", "\0").replace("+", ",").replace("\0", "+") if self.names is not None else text
+            return unescape(text) if self.names is not None else text
         return tuple(_finite(part) for part in text.split("/"))
 
 

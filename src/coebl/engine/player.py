@@ -13,7 +13,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.core.files import read_whole, write_whole
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.seated import Seated, build_seat
 from coebl.learners import LEARNERS, Learner, parse_learner
 
@@ -161,24 +161,27 @@ class Player:
         write_whole(path, buffer.getvalue())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], learner: Learner | None = None) -> Player:
+    def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Player:
         """Continue where `save` stopped. What was observed is replayed, which takes a moment per round.
 
         On the same kind of processor the player is the same to the last bit. On another one, the last bits of exp and
         log may differ, and so may those of its policies.
 
-        Pass a learner of your own as `learner`: nothing that a file names is imported or run.
+        Pass a learner of your own as `learner`: no Python file that the saved player names is run, at any depth of its
+        learner's spec.
 
         Args:
             path: of a file that `save` wrote.
-            learner: an equal learner, if it is one of your own.
+            learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
         """
         saved = _read(path)
         name = saved.settings["learner"]
-        if learner is None and split_spec(name).name not in LEARNERS:
-            raise InputError(f"{path} holds {name!r}, which is not built in; pass an equal learner as learner=.")
-        if learner is not None and str(learner) != name:
-            raise InputError(f"{path} holds {name!r}, and learner is {learner}; pass an equal one.")
+        if learner is None and (split_spec(name).name not in LEARNERS or files_in(name)):
+            raise InputError(f"{path} holds {shorten(name)}, which is not built in; pass an equal learner as learner=.")
+        if learner is not None:
+            learner = parse_learner(learner)
+            if without_folder(str(learner)) != without_folder(name):
+                raise InputError(f"{path} holds {shorten(name)}, and learner is {learner}; pass an equal one.")
         player = cls(learner or name, **{key: saved.settings[key] for key in _SETTINGS})
         for action, opponent, reward in saved.history:
             player.act()  # what it draws does not count: the action that was played does

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND, Registry
-from coebl.core.specs import split_spec
+from coebl.core.specs import split_spec, without_folder
 from coebl.games.game import Game
 from coebl.games.io.files import SUFFIXES, read_game
 from coebl.games.noise import Noise
@@ -99,7 +99,7 @@ def _find_game(spec: str | os.PathLike[str]) -> Game:
         raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
     game = _as_game(made)
     game.spec = entry.write(arguments)
-    game.name = split_spec(game.spec).without_folder
+    game.name = without_folder(game.spec)
     return game
 
 

@@ -8,27 +8,19 @@ name what is in it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from typing import Any
 
-from coebl.core.errors import InputError
 from coebl.core.registry import Registry
-from coebl.core.specs import Entry, split_spec
+from coebl.core.specs import split_spec
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
 from coebl.plots.described import NOTHING, Known, LearnerWords, MetricWords, plain_name
 
 
-def registered(registry: Registry[Any], spec: str) -> Entry[Any] | None:
-    """The entry of a spec's name; None if it is not registered here, or stands in a file."""
-    parts = split_spec(spec)
-    return registry[parts.name] if not parts.file and parts.name in registry else None
-
-
 def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
     """What is known of a learner: by its results, else as it is registered here, else nothing."""
-    entry = registered(LEARNERS, spec)
+    entry = LEARNERS.registered(spec)
     words = known.learners.get(spec, LearnerWords())
     if entry is None or words.title:
         return words
@@ -50,12 +42,11 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
     'COEBL, c = 8'
     """
     words = learner_words(spec, known)
-    entry = registered(LEARNERS, spec)
     if not words.title:
         return spec
-    if entry is None:
+    if LEARNERS.registered(spec) is None:
         spec = _with_defaults(spec, shown, words)
-    return _with_parameters(words.title, entry, spec, shown)
+    return _with_parameters(words.title, LEARNERS, spec, shown)
 
 
 def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
@@ -75,7 +66,7 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     return {
         spec: _with_defaults(spec, shown[split_spec(spec).name], words) if words.parameters and text == spec else text
         for spec, text in texts.items()
-        for words in [learner_words(spec, known) if registered(LEARNERS, spec) is None else LearnerWords()]
+        for words in [learner_words(spec, known) if LEARNERS.registered(spec) is None else LearnerWords()]
     }
 
 
@@ -97,8 +88,8 @@ def game_title(spec: str) -> str:
     >>> game_title("diagonal:n=4").replace("\u00a0", " ")
     'Diagonal, n = 4'
     """
-    entry = registered(GAMES, spec)
-    return spec if entry is None else _with_parameters(entry.title, entry, spec)
+    entry = GAMES.registered(spec)
+    return spec if entry is None else _with_parameters(entry.title, GAMES, spec)
 
 
 def parameters_text(parameters: str) -> str:
@@ -110,14 +101,13 @@ def parameters_text(parameters: str) -> str:
     return parameters.replace("=", "\u00a0=\u00a0").replace(",", ", ")
 
 
-def _with_parameters(title: str, entry: Entry[Any] | None, spec: str, shown: Collection[str] = ()) -> str:
-    parameters = split_spec(spec).parameters
-    if entry is not None:
-        with suppress(InputError):  # a spec that only another version can read is printed as it is
-            given = entry.read(parameters)
-            added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
-            texts = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
-            parameters = ",".join(f"{name}={text}" for name, text in texts.items())
+def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Collection[str] = ()) -> str:
+    parameters = split_spec(spec).parameters  # of a spec that is not known here, as they are
+    if found := registry.known(spec):
+        entry, given = found
+        added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
+        texts = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
+        parameters = ",".join(f"{name}={text}" for name, text in texts.items())
     return ", ".join(filter(None, [title, parameters_text(parameters)]))
 
 
@@ -131,7 +121,7 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
-    entry = registered(METRICS, name)
+    entry = METRICS.registered(name)
     words = MetricWords(plain_name(name)) if entry is None else MetricWords.of(entry.factory)  # type: ignore[arg-type]
     if name not in known.metrics:
         return words

@@ -8,11 +8,10 @@ from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
 from coebl.plots.described import NOTHING, Known
-from coebl.plots.labels import learner_title, learner_words, registered
+from coebl.plots.labels import learner_title, learner_words
 
 
 class Sweep(NamedTuple):
@@ -79,12 +78,10 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep | None
 
 def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
     """All parameters of a learner; if it is not registered here, those that the results or the spec give."""
-    parts = split_spec(spec)
-    entry = registered(LEARNERS, spec)
-    if entry is not None:
-        with suppress(InputError):
-            return {p.name: p.default for p in entry.parameters if not p.required} | entry.read(parts.parameters)
-    written = {**learner_words(spec, known).parameters, **parts.arguments}
+    if found := LEARNERS.known(spec):
+        entry, arguments = found
+        return {p.name: p.default for p in entry.parameters if not p.required} | arguments
+    written = {**learner_words(spec, known).parameters, **split_spec(spec).arguments}
     return {key: _number(text) for key, text in written.items()}
 
 

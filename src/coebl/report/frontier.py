@@ -11,7 +11,6 @@ from typing import Any
 from coebl.learners import LEARNERS
 from coebl.plots.described import MetricWords
 from coebl.plots.frontier import LAST
-from coebl.plots.labels import registered
 from coebl.report.numbers import short
 from coebl.runs import Runs
 from coebl.statistics import Band
@@ -29,7 +28,7 @@ class Frontier:
 
 def default_frontier(specs: Iterable[str]) -> Frontier | None:
     """The frontier of a study that names none: against the first learner that sees the policy of the other."""
-    entries = {spec: registered(LEARNERS, spec) for spec in specs}
+    entries = {spec: LEARNERS.registered(spec) for spec in specs}
     seers = (spec for spec, entry in entries.items() if entry and "policy" in getattr(entry.factory, "sees", ()))
     opponent = next(seers, None)
     return None if opponent is None else Frontier(opponent)

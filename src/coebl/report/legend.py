@@ -11,7 +11,7 @@ from coebl.core.specs import split_spec
 from coebl.games import GAMES, parse_game
 from coebl.learners import KINDS, REFERENCES
 from coebl.plots.described import Known, MetricWords
-from coebl.plots.labels import learner_words, parameters_text, registered
+from coebl.plots.labels import learner_words, parameters_text
 from coebl.plots.looks import looks, natural
 from coebl.plots.sweeps import Sweep, learner_titles
 
@@ -62,7 +62,7 @@ class Preset:
 def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
     """A game by the name that it has in the source; its noise only if there are several."""
     family, parameters, _ = split_spec(spec)
-    entry = registered(GAMES, spec)
+    entry = GAMES.registered(spec)
     titles = {
         "familyTitle": entry.title if entry else family,
         "sizeTitle": parameters_text(parameters),
@@ -90,7 +90,7 @@ def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
 def _actions(spec: str) -> list[int] | None:
     """How many actions the two players have, if the game is registered here."""
     try:
-        return list(parse_game(spec).payoff.shape) if registered(GAMES, spec) else None
+        return list(parse_game(spec).payoff.shape) if GAMES.known(spec) else None
     except InputError:
         return None
 

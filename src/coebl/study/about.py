@@ -17,7 +17,7 @@ import coebl
 from coebl.core.devices import Device, device_versions
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import Registry
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine import Result
 from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS
@@ -38,8 +38,8 @@ def labels_of(description: Mapping[str, Any], result: Result) -> dict[str, str]:
     match = result.match
     specs = {"row": str(match.row), "column": str(match.column), "noise": str(match.game.noise)}
     labels = {
-        "game": split_spec(match.game.spec).without_folder if match.game.spec else description["game"],
-        **{label: split_spec(spec).without_folder for label, spec in specs.items()},
+        "game": without_folder(match.game.spec) if match.game.spec else description["game"],
+        **{label: without_folder(spec) for label, spec in specs.items()},
     }
     if fault := _label_fault(description, labels):
         raise InputError(f"the result is not of this cell: {fault}.")
@@ -124,13 +124,10 @@ def _same(label: str, asked: str, names: Registry[Any]) -> bool:
     """Whether a canonical spec is the shortest form of another one, as far as can be told without running a file."""
     if label == asked:
         return True
-    parts = split_spec(split_spec(asked).without_folder)
-    if parts.file or split_spec(label).file:
-        return split_spec(label).name == parts.name
-    try:
-        return names.canonical(asked) == label
-    except InputError:  # of a package that is not installed here
-        return split_spec(label).name == parts.name
+    if found := names.known(asked):
+        entry, arguments = found
+        return entry.write(arguments) == label
+    return split_spec(label).name == split_spec(asked).name  # in a file, or of a package that is not installed here
 
 
 # Kinds of values
@@ -148,6 +145,13 @@ def is_time(value: object) -> bool:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _is_spec(value: object) -> bool:
+    try:
+        return isinstance(value, str) and files_in(value) is not None
+    except InputError:  # nested too deep
+        return False
 
 
 def _list_of(kind: Callable[[object], bool]) -> Callable[[object], bool]:
@@ -178,12 +182,12 @@ _ABOUT: dict[str, Callable[[object], bool]] = {
     "things": are_things,
 }
 _DESCRIPTION: dict[str, Callable[[object], bool]] = {
-    "game": _is_text,
-    "row": _is_text,
-    "column": _is_text,
+    "game": _is_spec,
+    "row": _is_spec,
+    "column": _is_spec,
     "rounds": is_count,
     "seeds": _is_seeds,
-    "noise": lambda value: value is None or _is_text(value),
+    "noise": lambda value: value is None or _is_spec(value),
     "record": lambda value: _is_text(value) or is_count(value),
     "metrics": _list_of(_is_text),
     "files": _table_of(_is_text),

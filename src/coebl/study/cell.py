@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from coebl.core.devices import Device
 from coebl.core.errors import printable
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import parse_game
 
@@ -54,22 +55,30 @@ class Cell:
             device=self.device,
         )
 
+    def absolute(self) -> Cell:
+        """Return the same cell for a process that may be in another folder: files by their absolute paths."""
+        game = os.path.abspath(self.game) if self._game_file() else move_files(self.game, os.path.abspath)
+        row, column = (move_files(spec, os.path.abspath) for spec in (self.row, self.column))
+        noise = self.noise and move_files(self.noise, os.path.abspath)
+        metrics = tuple(move_files(metric, os.path.abspath) for metric in self.metrics)
+        return replace(self, game=game, row=row, column=column, noise=noise, metrics=metrics)
+
     def description(self) -> dict[str, Any]:
         """All that the numbers depend on: files by their content, wherever they lie."""
         game = self._game_file()
         named = {"game": game or split_spec(self.game).file}
         named |= {"row": split_spec(self.row).file, "column": split_spec(self.column).file}
-        others = (*self.metrics, self.noise or "")
-        named |= {Path(file).name: file for file in (split_spec(spec).file for spec in others)}
+        named |= {Path(file).name: file for spec in (self.game, self.row, self.column) for file in inner_files(spec)}
+        named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
         return {
-            "game": Path(game).name if game else split_spec(self.game).without_folder,
-            "row": split_spec(self.row).without_folder,
-            "column": split_spec(self.column).without_folder,
+            "game": Path(game).name if game else without_folder(self.game),
+            "row": without_folder(self.row),
+            "column": without_folder(self.column),
             "rounds": self.rounds,
             "seeds": list(self.seeds),
-            "noise": self.noise and split_spec(self.noise).without_folder,
+            "noise": self.noise and without_folder(self.noise),
             "record": self.record,
-            "metrics": [split_spec(metric).without_folder for metric in self.metrics],
+            "metrics": [without_folder(metric) for metric in self.metrics],
             "files": {key: _sum_of(file) for key, file in named.items() if file and is_file(file)},
             "format": FORMAT,
             **({} if self.device == "cpu" else {"device": self.device}),  # older cells do not say where they were run
@@ -94,6 +103,12 @@ class Cell:
 def device_of(description: Mapping[str, Any]) -> str:
     """Where the cell with this description is run."""
     return str(description.get("device", "cpu"))
+
+
+def run_files(description: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the table "files" of a description that its runs depend on; the others are of metrics."""
+    inner = [file for key in ("game", "row", "column") for file in inner_files(description[key])]
+    return ["game", "row", "column", *dict.fromkeys([*inner, *files_in(description["noise"] or "")])]
 
 
 def digest_of(description: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from coebl.core.errors import InputError, reason_of, shorten
-from coebl.core.specs import split_spec
+from coebl.core.specs import split_spec, without_folder
 from coebl.engine.seated import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, read_game
 from coebl.games.game import SeatName
@@ -31,6 +31,7 @@ class GameChecks:
         self._metrics = FileMetrics(mistakes, files)
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
         self.shapes: dict[str, tuple[int, int]] = {}  # of the games, so that nothing has to build them again
+        self.noises: dict[str, str] = {}  # each game's own, by what results call the game
 
     def check(
         self, games: list[SpecAt], metrics: list[SpecAt], match_ups: MatchUps, rounds: int
@@ -45,6 +46,9 @@ class GameChecks:
                     continue
                 self.shapes[key] = game.shape
                 allowed[key] = self._allowed(metrics, key, game)
+                self.noises[without_folder(game.spec) if game.spec else Path(key).name] = without_folder(
+                    str(game.noise)
+                )
             except Exception as error:  # of a file, whatever the system has to say about its name
                 self._mistakes.add(place, reason_of(error))
                 continue
@@ -71,7 +75,7 @@ class GameChecks:
                     chosen.add(each)
                 elif name != "all":
                     self._mistakes.add(place, f"not for the game {key}: {reason}")
-        own = sorted(chosen.difference(METRICS.names), key=lambda spec: split_spec(spec).without_folder)
+        own = sorted(chosen.difference(METRICS.names), key=without_folder)
         return (*(name for name in METRICS.names if name in chosen), *own)
 
     def _seat_everybody(self, match_ups: MatchUps, key: str, game: Game, rounds: int) -> None:

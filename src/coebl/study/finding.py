@@ -55,10 +55,8 @@ def listed(present: Collection[str]) -> str:
 
 
 def _canonical(label: str, spec: str) -> str:
-    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here."""
-    if split_spec(spec).file:
-        return spec  # to parse it would run the file
-    try:
-        return REGISTRIES[label].canonical(spec)
-    except InputError:
-        return spec
+    """The shortest spelling of a spec, or the spec itself if it cannot be parsed here without running a file."""
+    if found := REGISTRIES[label].known(spec):
+        entry, arguments = found
+        return entry.write(arguments)
+    return spec

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from coebl.core.errors import printable, shorten
+from coebl.core.errors import InputError, printable, shorten
 from coebl.core.specs import split_spec
-from coebl.study.cell import Cell, device_of, digest_of
+from coebl.study.cell import Cell, device_of, digest_of, run_files
 from coebl.study.errors import MissingError, StoreError
 from coebl.study.index import check_one_device
 from coebl.study.schema import Study
@@ -61,12 +62,13 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     changed since; a dry plan only says so. A StoreError if the folder is of another study, or holds the same matches
     in another length: curves of two lengths cannot be one.
     """
-    asked = {digest_of(description): (cell, description) for cell, description in _described(study.cells)}
+    played = partial(_with_noise, study.noises)
+    asked = {digest_of(description): (cell, played(description)) for cell, description in _described(study.cells)}
     if store is None:
         return Plan(*_to_run(asked, set(), []))
     _check_name(study, store)
     there = store.finished(study.cells, dry)
-    others = _others(store, there)
+    others = {digest: played(description) for digest, description in _others(store, there).items()}
     failures = store.failures()
     descriptions = [description for _, description in asked.values()] if others or failures else []
     stale = _stale(descriptions, others)
@@ -78,12 +80,18 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         for digest in stale:
             store.set_aside(store.path(digest))
     todo, found = _to_run(asked, there, kept)
-    index = Asked(descriptions)
+    index = Asked(descriptions, study.noises)
     if not dry:
         _forget_failures(store, failures, {cell.digest() for cell in todo} if failures else set(), index)
     left_alone = sum(not index.any_of(other) for other in kept)
     notes = (*store.notes, *_stale_notes(stale.values(), dry))
     return Plan(todo, found, len(there) + len(kept), left_alone, notes)
+
+
+def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
+    """Return a description that names the noise, also if that is the game's own: the match is the same either way."""
+    noise = description["noise"]
+    return {**description, "noise": noises.get(description["game"]) if noise is None else noise}
 
 
 def _described(cells: Iterable[Cell]) -> Iterator[tuple[Cell, Description]]:
@@ -139,7 +147,7 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
 
 def key_of(description: Description) -> Key:
     """What cells share that differ in their seeds and metrics alone."""
-    files = (description["files"].get(key) for key in ("game", "row", "column"))
+    files = (description["files"].get(key) for key in run_files(description))
     return (*(description[key] for key in (*_MATCH, *_LENGTH)), device_of(description), *files)
 
 
@@ -150,22 +158,26 @@ def _metrics(description: Description) -> list[MetricAt]:
 class Asked:
     """All seeds and metrics that are asked for, by what is played."""
 
-    def __init__(self, descriptions: Iterable[Description]) -> None:
+    def __init__(self, descriptions: Iterable[Description], noises: Mapping[str, str]) -> None:
+        self._noises = noises  # of the games, see `Study`
         self._seeds: dict[Key, set[int]] = {}
         self._metrics: dict[Key, set[MetricAt]] = {}
         for description in descriptions:
-            key = key_of(description)
+            key = self._key(description)
             self._seeds.setdefault(key, set()).update(description["seeds"])
             self._metrics.setdefault(key, set()).update(_metrics(description))
 
     @classmethod
     def by(cls, study: Study) -> Asked:
         """What a study asks for."""
-        return cls(description for _, description in _described(study.cells))
+        return cls((description for _, description in _described(study.cells)), study.noises)
+
+    def _key(self, description: Description) -> Key:
+        return key_of(_with_noise(self._noises, description))
 
     def seeds(self, other: Description, metric: str) -> set[int]:
         """The seeds that are asked for by this metric, of what a cell plays."""
-        key = key_of(other)
+        key = self._key(other)
         measured = {name for name, _ in self._metrics.get(key, ())}
         return self._seeds[key] if metric in measured else set()
 
@@ -175,7 +187,7 @@ class Asked:
 
     def any_of(self, other: Description) -> bool:
         """Whether anything of a cell is asked for."""
-        key = key_of(other)
+        key = self._key(other)
         return not (
             self._seeds.get(key, set()).isdisjoint(other["seeds"])
             or self._metrics.get(key, set()).isdisjoint(_metrics(other))
@@ -183,13 +195,13 @@ class Asked:
 
     def all_of(self, other: Description) -> bool:
         """Whether every run of a cell is asked for."""
-        return self._seeds.get(key_of(other), set()).issuperset(other["seeds"])
+        return self._seeds.get(self._key(other), set()).issuperset(other["seeds"])
 
 
 def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: Asked) -> None:
     """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
     for record in failures:
-        with suppress(KeyError, TypeError, AttributeError):  # a damaged record stays
+        with suppress(KeyError, TypeError, AttributeError, InputError):  # a damaged record stays
             if record["digest"] not in todo and asked.all_of(record["description"]):
                 store.forget_failure(record["digest"])
 
@@ -240,7 +252,9 @@ def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> d
     stale = {}
     for digest, other in others.items():
         now = files.get(_match(other), {})
-        if changed := [key for key, total in other["files"].items() if now.get(key, total) != total]:
+        # a cell of an earlier version does not say what was in the files that specs inside its specs name
+        before = dict.fromkeys(run_files(other)) | other["files"]
+        if changed := [key for key, total in before.items() if now.get(key, total) != total]:
             specs = (str(other.get(key, key)) for key in changed)  # a metric's file goes by its own name
             stale[digest] = sorted({split_spec(spec).file or spec for spec in specs})
     return stale

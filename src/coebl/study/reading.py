@@ -9,7 +9,7 @@ from typing import Any
 
 from coebl.core.devices import DEVICES, Device
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.specs import split_spec
+from coebl.core.specs import move_files, split_spec
 from coebl.engine import Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.simulate import MOST_SEEDS
@@ -74,6 +74,7 @@ class Files:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._by_name: dict[str, Path] = {}
+        self.named: dict[str, Path] = {}  # the paths of all files, by what the study calls them
 
     def path(self, name: str) -> Path:
         """Where a file of this name would be."""
@@ -87,12 +88,12 @@ class Files:
             raise InputError(
                 f"{path} and {first} have the same name, and results know files by their names; rename one of them."
             )
+        self.named[name] = path
         return path
 
     def placed(self, spec: str) -> str:
-        """A spec with the path of the file that it names, if it names one, as seen from here."""
-        parts = split_spec(spec)
-        return parts.moved_to(self.checked(parts.file).as_posix()) if parts.file else spec
+        """A spec with the paths of the files that it names, if it names any, as seen from here."""
+        return move_files(spec, lambda file: self.checked(file).as_posix())
 
 
 class Keys:

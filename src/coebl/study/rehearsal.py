@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coebl.core.errors import UserCodeError
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in
 from coebl.study.cell import Cell
 from coebl.study.work import rehearse
 
@@ -21,7 +21,7 @@ def own_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
     found: dict[str, dict[tuple[str, bool], Cell]] = {}
     for cell in cells:
         for spec in (cell.row, cell.column, cell.game, cell.noise or "", *cell.metrics):
-            tries = found.setdefault(spec, {}) if split_spec(spec).file else {}
+            tries = found.setdefault(spec, {}) if files_in(spec) else {}
             if len(tries) < _TRIES:
                 tries.setdefault((cell.game, spec == cell.row), cell)
     return {spec: list(tries.values()) for spec, tries in found.items()}
@@ -33,7 +33,7 @@ def check_own(tries: dict[str, list[Cell]]) -> None:
         causes = []
         for cell in cells:
             failure = rehearse(cell, _SECONDS)
-            if failure is None or failure.file != split_spec(spec).file:
+            if failure is None or failure.file not in files_in(spec):
                 break
             causes.append(failure.cause)
         else:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
-from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
 from coebl.runs import Runs as Runs
@@ -117,7 +116,7 @@ class Results:
                 kinds |= {spec: learner["kind"] for spec, learner in things["learners"].items()}
             else:
                 older |= dict.fromkeys(about["labels"][seat] for seat in ("row", "column"))
-        return {spec: _kind_of(spec) for spec in older if split_spec(spec).name in LEARNERS} | kinds
+        return {spec: _kind_of(entry.factory) for spec in older if (entry := LEARNERS.registered(spec))} | kinds
 
     @property
     def metrics(self) -> list[str]:
@@ -363,8 +362,7 @@ class Results:
         return list(dict.fromkeys(metrics))
 
 
-def _kind_of(spec: str) -> Kind:
-    learner: Any = LEARNERS[split_spec(spec).name].factory
+def _kind_of(learner: Any) -> Kind:
     kind: Kind = learner.kind()
     return kind
 

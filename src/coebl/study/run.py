@@ -109,6 +109,7 @@ def run(
             ahead = make_plan(study, Store.open(store.folder), dry=True).todo
             _rehearse(ahead, study.shapes)  # before files are set aside
         plan = make_plan(study, store)
+        store.keep_files(study.files)
         store.keep_text(study.text)
         works = work_of(plan.todo, study.shapes)
         todo = sorted(works, key=works.__getitem__, reverse=True)
@@ -206,7 +207,7 @@ def _outcomes(
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
     """The cells with what became of them, as they are done."""
     if executor is not None:
-        yield from _submitted(executor, works, cells, seconds)
+        yield from _submitted(executor, works, cells, seconds, elsewhere=True)
         return
     prepare = partial(count_into, counter) if counter is not None else None
     left = dict.fromkeys(cells)
@@ -226,9 +227,11 @@ def _outcomes(
 
 
 def _submitted(
-    executor: Executor, works: dict[Cell, float], cells: list[Cell], seconds: float | None
+    executor: Executor, works: dict[Cell, float], cells: list[Cell], seconds: float | None, elsewhere: bool = False
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    futures = {executor.submit(play, cell, seconds, works[cell]): cell for cell in cells}
+    """The same; `elsewhere` says that the workers may be in another folder."""
+    sent = {cell: cell.absolute() if elsewhere else cell for cell in cells}
+    futures = {executor.submit(play, sent[cell], seconds, works[cell]): cell for cell in cells}
     try:
         for future in as_completed(list(futures)):
             cell = futures.pop(future)

@@ -23,6 +23,7 @@ from coebl.core.files import read_whole
 from coebl.engine.match import MOST_ROUNDS
 from coebl.study.cell import Cell
 from coebl.study.checks import GameChecks
+from coebl.study.kept_files import keep_files
 from coebl.study.lines import Place, too_deep
 from coebl.study.match_ups import MATCH_UPS, MatchUps
 from coebl.study.reading import ACCEPTED, Files, Keys, Mistakes
@@ -73,10 +74,12 @@ class Study:
 
     name: str  # its key `name`
     cells: tuple[Cell, ...]  # what to run
-    text: str  # of the file, to be kept with the results
+    text: str  # of the file, to be kept with the results: it refers to the files that are kept there
     title: str = ""  # its key `title`, or nothing
     description: str = ""  # its key `description`, or nothing
     shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)  # of its games
+    noises: Mapping[str, str] = field(default_factory=dict)  # the own noise of each game, by what results call the game
+    files: Mapping[str, bytes] = field(default_factory=dict)  # that it names: path in the results folder to content
 
     def matches(self) -> list[MatchName]:
         """Game, row learner and column learner of every match, each once.
@@ -170,7 +173,10 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     if device is not None and check_device(device) != contents.get("device", "cpu"):
         contents["device"] = device
         kept = _with_device(text, contents)
-    return replace(_Reading(contents, text, where).study(), text=kept)
+    reading = _Reading(contents, text, where)
+    study = reading.study()
+    kept, files = keep_files(kept, reading.files.named)
+    return replace(study, text=kept, noises=reading.checks.noises, files=files)
 
 
 def _with_device(text: str, contents: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
     folder/study.toml              the study, as it was run last
     folder/study-1.toml            what it was before its file changed; then study-2.toml, and so on
+    folder/files/DIGEST/NAME       the files that it names, as they were when it was run; study.toml refers to them here
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished; DIGEST.txt is its traceback
     folder/checked.cache           sums of the files in cells/ that were found sound, and their briefs; may be removed
@@ -19,7 +20,7 @@ import json
 import os
 import time
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +137,24 @@ class Store:
         elif all(before.get(key) == study.get(key) for key in _TEXTS):
             return  # remarks and spaces alone
         write_whole(self.folder / "study.toml", text, durable=True)
+
+    def keep_files(self, files: Mapping[str, bytes]) -> None:
+        """Keep files that the study's file names: paths in this folder to contents. What is there stays.
+
+        Args:
+            files: see `Study.files`.
+        """
+        for name, content in files.items():
+            path = self.folder / name
+            for part in (path.parent.parent, path.parent, path):
+                if part.is_symlink():
+                    raise StoreError(f"{part}: this is a link; accepted: what a run has written there. Remove it.")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if not path.is_file() or path.read_bytes() != content:
+                    write_whole(path, content, durable=True)
+            except OSError as error:
+                raise system_error(path, error) from None
 
     def _number_text(self) -> None:
         """Keep the study's file under the next free number, unless it was kept before."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from coebl.core.specs import split_spec
+from coebl.core.specs import without_folder
 from coebl.engine import Result
 from coebl.learners import KINDS, LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
@@ -34,7 +34,7 @@ def things_of(labels: Mapping[str, str], result: Result, metrics: Iterable[str])
 def _of_learner(learner: Learner, spec: str) -> dict[str, Any]:
     colour = learner.colour
     return {
-        "title": split_spec(str(LEARNERS.entry_of(type(learner), spec).title)).without_folder,
+        "title": without_folder(str(LEARNERS.entry_of(type(learner), spec).title)),
         "colour": colour if _is_slot(colour) else None,
         "kind": learner.kind(),
         "parameters": parameters_of(learner),

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, TextIO, TypeVar
 
 from coebl.core.errors import UserCodeError
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in
 from coebl.core.text import one_line
 from coebl.engine import simulate
 from coebl.study.cell import Cell
@@ -179,8 +179,8 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
 
 def _own_files(cell: Cell) -> dict[Path, str]:
     """The user's own Python files that a cell names."""
-    names = (split_spec(spec).file for spec in (cell.game, cell.row, cell.column, cell.noise or "", *cell.metrics))
-    return {Path(name).resolve(): name for name in names if name}
+    specs = (cell.game, cell.row, cell.column, cell.noise or "", *cell.metrics)
+    return {Path(name).resolve(): name for spec in specs for name in files_in(spec)}
 
 
 def _late(seconds: float | None, place: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in, without_folder
 from coebl.games import parse_game
 from coebl.learners.base import Kind
 from coebl.study import Results, Study
@@ -153,7 +153,6 @@ class _OfGame:
 
 def label(spec: str) -> str:
     """What results call a game or a learner: files by their names alone."""
-    parts = split_spec(spec)
-    if parts.file:
-        return parts.without_folder
+    if files_in(spec):
+        return without_folder(spec)
     return Path(spec).name if Path(spec).suffix and is_file(spec) else spec

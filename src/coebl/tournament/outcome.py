@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coebl.core.specs import split_spec
+from coebl.core.specs import without_folder
 from coebl.learners import LEARNERS
 from coebl.plots import known_to
 from coebl.study import Results, Study
@@ -40,7 +40,7 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterab
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    subjects = {split_spec(LEARNERS.canonical(spec)).without_folder for spec in shortest(named)}
+    subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(named)}
     own = [one.learner for one in found.standings if one.learner in subjects]
     about = about_run(suite, results, command)
     return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from coebl.core.devices import Device
 from coebl.core.errors import InputError, check_whole
-from coebl.core.specs import split_spec
+from coebl.core.specs import files_in, move_files, split_spec
 from coebl.core.text import counted
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Responder
@@ -204,10 +204,9 @@ def _toml(value: object) -> str:
 
 
 def _seen_from(folder: Path, spec: str) -> str:
-    """A spec whose file, if it names one, is relative to the folder."""
-    parts = split_spec(spec)
-    if parts.file:
-        return parts.moved_to(_relative(parts.file, folder))
+    """A spec whose files, if it names any, are relative to the folder."""
+    if files_in(spec):
+        return move_files(spec, lambda file: _relative(file, folder))
     return _relative(spec, folder) if Path(spec).suffix and is_file(spec) else spec
 
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.specs import files_in
 from coebl.games.game import Game
 from coebl.games.io.text import decode, encode
 
@@ -36,6 +37,11 @@ def read(data: bytes) -> dict[str, Any]:
     if contents.get("payoff") is None:
         raise InputError(f"there is no key 'payoff'; accepted: {_ACCEPTED}. Add the payoffs.")
     _check_numbers(contents["payoff"])
+    if files_in(contents.get("noise") or ""):
+        raise InputError(
+            f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game's file runs none; accepted: "
+            "a noise of coebl list noises. Remove the key, and name your noise where the game is played."
+        )
     return {key: value for key, value in contents.items() if value is not None}
 
 

@@ -1,0 +1,269 @@
+"""Only a file that a user names is run: what cells, saved players and game files name never is, at any depth.
+
+A canary, a Python file that leaves a trace when it is imported, is named wherever data carry a spec.
+"""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from cells import CELL, TEXT, ran
+from coebl import Player
+from coebl.core.errors import InputError
+from coebl.core.specs import escape, files_in
+from coebl.games import GAMES, NOISES, parse_game, read_game
+from coebl.learners import LEARNERS, parse_learner
+from coebl.plots import game_title, learner_title, learner_titles, looks
+from coebl.study import Results, Store
+from coebl.study.about import about_of
+from coebl.study.cell import digest_of
+from coebl.study.tables import cell_table, checksum, parquet_bytes
+
+CANARY = """\
+from dataclasses import dataclass
+from pathlib import Path
+from coebl import Game, Learner
+from coebl.games import Noise
+from coebl.learners.evolution import Mutation
+from coebl.metrics import Metric
+
+Path({trace!r}).touch()
+
+def game(n: int = 2) -> Game:
+    return Game([[1, -1], [-1, 1]])
+
+class Own(Learner):
+    def start(self, seat):
+        self.policies = seat.full(1 / seat.actions, seat.actions)
+    def policy(self, t):
+        return self.policies
+
+@dataclass(frozen=True)
+class Silent(Noise):
+    def draw(self, random, size):
+        return 0 * random.random(size)
+
+@dataclass(frozen=True)
+class Constant(Mutation):
+    def deviation(self, seat, count):
+        return 0 * count + 1
+
+class Count(Metric):
+    name = "count"
+    def __call__(self, block):
+        return block.reward
+"""
+SPECS = {
+    "game": [
+        "evil.py:game",
+        "permuted:game=evil.py:game",
+        "permuted:evil.py:game",
+        "permuted:game=scaled:game=permuted:game=evil.py:game:n=2++seed=1+scale=2,seed=3",
+    ],
+    "row": [
+        "evil.py:Own",
+        "coebl:mutation=evil.py:Constant",
+        "coebl:c=2,mutation= evil.py:Constant",
+        "coebl:mutation=sparse:of=evil.py:Constant+probability=0.5,c=2",
+        "coebl:mutation=sparse:of=adaptive:of=evil.py:Constant++step=0.5+probability=1",
+        "coebl:selection=evil.py:Own,population=evil.py:Own,recombination=evil.py:Own",
+        "evil.py:Own:mutation=evil.py:Constant",
+    ],
+    "noise": ["evil.py:Silent"],
+    "metric": ["evil.py:Count"],
+}
+SPECS["column"] = SPECS["row"]
+
+
+@pytest.fixture
+def trace(tmp_path, monkeypatch):
+    """The trace that the canary leaves; it is named as seen from the current folder."""
+    path = tmp_path / "it-ran"
+    (tmp_path / "evil.py").write_text(CANARY.format(trace=str(path)))
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def forged(store, things, cell=CELL, metric="regret", **specs):
+    """Store a cell that is sound in all but what it names."""
+    result = ran(cell)
+    result = dataclasses.replace(result, metrics={metric: result.metrics["regret"]})
+    description = cell.description() | {"metrics": [metric]} | specs
+    labels = {"game": cell.game, "row": cell.row, "column": cell.column, "noise": "gaussian"} | specs
+    table = cell_table(labels, result)
+    about = about_of(cell, description, labels, ran(cell), table.num_rows, checksum(table))
+    about |= {"metrics": [metric], "things": about["things"] if things else None}
+    data = parquet_bytes(table.replace_schema_metadata({b"coebl": json.dumps(about)}))
+    store.path(digest_of(description)).write_bytes(data)
+
+
+def folder_of_forged_cells(folder, things):
+    """A results folder with the canary in every place of a cell, in the study's file and in a tournament's summary."""
+    every = json.dumps(SPECS["row"])
+    study = TEXT + f'learners = {every}\ngames = {json.dumps(SPECS["game"])}\nmetrics = ["evil.py:Count"]\n'
+    store = Store.create(folder, "demo", study + 'noise = "evil.py:Silent"\nrounds = 20\n')
+    forged(store, things)
+    forged(store, things, row="exp3-ix")
+    for label in ("game", "row", "column", "noise"):
+        for spec in SPECS[label]:
+            forged(store, things, **{label: spec})
+    for spec in SPECS["metric"]:
+        forged(store, things, metric=spec)
+    page = {"sentences": ["evil.py:Own"], "header": ["evil.py:Own"], "rows": [["evil.py:Own"]], "legend": "evil.py:Own"}
+    (folder / "tournament").mkdir()
+    (folder / "tournament" / "summary.json").write_text(json.dumps({"page": page, "learners": SPECS["row"]}))
+    (folder / "tournament" / "figure.svg").write_text("<svg/>")
+    return folder
+
+
+@pytest.mark.parametrize("things", [True, False], ids=["with-things", "of-an-older-version"])
+def test_reading_results_runs_no_file_that_they_name(tmp_path, trace, coebl, things):
+    folder = folder_of_forged_cells(tmp_path / "shared", things)
+    row, other = SPECS["row"][1], SPECS["row"][3]
+    for words in (
+        ["results", folder],
+        ["results", folder, "--details"],
+        ["results", folder, "--csv"],
+        ["results", folder, "--json"],
+        ["results", folder, "--row", row],
+        ["results", folder, "--game", SPECS["game"][1]],
+        ["compare", folder, row, other, "--metric", "regret"],
+        ["compare", folder, "exp3", "exp3-ix", "--metric", "regret"],
+        ["plot", folder, "--metric", "regret", "--noise", "gaussian"],
+        ["report", folder],
+    ):
+        done = coebl(*words)
+        assert done.returncode == 0, (words, done.stderr)
+        assert not trace.exists(), words
+    (tmp_path / "study.toml").write_text(
+        TEXT + 'rounds = 20\ngames = ["matching-pennies"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
+    )
+    for words in (
+        ["run", "study.toml", "--out", folder, "--dry-run"],
+        ["run", "study.toml", "--out", folder, "--workers", "1"],
+        ["claims", folder],
+        ["figures", folder],
+    ):
+        coebl(*words)
+        assert not trace.exists(), words
+    results = Results(folder)
+    results.kinds()
+    results.plot("regret", noise="gaussian")
+    results.table(row=row)
+    assert not trace.exists()
+
+
+def test_words_for_people_run_no_file(trace):
+    for label, registry in (("row", LEARNERS), ("game", GAMES), ("noise", NOISES)):
+        for spec in SPECS[label]:
+            assert registry.known(spec) is None
+            registry.order(spec)
+            registry.told_apart(SPECS[label])
+            learner_title(spec)
+            game_title(spec)
+    learner_titles(SPECS["row"])
+    looks(SPECS["row"])
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("noise", [*SPECS["noise"], " evil.py:Silent ", "evil.py"])
+def test_reading_a_game_runs_no_file_that_it_names(tmp_path, trace, coebl, noise):
+    (tmp_path / "game.json").write_text(json.dumps({"payoff": [[1, 2], [3, 4]], "noise": noise}))
+    with pytest.raises(InputError, match=r"^game\.json: noise is .*, and a game's file runs none; accepted"):
+        read_game("game.json")
+    (tmp_path / "study.toml").write_text(
+        'name = "a"\nrounds = 2\nseeds = 1\ngames = ["game.json"]\n[match-ups]\npairs = [["exp3", "exp3"]]\n'
+    )
+    for words in (
+        ["solve", "game.json"],
+        ["show", "game.json"],
+        ["check", "game.json"],
+        ["match", "--game", "game.json", "--row", "exp3", "--column", "exp3"],
+        ["study", "show", "study.toml"],
+        ["run", "study.toml", "--out", "out"],
+        ["tournament", "--games", "game.json", "--out", "out"],
+    ):
+        done = coebl(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), (words, done.stderr)
+    assert not trace.exists()
+
+
+def test_labels_and_names_of_games_are_texts(tmp_path, trace, coebl):
+    label = "evil.py:game"
+    (tmp_path / "a.csv").write_text(f",{label},b\n{label},1,2\nc,3,4\n")
+    (tmp_path / "a.nfg").write_text(f'NFG 1 R "{label}" {{ "a" "b" }} {{ {{ "{label}" }} {{ "{label}" }} }}\n1 -1\n')
+    (tmp_path / "a.json").write_text(json.dumps({"payoff": [[1]], "name": label, "row_labels": [label]}))
+    for name in ("a.csv", "a.nfg", "a.json"):
+        assert coebl("solve", name).returncode == 0
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("spec", SPECS["row"])
+def test_loading_a_player_runs_no_file_that_it_names(tmp_path, trace, spec):
+    Player("coebl", actions=2, opponent_actions=2, horizon=9).save("player.npz")
+    with np.load("player.npz") as stored:
+        arrays = dict(stored)
+    settings = json.loads(arrays["settings"].tobytes()) | {"learner": spec}
+    np.savez("player.npz", **{**arrays, "settings": np.frombuffer(json.dumps(settings).encode(), np.uint8)})
+    with pytest.raises(InputError, match="is not built in; pass an equal learner as learner="):
+        Player.load("player.npz")
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("spec", ["evil.py:Own", "coebl:mutation=evil.py:Constant"])
+def test_a_player_of_ones_own_file_is_loaded_if_that_is_named_again(tmp_path, trace, spec):
+    player = Player(spec, actions=2, opponent_actions=2, horizon=9)  # which loads the file: that must not matter
+    player.act()
+    player.observe(reward=1.0, opponent=0)
+    player.save("player.npz")
+    with pytest.raises(InputError, match="is not built in; pass an equal learner as learner="):
+        Player.load("player.npz")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "evil.py").rename(tmp_path / "elsewhere" / "evil.py")
+    moved = spec.replace("evil.py", f"{tmp_path}/elsewhere/evil.py")
+    for learner in (moved, parse_learner(moved)):
+        again = Player.load("player.npz", learner=learner)
+        assert again.round == 2
+        np.testing.assert_array_equal(again.policy, player.policy)
+    with pytest.raises(InputError, match="and learner is exp3; pass an equal one"):
+        Player.load("player.npz", learner="exp3")
+
+
+def test_what_a_user_names_is_run(trace):
+    parse_game("permuted:game=evil.py:game")
+    assert trace.exists()
+
+
+def test_a_file_that_was_loaded_is_not_registered_by_it(trace):
+    parse_learner("evil.py:Own")
+    assert "evil.py:Own" not in LEARNERS
+    assert LEARNERS.known("evil.py:Own") is None
+
+
+def nested(depth, inner="evil.py:Constant"):
+    for _ in range(depth):
+        inner = f"sparse:of={escape(inner)}"
+    return f"coebl:mutation={escape(inner)}"
+
+
+def test_a_spec_of_any_depth_is_looked_through_or_rejected():
+    assert files_in(nested(10)) == ["evil.py"]
+    assert files_in(nested(400, "gaussian")) == []
+    for spec in (nested(18), "a:" * 100_000 + "evil.py:X"):
+        with pytest.raises(InputError, match="is inside 16 other specs; accepted: fewer"):
+            files_in(spec)
+        assert LEARNERS.known(spec) is None
+    assert LEARNERS.known(nested(400, "gaussian")) is None
+
+
+@pytest.mark.parametrize("depth", [18, 400])
+def test_a_cell_with_a_spec_that_is_nested_too_deep_is_unsound(tmp_path, trace, coebl, depth):
+    store = Store.create(tmp_path / "out", "demo", TEXT)
+    forged(store, True)
+    forged(store, True, row=nested(depth))
+    done = coebl("results", tmp_path / "out")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "its description has row = 'coebl:mutation=sparse" in done.stderr
+    assert not trace.exists()
