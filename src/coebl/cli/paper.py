@@ -170,7 +170,14 @@ def figures_command(
     target = out or folder / "figures"
     paper, results = _of_a_paper(folder)
     paths = draw(
-        paper, results, target, names=figure, variants=variant, formats=format or FORMATS, workers=workers or cores()
+        paper,
+        results,
+        target,
+        names=figure,
+        variants=variant,
+        formats=format or FORMATS,
+        workers=workers or cores(),
+        within=folder,
     )
     print(f"{len(paths)} files: {target}")
 

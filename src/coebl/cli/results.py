@@ -236,5 +236,5 @@ def plot_command(
         raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
     figure = Results(folder).plot(metric, game, row, column, noise)
     target = out or folder / "figures" / f"{metric or 'curves'}.svg"
-    [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
+    [path] = save(figure, target.parent, target.stem, [target.suffix[1:]], within=folder)
     print(f"wrote {printable(str(path))}")

@@ -23,6 +23,7 @@ def draw(
     variants: Iterable[str] | None = None,
     formats: Sequence[str] = FORMATS,
     workers: int = 1,
+    within: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
     """Write figures as folder/variant/name.format, and return the paths.
 
@@ -35,6 +36,7 @@ def draw(
             once, under the paper's first.
         formats: any of "pdf", "svg", "png".
         workers: how many processes write files.
+        within: the folder of the results; links inside it are not followed.
     """
     remembered = _Remembered(source)
     first = next(iter(paper.variants.values()))
@@ -50,7 +52,7 @@ def draw(
         if not present or (names is not None and figure not in drawn):
             raise no_data(figure, variant)
     jobs = (
-        (drawing, Path(folder) / variant.id, name, formats)
+        (drawing, Path(folder) / variant.id, name, formats, within)
         for figure, variant in present
         for name, drawing in figure.drawings(remembered, variant)
     )
