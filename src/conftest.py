@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,13 +25,14 @@ pairs = [["ucb", "exp3"]]
 
 
 @pytest.fixture(scope="session")
-def folder_with_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with study.toml, and in results/ what came out of it."""
+def folder_with_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with study.toml, and in results/ what came out of it; notes on it are not left in the user's home."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "study.toml").write_text(_STUDY, "utf-8")
-    with ThreadPoolExecutor(1) as executor:
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         run(read_study(folder / "study.toml"), folder / "results", executor=executor, quiet=True)
-    return folder
+        yield folder
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,11 @@ def saved(store: Store, *cells: Cell) -> list[Path]:
     return [store.save(cell, ran(cell)) for cell in cells or (CELL,)]
 
 
+def notes_on(store: Store) -> Path:
+    """The file that says which cells of a store were found sound."""
+    return store._checked._path
+
+
 def rewrite(path: Path, change) -> None:
     """Change the metadata of a stored cell, and leave its numbers."""
     table = parquet.read_table(path)

@@ -74,6 +74,29 @@ class Line:
         yield f"{self.name}-drawn", plot_curves(source, "tv", {reading.title: reading.on(self.game)}).figure
 
 
+@pytest.mark.parametrize(
+    "name", ["figures", "figures/a", "figures/a/small-drawn.pdf", "summary", "summary/means.json", "report.html"]
+)
+def test_nothing_is_written_through_a_link_in_the_folder(name, tmp_path):
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "thesis.tex").write_text("years of work")
+    (out / name).parent.mkdir(parents=True)
+    run(experiments(tiny(), quick=True), tmp_path / "made", quiet=True)
+    for part in (tmp_path / "made").iterdir():
+        part.rename(out / part.name)
+    is_file = "." in name
+    (out / name).symlink_to(elsewhere / "thesis.tex" if is_file else elsewhere)
+    if is_file:
+        reproduce(tiny(), out, quick=True, workers=1)
+        assert not (out / name).is_symlink()
+    else:
+        with pytest.raises(InputError, match="is a symbolic link, and nothing is written through a link"):
+            reproduce(tiny(), out, quick=True, workers=1)
+    assert [path.name for path in elsewhere.iterdir()] == ["thesis.tex"]
+    assert (elsewhere / "thesis.tex").read_text() == "years of work"
+
+
 def tiny(**changes):
     figures = [Line("small", "rps"), Line("large", "diagonal:n=2"), Line("fixed", "rps", varied=False)]
     fields = {

@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import coebl
-from cells import CELL, OTHER, one_line, ran, rewrite, saved
+from cells import CELL, OTHER, notes_on, one_line, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.study import about as about_module
 from coebl.study import store as store_module
@@ -69,7 +69,7 @@ def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(
 def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
     path, _ = saved(store, CELL, OTHER)
     store.finished([CELL])
-    (store.folder / "checked.cache").write_bytes(content)
+    notes_on(store).write_bytes(content)
     path.write_bytes(path.read_bytes()[:-1])
     check_set_aside(Store.open(store.folder), path)
 
@@ -78,7 +78,7 @@ def test_a_flipped_bit_in_the_list_of_checked_files_never_changes_a_number(store
     saved(store, CELL)
     columns, about = store.columns(CELL.digest(), last=True)
     store.remember()
-    path = store.folder / "checked.cache"
+    path = notes_on(store)
     data = path.read_bytes()
     for place in range(0, len(data), 3):
         flipped = bytearray(data)
@@ -108,7 +108,7 @@ def test_the_list_of_another_version_is_not_used(store, monkeypatch):
 def test_what_was_checked_before_is_as_what_is_decoded_now(store, last):
     saved(store, CELL)
     before, about = store.columns(CELL.digest(), last=last)
-    (store.folder / "checked.cache").unlink(missing_ok=True)
+    notes_on(store).unlink(missing_ok=True)
     after, same = Store.open(store.folder).columns(CELL.digest(), last=last)
     assert same == about
     assert {name: values.tolist() for name, values in before.items()} == {

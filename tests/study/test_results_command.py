@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from cells import notes_on
 from coebl.cli import main
 from coebl.study import Results, Store, parse_study, run
 
@@ -109,13 +110,16 @@ def test_a_folder_that_mixes_processors_says_so(folder, coebl, monkeypatch):
 
 def test_a_pipe_in_the_place_of_the_cache_is_left_alone(folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "copy")
-    (copy / "checked.cache").unlink()
-    os.mkfifo(copy / "checked.cache")
+    os.mkfifo(copy / "checked.cache")  # where earlier versions had it
+    notes = notes_on(Store.open(copy))
+    notes.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    os.mkfifo(notes)
     with interrupted_after(20):  # it would wait for somebody to read the pipe
         assert len(Results(copy).summary()) == 8
         store = Store.open(copy)
         store.finished([])
     assert (copy / "checked.cache").is_fifo()
+    assert notes.is_file()
 
 
 @contextmanager
@@ -151,10 +155,11 @@ def test_files_that_were_found_sound_are_not_checked_again_unless_they_change(fo
     monkeypatch.setattr(store_module, "parse_cell", lambda path, data: checked.append(path) or parse(path, data))
     before = Results(folder).summary()
     assert checked == []
-    (folder / "checked.cache").rename(folder / "moved.cache")
+    notes = notes_on(Store.open(folder))
+    notes.rename(notes.with_name("moved"))
     assert Results(folder).summary() == before
     assert len(checked) == 4
-    (folder / "moved.cache").rename(folder / "checked.cache")
+    notes.with_name("moved").rename(notes)
 
 
 def test_a_round_is_named_as_in_python_too(results):

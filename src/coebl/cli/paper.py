@@ -195,6 +195,7 @@ def figures_command(
             formats=format or FORMATS,
             workers=workers or cores(),
             progress=progress,
+            within=folder,
         )
     print(f"{counted(len(paths), 'file')}: {target}")
 

@@ -252,5 +252,5 @@ def plot_command(
     target = out or folder / "figures" / f"{metric or 'curves'}.svg"
     with progress_bar("the figure"):
         figure = Results(folder).plot(metric, game, row, column, noise)
-        [path] = save(figure, target.parent, target.stem, [target.suffix[1:]])
+        [path] = save(figure, target.parent, target.stem, [target.suffix[1:]], within=folder)
     print(f"wrote {printable(str(path))}")

@@ -1,4 +1,4 @@
-"""Reading the files of a user, and writing files that are there whole or not at all."""
+"""Reading the files of a user, writing files that are there whole or not at all, and which folders are private."""
 
 from __future__ import annotations
 
@@ -44,24 +44,33 @@ def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pi
         return content
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: bool = False) -> Path:
+def write_whole(
+    path: str | os.PathLike[str],
+    data: bytes | str,
+    *,
+    durable: bool = False,
+    within: str | os.PathLike[str] | None = None,
+) -> Path:
     """Write a file under another name first, then rename it, so that a reader never sees a partial file.
 
     Its folder must exist. The target of a link is replaced, not the link; a device or a pipe is written to as it is.
+    Below `within` this is reversed: links are not followed, and a link, a pipe or a device is itself replaced.
 
     Args:
         path: where to.
         data: the content; text is encoded as UTF-8.
         durable: also wait until the disk has it, so that it is there after a power cut.
+        within: a folder of results, which somebody else may have filled.
     """
     target = Path(path)
     content = data.encode("utf-8", errors="replace") if isinstance(data, str) else data
+    is_below = check_way(target.parent, within)
     try:
-        if target.is_symlink():
+        if target.is_symlink() and not is_below:
             target = target.resolve()
-        if target.is_dir():
+        if target.is_dir() and not (target.is_symlink() and is_below):
             raise InputError(f"{path} is a folder; accepted: the name of a file. Add one.")
-        if target.exists() and not target.is_file():
+        if target.exists() and not target.is_file() and not is_below:
             target.write_bytes(content)
         else:
             _replace(target, content, durable)
@@ -73,6 +82,34 @@ def write_whole(path: str | os.PathLike[str], data: bytes | str, *, durable: boo
         reason = error.strerror or error
         raise InputError(f"{path} cannot be written ({reason}). Free some space, or choose another path.") from None
     return Path(path)
+
+
+def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | None = None, mode: int = 0o777) -> Path:
+    """Make a folder, and those above it, if it does not exist; below `within` no link is followed."""
+    check_way(path, within)
+    try:
+        Path(path).mkdir(mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path} cannot be created ({error.strerror}); choose another folder.") from None
+    return Path(path)
+
+
+def check_way(folder: str | os.PathLike[str], within: str | os.PathLike[str] | None) -> bool:
+    """Return whether a folder is `within` another or below it, as far as names go; reject one behind a link there.
+
+    What is written, moved or deleted in a folder of results must be in that folder, and not where a link leads to.
+    """
+    if within is None or not Path(folder).is_relative_to(within):
+        return False
+    way = Path(within)
+    for name in Path(folder).relative_to(within).parts:
+        way /= name
+        if way.is_symlink():
+            raise InputError(
+                f"{way} is a symbolic link, and nothing is written through a link inside a folder of results; put the "
+                "folder that it points to in its place, or remove it."
+            )
+    return True
 
 
 def _replace(target: Path, content: bytes, durable: bool) -> None:
@@ -99,3 +136,44 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def is_private(folder: str | os.PathLike[str]) -> bool:
+    """Return whether what is in a folder was put there by this user or the administrator, and by no one else.
+
+    The folder and its entries must belong to them, and no one else may write to it, nor exchange it: a folder above it
+    may be open to others only if it is sticky, as /tmp is. Where the system has no such owners, every folder passes.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    place = Path(folder).resolve()
+    try:
+        own, *above = (path.stat() for path in (place, *place.parents))
+        if not all(map(_is_ours, (own, *above))) or _is_open(own):
+            return False
+        if any(_is_open(state) and not state.st_mode & stat.S_ISVTX for state in above):
+            return False
+        with os.scandir(place) as entries:
+            return all(_is_ours(entry.stat(follow_symlinks=False)) and not entry.is_symlink() for entry in entries)
+    except OSError:
+        return False
+
+
+def _is_ours(state: os.stat_result) -> bool:
+    return state.st_uid in (os.getuid(), 0)
+
+
+def _is_open(state: os.stat_result) -> bool:
+    return bool(state.st_mode & stat.S_IWOTH or (state.st_mode & stat.S_IWGRP and not _is_own_group(state.st_gid)))
+
+
+def _is_own_group(number: int) -> bool:
+    """Return whether a group is the user's alone: many systems give each user one, named after the user."""
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(number), pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}

@@ -28,6 +28,7 @@ def draw(
     formats: Sequence[str] = FORMATS,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    within: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
     """Write figures as folder/variant/name.format, and return the paths.
 
@@ -41,6 +42,7 @@ def draw(
         formats: any of "pdf", "svg", "png".
         workers: how many processes write files.
         progress: called with the number of figures that are drawn, and of all, after each of them.
+        within: the folder of the results; links inside it are not followed.
     """
     remembered = _Remembered(source)
     first = next(iter(paper.variants.values()))
@@ -56,10 +58,10 @@ def draw(
         if not present or (names is not None and figure not in drawn):
             raise no_data(figure, variant)
 
-    def jobs() -> Iterator[tuple[Figure, Path, str, Sequence[str]]]:
+    def jobs() -> Iterator[tuple[Figure, Path, str, Sequence[str], str | os.PathLike[str] | None]]:
         for done, (figure, variant) in enumerate(present, 1):
             for name, drawing in figure.drawings(remembered, variant):
-                yield drawing, Path(folder) / variant.id, name, formats
+                yield drawing, Path(folder) / variant.id, name, formats, within
             if progress is not None:
                 progress(done, len(present))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from coebl.claims.judging import Verdict
 from coebl.claims.tables import as_json, as_markdown
-from coebl.core.files import write_whole
+from coebl.core.files import make_folder, write_whole
 from coebl.core.text import counted, few_digits
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
@@ -67,7 +67,9 @@ def reproduce(
     if figures or everything:
         names = figures or (paper.quick.figures if quick else None)
         with drawing() as progress:
-            drawn = draw(paper, results, out / "figures", names, workers=workers or cores(), progress=progress)
+            drawn = draw(
+                paper, results, out / "figures", names, workers=workers or cores(), progress=progress, within=out
+            )
     if not everything:
         return Reproduction(ran, verdicts, drawn, None, None)
     summary = write_summary(paper, results, out / "summary", verdicts, command)
@@ -147,11 +149,16 @@ def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: S
         **{key: about[key] for key in ("cells", "seeds", "rounds", "noises", "versions")},
     }
     rows = [json.dumps(row, allow_nan=False) for row in means(paper, results)]
-    folder.mkdir(exist_ok=True)
-    write_whole(folder / "claims.json", as_json(verdicts) + "\n")
-    write_whole(folder / "claims.md", as_markdown(verdicts, paper.titles))
-    write_whole(folder / "means.json", "[\n" + ",\n".join(rows) + "\n]\n")
-    write_whole(folder / "made.json", json.dumps(made, indent=2) + "\n")
+    texts = {
+        "claims.json": as_json(verdicts) + "\n",
+        "claims.md": as_markdown(verdicts, paper.titles),
+        "means.json": "[\n" + ",\n".join(rows) + "\n]\n",
+        "made.json": json.dumps(made, indent=2) + "\n",
+    }
+    within = results.store.folder
+    make_folder(folder, within)
+    for name, text in texts.items():
+        write_whole(folder / name, text, within=within)
     return folder
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
-from coebl.core.files import write_whole
+from coebl.core.files import make_folder, write_whole
 from coebl.plots.style import look
 
 if TYPE_CHECKING:
@@ -21,7 +21,13 @@ FORMATS = ("pdf", "svg", "png")
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # metadata without a date
 
 
-def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+def save(
+    figure: Figure,
+    folder: str | os.PathLike[str],
+    name: str,
+    formats: Sequence[str] = FORMATS,
+    within: str | os.PathLike[str] | None = None,
+) -> list[Path]:
     """Write a figure as folder/name.format for each format, and return the paths.
 
     The folder is made if it does not exist. The same figure gives the same bytes. A file is there when it is complete,
@@ -32,6 +38,7 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Seq
         folder: where to.
         name: of the files, without an ending.
         formats: out of `FORMATS`.
+        within: a folder of results; links inside it are not followed.
 
     >>> from coebl import simulate
     >>> ax = simulate("rps", "ucb", "exp3", rounds=20, seeds=4).plot("pseudo_regret")
@@ -41,13 +48,9 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str, formats: Seq
     for format in formats:
         if format not in FORMATS:
             raise InputError(f"format is {format!r}; accepted: {', '.join(FORMATS)}.")
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be created ({error.strerror}); choose another folder.") from None
+    folder = make_folder(folder, within)
     with look():
-        return [write_whole(folder / f"{name}.{format}", _drawn(figure, format)) for format in formats]
+        return [write_whole(folder / f"{name}.{format}", _drawn(figure, format), within=within) for format in formats]
 
 
 def _drawn(figure: Figure, format: str) -> bytes:

@@ -147,7 +147,7 @@ def write_page(
         data=markupsafe.Markup(embed(finite(data))),
         blocks=[markupsafe.Markup(embed(block)) for block in content.curves.blocks],
     )
-    return write_whole(path, str(html))
+    return write_whole(path, str(html), within=results.store.folder if isinstance(results, Results) else None)
 
 
 def _ordered(about: About, first: Sequence[str]) -> list[str]:

@@ -1,12 +1,16 @@
 """Which files of cells have been checked in full, by their content, and what they say in brief.
 
-A file of this content need not be decoded again: neither at the next run, nor for the means after the last round.
+A file of this content need not be decoded again: neither at the next run, nor for the means after the last round. The
+notes are in the user's cache directory, XDG_CACHE_HOME or ~/.cache, and not beside the cells: whoever made a folder of
+results cannot say what is in its cells, and a folder that is only read stays as it is.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
+import time
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +20,12 @@ from numpy.typing import NDArray
 
 import coebl
 from coebl.core.errors import InputError
-from coebl.core.files import write_whole
+from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.modules import require
 
 _SUM = hashlib.sha256().digest_size  # bytes at the beginning of the file: the sum of the table that follows
 _KEY = b"coebl"  # of the version that checked: another one checks otherwise
+_KEPT_SECONDS = 90 * 86_400  # after which the notes on a folder that has not changed are removed
 
 
 class Brief(NamedTuple):
@@ -36,21 +41,29 @@ class Brief(NamedTuple):
 
 
 class Checked:
-    """A file of the sums of sound files and of their briefs.
+    """The sums of the sound files of cells in a folder of results, and their briefs.
 
-    It may be lost or damaged at any time: the files of cells are then checked in full again.
+    The notes may be lost or damaged at any time: the files of cells are then checked in full again.
+
+    Args:
+        folder: that of the results.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._changed = False
+
+    @cached_property
+    def _path(self) -> Path:
+        name = hashlib.sha256(os.fsencode(self._folder.resolve())).hexdigest()[:32]
+        return users_cache() / "checked" / f"{name}.cache"
 
     @cached_property
     def _files(self) -> dict[str, tuple[bytes, Brief]]:
         """Sums and briefs by the digest of the cell."""
         pa, parquet = require("pyarrow"), require("pyarrow.parquet")
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, NotImplementedError):
-            data = self._path.read_bytes() if self._path.is_file() else b""
+            data = self._path.read_bytes() if self._path.is_file() and is_private(self._path.parent) else b""
             total, table = data[:_SUM], data[_SUM:]
             if hashlib.sha256(table).digest() == total:  # so that a flipped bit is noticed, wherever it is
                 file = parquet.ParquetFile(pa.BufferReader(table))
@@ -72,11 +85,17 @@ class Checked:
         self._changed = True
 
     def write(self) -> None:
-        """Write the file, if anything was added."""
-        if self._changed and (self._path.is_file() or not self._path.exists()):  # into a pipe it would wait
-            with contextlib.suppress(InputError):  # a folder that is read only can still be read
-                write_whole(self._path, self._bytes())
+        """Write the notes, if anything was added, and remove old ones on other folders."""
+        if not self._changed:
+            return
+        with contextlib.suppress(InputError, OSError):  # without a place for them, all is checked again
+            place = make_folder(self._path.parent, mode=0o700)
+            if is_private(place):
+                write_whole(self._path, self._bytes(), within=place)
                 self._changed = False
+                for other in place.iterdir():
+                    if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
+                        other.unlink()
 
     def _bytes(self) -> bytes:
         pa, parquet = require("pyarrow"), require("pyarrow.parquet")
@@ -92,3 +111,9 @@ class Checked:
 
 
 _COLUMNS = ["digest", "sum", "about", "last"]
+
+
+def users_cache() -> Path:
+    """Return the directory for what is kept to save time; XDG_CACHE_HOME counts as not set if it is not absolute."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named if os.path.isabs(named) else os.path.expanduser("~/.cache")) / "coebl"

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from coebl.core.files import write_whole
+from coebl.core.errors import InputError
+from coebl.core.files import check_way, write_whole
 from coebl.study.about import now, versions
 from coebl.study.cell import Cell, digest_of
 
@@ -36,8 +37,8 @@ class Failures:
             "time": now(),
         }
         path, text = self._paths(digest)
-        write_whole(path, json.dumps(record, indent=1) + "\n", durable=True)
-        write_whole(text, f"{cell}\n\n{traceback_text}")
+        write_whole(path, json.dumps(record, indent=1) + "\n", durable=True, within=self._folder.parent)
+        write_whole(text, f"{cell}\n\n{traceback_text}", within=self._folder.parent)
         return path
 
     def records(self) -> list[dict[str, Any]]:
@@ -52,8 +53,9 @@ class Failures:
 
     def forget(self, digest: str) -> None:
         """Remove the record of a cell, if there is one."""
-        for record in self._paths(digest):
-            with contextlib.suppress(OSError):  # a record that stays is ignored once the cell is finished
+        with contextlib.suppress(OSError, InputError):  # a record that stays is ignored once the cell is finished
+            check_way(self._folder, self._folder.parent)
+            for record in self._paths(digest):
                 record.unlink(missing_ok=True)
 
     def _paths(self, digest: str) -> tuple[Path, Path]:

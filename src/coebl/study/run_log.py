@@ -8,8 +8,10 @@ import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+from coebl.core.errors import InputError
+from coebl.core.files import write_whole
 from coebl.study.about import is_count, is_time, now
 from coebl.study.errors import StoreError
 
@@ -30,10 +32,11 @@ class RunLog:
             return
         with contextlib.ExitStack() as stack:
             try:
-                file = stack.enter_context((self.folder / ".running").open("a+", encoding="utf-8"))
+                file = stack.enter_context(self._lock_file())
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                file.truncate(0)
-                print(f"process {os.getpid()} on {platform.node()}", file=file, flush=True)
+                if os.fstat(file.fileno()).st_nlink == 1:  # or it is a file of somebody's under another name
+                    file.truncate(0)
+                    print(f"process {os.getpid()} on {platform.node()}", file=file, flush=True)
             except BlockingIOError:
                 file.seek(0)
                 owner = file.read(200).strip() or "another process"
@@ -44,14 +47,21 @@ class RunLog:
                 pass  # a file system without locks
             yield
 
+    def _lock_file(self) -> TextIO:
+        path = self.folder / ".running"
+        if path.is_symlink():
+            raise StoreError(f"{path} is a symbolic link; remove it.")
+        return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "r+", encoding="utf-8")
+
     def add(self, cells: int, seconds: float, **more: object) -> None:
         """Add a line on a run that made some cells; a log for people, on which nothing depends."""
         line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
         path = self.folder / "runs.jsonl"
         if path.exists() and not path.is_file():
-            return  # to open a pipe would wait for somebody to read it
-        with contextlib.suppress(OSError), path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+            return  # a pipe or a folder
+        with contextlib.suppress(OSError, InputError):
+            before = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+            write_whole(path, before + json.dumps(line).encode() + b"\n", within=self.folder)
 
     def runs(self) -> list[dict[str, Any]]:
         """What `add` has kept; lines that are damaged are left out."""

@@ -5,12 +5,11 @@
     folder/files/DIGEST/NAME       the files that it names, as they were when it was run; study.toml refers to them here
     folder/cells/DIGEST.parquet    a finished cell
     folder/failed/DIGEST.json      what went wrong with a cell that is not finished; DIGEST.txt is its traceback
-    folder/checked.cache           sums of the files in cells/ that were found sound, and their briefs; may be removed
     folder/runs.jsonl              a line for each run: when, how many cells, how long, by which command
     folder/set-aside/              files found damaged in cells/; nothing here is ever read or deleted
 
 A file appears under its name only when it is whole, so any number of processes may write to one folder, and any of
-them may be killed at any time.
+them may be killed at any time. Links in the folder are read, but nothing is written, moved or deleted through one.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coebl.core.files import PARTIAL, write_whole
+from coebl.core.files import PARTIAL, check_way, write_whole
 from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.about import read_about
@@ -74,7 +73,7 @@ class Store:
         self.damaged: set[str] = set()  # their digests
         self.log = RunLog(self.folder)
         self._name = name
-        self._checked = Checked(self.folder / "checked.cache")
+        self._checked = Checked(self.folder)
         self._failed = Failures(self.folder / "failed")
         self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest, of files that were checked
 
@@ -136,7 +135,7 @@ class Store:
             self._number_text()
         elif all(before.get(key) == study.get(key) for key in _TEXTS):
             return  # remarks and spaces alone
-        write_whole(self.folder / "study.toml", text, durable=True)
+        self._write(self.folder / "study.toml", text)
 
     def keep_files(self, files: Mapping[str, bytes]) -> None:
         """Keep files that the study's file names: paths in this folder to contents. What is there stays.
@@ -159,11 +158,11 @@ class Store:
     def _number_text(self) -> None:
         """Keep the study's file under the next free number, unless it was kept before."""
         text, number = self.text(), 1
-        while (path := self.folder / f"study-{number}.toml").exists():
+        while os.path.lexists(path := self.folder / f"study-{number}.toml"):
             if path.is_file() and path.read_bytes() == text.encode():
                 return
             number += 1
-        write_whole(path, text, durable=True)
+        self._write(path, text)
 
     @property
     def name(self) -> str:
@@ -212,7 +211,7 @@ class Store:
         """Store the file of a cell; whole or not at all."""
         path = self.path(file.digest)
         self._make_folders()
-        write_whole(path, file.data, durable=True)
+        self._write(path, file.data)
         self._checked.add(file.digest, file.data, file.brief)
         self.forget_failure(file.digest)
         return path
@@ -295,7 +294,8 @@ class Store:
         Files of another format are refused: they are sound, but this version of coebl does not read them.
         """
         self.notes, self.damaged = [], set()
-        self._sweep()
+        if not dry:
+            self._sweep()
         asked = {cell.digest() for cell in cells}
         sound = set()
         for path in self.paths():
@@ -323,6 +323,8 @@ class Store:
         folder = self.folder / "set-aside"
         self._abouts.pop(path.stem, None)
         try:
+            check_way(path.parent, self.folder)
+            check_way(folder, self.folder)
             folder.mkdir(exist_ok=True)
             target = _reserve(folder, path)
             try:
@@ -336,14 +338,15 @@ class Store:
 
     def _sweep(self) -> None:
         """Remove what processes that were killed long ago had begun to write here."""
-        ours = {".": (".toml", ".cache"), "cells": (".parquet",), "failed": (".json", ".txt")}
+        ours = {".": (".toml", ".jsonl"), "cells": (".parquet",), "failed": (".json", ".txt")}
         for folder, suffixes in ours.items():
+            check_way(self.folder / folder, self.folder)
             for path in (self.folder / folder).glob(".*.partial"):
                 match = PARTIAL.fullmatch(path.name)
                 if match is None or not match["name"].endswith(suffixes):
                     continue  # somebody else's
                 with contextlib.suppress(OSError):
-                    if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                    if time.time() - path.lstat().st_mtime > _STALE_SECONDS:
                         path.unlink()
 
     # Failures
@@ -389,14 +392,18 @@ class Store:
                     f"{self.folder}: the folder is in use and does not hold a study; choose a new or empty one."
                 )
         self._make_folders()
-        write_whole(self.folder / "study.toml", text, durable=True)  # last: it makes the folder a study
+        self._write(self.folder / "study.toml", text)  # last: it makes the folder a study
 
     def _make_folders(self) -> None:
         try:
             for part in _FOLDERS:
+                check_way(self.folder / part, self.folder)
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise system_error(self.folder, error) from None
+
+    def _write(self, path: Path, data: bytes | str) -> None:
+        write_whole(path, data, durable=True, within=self.folder)
 
 
 def _reserve(folder: Path, path: Path) -> Path:

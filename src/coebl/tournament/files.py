@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from coebl.core.files import write_whole
+from coebl.core.files import make_folder, write_whole
 from coebl.core.modules import require
 from coebl.core.plain import as_csv, finite
 from coebl.plots import save
@@ -32,22 +32,21 @@ def write_files(
         own: learners of a user's own.
         known: what the results say of their learners.
     """
-    target = folder / FOLDER
-    target.mkdir(exist_ok=True)
-    write_table([_flat(one) for one in found.standings], target / "standings")
-    write_table([_duel(duel) for duel in found.duels], target / "head-to-head")
-    save(plot_standings(found, known).figure, target, "figure", ("svg", "png"))  # type: ignore[arg-type]
+    target = make_folder(folder / FOLDER, folder)
+    write_table([_flat(one) for one in found.standings], target / "standings", folder)
+    write_table([_duel(duel) for duel in found.duels], target / "head-to-head", folder)
+    save(plot_standings(found, known).figure, target, "figure", ("svg", "png"), folder)  # type: ignore[arg-type]
     summary = finite({**about, **found.as_dict(), "page": page_of(found, own, known)})
-    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n", within=folder)
     return target
 
 
-def write_table(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write rows as CSV and as Parquet."""
-    write_whole(path.with_suffix(".csv"), as_csv(rows, list(rows[0])))
+def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> None:
+    """Write rows as CSV and as Parquet, inside the folder of a study."""
+    write_whole(path.with_suffix(".csv"), as_csv(rows, list(rows[0])), within=within)
     buffer = require("pyarrow").BufferOutputStream()
     require("pyarrow.parquet").write_table(require("pyarrow").Table.from_pylist(list(rows)), buffer)
-    write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes())
+    write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes(), within=within)
 
 
 def _flat(one: Standing) -> dict[str, Any]:

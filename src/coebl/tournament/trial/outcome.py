@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.claims.reading import Setting
-from coebl.core.files import write_whole
+from coebl.core.files import make_folder, write_whole
 from coebl.core.plain import finite
 from coebl.games import parse_game
 from coebl.learners import parse_learner
@@ -78,13 +78,13 @@ def write_files(
     trials: Sequence[Sequence[Finding]], folder: Path, about: Mapping[str, Any], known: Known = NOTHING
 ) -> Path:
     """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
-    target = folder / FOLDER
-    target.mkdir(exist_ok=True)
+    target = make_folder(folder / FOLDER, folder)
     for place, findings in enumerate(trials):
         name = f"figure-{place + 1}" if place else "figure"
-        save(plot_findings(findings, known), target, name, ("svg", "png"))
-    write_table([row for findings in trials for finding in findings for row in _flat(finding)], target / "verdicts")
-    write_whole(target / "verdicts.md", as_markdown(str(about["title"]), trials))
+        save(plot_findings(findings, known), target, name, ("svg", "png"), folder)
+    rows = [row for findings in trials for finding in findings for row in _flat(finding)]
+    write_table(rows, target / "verdicts", folder)
+    write_whole(target / "verdicts.md", as_markdown(str(about["title"]), trials), within=folder)
     page = {
         "title": "Test",
         "header": ["subject", *HEADER],
@@ -94,7 +94,7 @@ def write_files(
         "picture_text": "The subject against each opponent on each game: ahead, level or behind",
     }
     summary = finite({**about, "trials": [_trial(findings) for findings in trials], "page": page})
-    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n", within=folder)
     return target
 
 
