@@ -16,8 +16,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from coebl.backend.streams import BatchRandom, learner_key
 from coebl.engine import Match, simulate
-from coebl.engine.streams import BatchRandom
 from coebl.learners import LEARNERS, parse_learner
 from matches import MATCH_UPS
 from options import chosen_sizes
@@ -76,7 +76,7 @@ def normals(actions: int) -> tuple[float, float]:
     shape = RUNS, actions, actions
     deviation, mean = np.random.default_rng(0).uniform(size=(2, *shape))
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(RUNS)]
-    random, drawn = BatchRandom(range(RUNS), "row learner"), np.empty(shape)
+    random, drawn = BatchRandom(range(RUNS), learner_key(0)), np.empty(shape)
 
     def ours() -> None:
         random.normal(actions, actions, deviation=deviation, mean=mean)

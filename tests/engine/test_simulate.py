@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coebl.backend import streams
 from coebl.core.errors import InputError, UserCodeError
-from coebl.engine import Match, PolicyError, simulate, streams
+from coebl.engine import Match, PolicyError, simulate
 from coebl.games import Game
 from coebl.learners import Learner
 from coebl.metrics import Metric
@@ -324,7 +325,8 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
         random.random(out=out)
 
     def first(count, runs):
-        stream = streams.Stream([streams.generator(seed, "nature", "noise") for seed in range(runs)], fill, ahead=64)
+        generators = [streams.generator(seed, streams.NATURE, "noise") for seed in range(runs)]
+        stream = streams.Stream(generators, fill, ahead=64)
         return np.concatenate([stream.take(1 + k % 3) for k in range(count)], axis=1)[0]
 
     alone = first(20, 1)

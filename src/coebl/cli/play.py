@@ -127,7 +127,7 @@ def match_command(
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
-    from coebl.core.devices import array_module, check_device
+    from coebl.backend import backend_for, check_device
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
 
@@ -135,7 +135,7 @@ def match_command(
     check_whole("--seeds", seeds, 1, MOST_SEEDS)
     check_whole("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
     where = check_device("cpu" if device is None else device)
-    array_module(where)  # before the solver is compiled
+    backend_for(where)  # before the solver is compiled
     if save:
         check_savable(save, rounds * seeds)
     with progress_bar(match.rounds, printable(str(match))) as advance, compilation_told():

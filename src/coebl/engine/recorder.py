@@ -10,7 +10,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import on_host
 from coebl.core.errors import InputError, shorten
 from coebl.engine.match import Match
 from coebl.metrics import Block, Metric
@@ -38,12 +37,12 @@ class Recorder:
         started = time.perf_counter()
         inside = self.rounds[(self.rounds >= block.first_round) & (self.rounds < block.first_round + block.rounds)]
         for metric in self._metrics:
-            self._recorded[metric.name].append(on_host(metric(block)[inside - block.first_round]))
-        visits = _visits(block)
+            self._recorded[metric.name].append(block.backend.to_host(metric(block)[inside - block.first_round]))
+        visits = block.backend.to_host(_visits(block))
         self._counts = visits if self._counts is None else self._counts + visits
-        self._last = [policy[-1].copy() for policy in block.policies]
+        self._last = [block.backend.to_host(policy[-1].copy()) for policy in block.policies]
         for name, parts in self._kept.items():
-            parts.append([on_host(array.copy()) for array in getattr(block, name)])
+            parts.append([block.backend.to_host(array.copy()) for array in getattr(block, name)])
         self.seconds += time.perf_counter() - started
 
     @property
@@ -65,12 +64,12 @@ class Recorder:
     def counts(self) -> Ints:
         """How often each pair of actions was played: (runs, m, n)."""
         assert self._counts is not None
-        return on_host(self._counts)
+        return self._counts
 
     @property
     def last_policies(self) -> list[Floats]:
         """The policies of the last round, per seat: (runs, actions)."""
-        return [on_host(policy) for policy in self._last]
+        return self._last
 
 
 def _visits(block: Block) -> Ints:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.backend import Device
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import Device
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.engine.match import Match

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.devices import draw_actions, is_on_cuda, is_out_of_memory, on_host
+from coebl.backend import CPU, Backend, is_out_of_memory
+from coebl.backend.streams import actions_key, fill_uniform, learner_key
+from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import CoeblError, UserCodeError, shorten, where
-from coebl.engine.cuda_random import CudaRandom
-from coebl.engine.streams import AHEAD, BatchRandom
-from coebl.games.game import SeatName
+from coebl.games.game import SEATS, SeatName
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 
 _SUM_TOLERANCE = 1e-8
@@ -43,8 +42,7 @@ def build_seat(
     *,
     name: SeatName = "row",
     payoff: Floats | None = None,
-    arrays: Any = np,
-    unsolved: Any = None,
+    backend: Backend = CPU,
 ) -> Seat:
     """The seat of a learner, with as much in it as the learner declares that it sees.
 
@@ -57,22 +55,19 @@ def build_seat(
         name: whose streams of random numbers it has.
         payoff: the true payoffs in own view, if they are known. Without them, nothing that depends on them is on
             offer.
-        arrays: the library of its arrays, NumPy or CuPy.
-        unsolved: as `Seat` has it.
+        backend: where its arrays live.
     """
     actions, opponent_actions = shape
-    purpose = f"{name} learner"
     return Seat(
         runs=len(seeds),
         actions=actions,
         opponent_actions=opponent_actions,
         horizon=horizon,
         payoff_range=payoff_range,
-        random=BatchRandom(seeds, purpose, AHEAD) if arrays is np else CudaRandom(seeds, purpose),
+        random=backend.random(seeds, learner_key(SEATS.index(name))),
         offers=frozenset(SIGHTS) if payoff is not None else frozenset({"opponent"}),
         shown=payoff if "game" in learner.sees else None,
-        arrays=arrays,
-        unsolved=unsolved,
+        backend=backend,
     )
 
 
@@ -93,9 +88,9 @@ class Seated:
         self.learner = learner
         self.shape = seat.runs, seat.actions  # of its policies
         self.seconds = 0.0  # that its learner has taken
-        self._arrays = seat.arrays
+        self._backend = seat.backend
         self._payoff = None if payoff is None else seat.array(payoff)
-        self._draws = BatchRandom(seeds, f"{name} actions", _DRAWS_AHEAD, seat.arrays)
+        self._draws = seat.backend.stream(seeds, actions_key(SEATS.index(name)), "uniform", fill_uniform, _DRAWS_AHEAD)
         try:
             self.learner = learner.seated(seat)
         except (Exception, SystemExit) as error:
@@ -104,9 +99,9 @@ class Seated:
     def begin_block(self, rounds: int) -> None:
         """Make room for what is played in the next rounds."""
         runs, actions = self.shape
-        self.policies: Floats = self._arrays.empty((rounds, runs, actions))
-        self.actions: Ints = self._arrays.empty((rounds, runs), np.int64)
-        self.rewards: Floats = self._arrays.empty((rounds, runs))
+        self.policies: Floats = self._backend.arrays.empty((rounds, runs, actions))
+        self.actions: Ints = self._backend.arrays.empty((rounds, runs), np.int64)
+        self.rewards: Floats = self._backend.arrays.empty((rounds, runs))
 
     def move(self, t: int, at: int, opponent: Seated | None = None) -> None:
         """Ask the learner for its policies of round t, the block's round number `at`, against this opponent."""
@@ -128,7 +123,8 @@ class Seated:
 
     def draw(self, at: int) -> Ints:
         """Draw the actions of a round: (runs,)."""
-        action = self.actions[at] = sample(self.policies[at], self._draws.uniform(1))
+        action: Ints = self._backend.draw(self.policies[at], self._draws.take(1))
+        self.actions[at] = action
         return action
 
     def observe(self, t: int, at: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
@@ -162,19 +158,18 @@ class Seated:
             f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, {when})"
         ) from error
 
-    def check(self, first: int, length: int, unsolved: Booleans | None = None) -> None:
-        """Refuse the first round and run of the block whose policy is not a distribution.
+    def check(self, first: int, length: int) -> None:
+        """Reject the first round and run of the block whose policy is not a distribution.
 
-        Runs that are unsolved, and will be played again, may have any.
+        Runs that will be played again may have any.
         """
         policies = self.policies[:length]
         good = (policies >= 0).all(axis=2) & (np.abs(policies.sum(axis=2) - 1) <= _SUM_TOLERANCE)
-        if unsolved is not None:
-            good = good | unsolved
+        good = self._backend.excuse(good)
         if good.all():
             return
-        at, run = (int(index) for index in on_host(np.argwhere(~good))[0])
-        policy = on_host(policies[at, run])
+        at, run = (int(index) for index in self._backend.to_host(np.argwhere(~good))[0])
+        policy = self._backend.to_host(policies[at, run])
         if np.isnan(policy).any():
             fault = "has NaN"
         elif (policy < 0).any():
@@ -185,15 +180,3 @@ class Seated:
             f"{self.learner} in the {self.name} seat, round {first + at}, seed {self.seeds[run]}: its policy {fault}; "
             f"accepted: probabilities >= 0 that sum to 1. It was {shorten(policy.tolist())}."
         )
-
-
-def sample(policy: Floats, uniform: Floats) -> Ints:
-    """An action per run: the first whose cumulative probability exceeds the uniform number."""
-    if is_on_cuda(policy):
-        drawn: Ints = draw_actions(policy, uniform)
-        return drawn
-    cumulative = policy.cumsum(axis=1)
-    below = cumulative <= uniform * cumulative[:, -1:]
-    below[:, -1] = False  # only a policy that is about to be refused needs this
-    action: Ints = below.argmin(axis=1)  # the first that is not below
-    return action

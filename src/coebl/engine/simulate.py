@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coebl.backend import Backend, Device, backend_for, is_out_of_memory
 from coebl.core.arrays import Ints
-from coebl.core.devices import Device, array_module, check_device, computing_on, is_out_of_memory
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.engine.match import Match
 from coebl.engine.recorder import Keep, Recorder, check_memory
@@ -24,7 +24,6 @@ from coebl.metrics import Metric, parse_metrics
 
 Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int k: every k-th
 
-_BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 256 * 2**20}  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
 _MOST_AGAIN = 0.1  # of the runs, that are played again one by one: if there are more, all are
 MOST_SEEDS = 10**6
@@ -76,22 +75,24 @@ def simulate(
     <Result of rps, ucb v exp3, 100 rounds, 5 runs: regret, pseudo_regret, exploitability>
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
+    backend = backend_for(device)
     count = len(parse_metrics(metrics, match.game, len(seed_list)))
     check_memory(match, len(seed_list), count_recorded(record, match.rounds), count, keep)
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
         a_round = 8 * len(seed_list) * sum(match.game.shape)  # bytes
-        block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[check_device(device)] // a_round))
+        block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, backend.block_bytes // a_round))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
 
     def recorder(runs: int) -> Recorder:
         return Recorder(parse_metrics(metrics, match.game, runs), recorded, keep)
 
-    with computing_on(check_device(device)), _memory_told(match, seed_list):
-        result, again = _play(Table(match, seed_list, device), recorder(len(seed_list)), block_rounds, progress)
+    with backend.computing(), _memory_told(match, seed_list, backend):
+        backend.defer_failures(len(seed_list))
+        result, again = _play(Table(match, seed_list, backend), recorder(len(seed_list)), block_rounds, progress)
         if len(again):
             some = [seed_list[run] for run in again]
-            replayed, _ = _play(Table(match, some, device, wait=True), recorder(len(again)), block_rounds)
+            replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(again)), block_rounds)
             result = result.with_runs(again, replayed)
     return result
 
@@ -104,7 +105,7 @@ def _play(
     for first in range(1, rounds + 1, block_rounds):
         length = min(block_rounds, rounds + 1 - first)
         recorder.take(table.play(first, length))
-        again = table.unsolved()
+        again = table.backend.unsolved()
         if len(again) > _MOST_AGAIN * runs:
             again = np.arange(runs)
             break
@@ -112,7 +113,7 @@ def _play(
             progress(first + length - 1)
     result = Result(
         match=table.match,
-        device=table.device,
+        device=table.backend.device,
         seeds=np.array(table.seeds),
         rounds=recorder.rounds,
         metrics=recorder.metrics,
@@ -126,7 +127,7 @@ def _play(
 
 
 @contextmanager
-def _memory_told(match: Match, seeds: list[int]) -> Iterator[None]:
+def _memory_told(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
     """Say in one line how many seeds would fit, if a graphics processor has too little memory for these."""
     try:
         yield
@@ -134,36 +135,16 @@ def _memory_told(match: Match, seeds: list[int]) -> Iterator[None]:
         if not is_out_of_memory(error):
             raise
         traceback.clear_frames(error.__traceback__)  # which hold arrays of the table that did not fit
-        fit = _seeds_that_fit(match)
+        fit = backend.runs_that_fit(lambda runs: _play_a_round(match, runs, backend))
         raise InputError(
             f"{match}: {len(seeds):,} seeds do not fit into the memory of the graphics processor; accepted: "
             f"{fit} at a time. Take fewer seeds, or set seeds_per_cell in a study."
         ) from None
 
 
-def _seeds_that_fit(match: Match) -> str:
-    """About how many, from what a round of a few takes."""
-
-    def taken(runs: int) -> int:
-        pool.free_all_blocks()
-        before = pool.total_bytes()
-        Table(match, range(runs), "cuda").play(1, 1)
-        return int(pool.total_bytes() - before)
-
-    cupy = array_module("cuda")
-    pool = cupy.get_default_memory_pool()
-    try:
-        taken(1)  # kernels have memory of their own
-        each = max(1.0, (taken(96) - taken(32)) / 64)
-    except Exception as error:
-        if not is_out_of_memory(error):
-            raise
-        return "fewer than 96"
-    pool.free_all_blocks()
-    free, _ = cupy.cuda.runtime.memGetInfo()
-    if pool.get_limit():
-        free = min(free, pool.get_limit() - pool.total_bytes())
-    return f"about {max(1, int(0.8 * free / each)):,}"
+def _play_a_round(match: Match, runs: int, backend: Backend) -> None:
+    backend.defer_failures(runs)
+    Table(match, range(runs), backend).play(1, 1)
 
 
 def _read_arguments(

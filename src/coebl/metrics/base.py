@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import running_sums
 from coebl.core.errors import InputError
 from coebl.games import Game
 from coebl.games.game import SEATS
@@ -33,6 +33,7 @@ class Block:
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
     actions: Sequence[Ints]  # per seat: (rounds, runs)
     rewards: Sequence[Floats]  # per seat: (rounds, runs), as observed
+    backend: Backend = CPU  # where these arrays live
 
     @property
     def rounds(self) -> int:
@@ -128,7 +129,7 @@ class Outcomes:
 
     def __init__(self, block: Block) -> None:
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
-        self._game = block.game
+        self._game, self._backend = block.game, block.backend
         self._policies = [contiguous(policy) for policy in block.policies]
         self._actions = block.actions
         self._payoffs: dict[int, Floats] = {}
@@ -139,7 +140,7 @@ class Outcomes:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
             matrix = contiguous(self._view(seat).T)
-            self._payoffs[seat] = np.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
+            self._payoffs[seat] = self._backend.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
         return self._payoffs[seat]
 
     def hindsight(self, seat: int) -> Floats:
@@ -149,7 +150,7 @@ class Outcomes:
     @cached_property
     def expected(self) -> Floats:
         """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
-        expected: Floats = -np.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
+        expected: Floats = -self._backend.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
         return expected
 
     @cached_property
@@ -196,7 +197,7 @@ class RunningSum:
             raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
         if self._total is None:
             self._total = np.zeros_like(terms[:1])
-        sums: Floats = running_sums(self._total, terms)
+        sums: Floats = block.backend.running_sums(self._total, terms)
         self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
         self._round += block.rounds
         return sums

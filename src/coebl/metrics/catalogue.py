@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from coebl.backend import Backend
 from coebl.core.arrays import Floats
-from coebl.core.devices import rel_entr
 from coebl.games import Game
 from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
@@ -114,13 +114,16 @@ class _Distance(Metric):
             "Use exploitability instead."
         )
 
-    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """From (rounds, runs, actions) and (actions,): (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
         equilibrium = [np.asarray(strategy, like=block.reward) for strategy in self._equilibrium]
-        row, column = map(self.distance, map(contiguous, block.policies), equilibrium)
+        row, column = (
+            self.distance(contiguous(policy), strategy, block.backend)
+            for policy, strategy in zip(block.policies, equilibrium, strict=True)
+        )
         return row + column
 
 
@@ -139,9 +142,9 @@ class KullbackLeibler(_Distance):
     meaning = "How far both policies are from the equilibrium; infinite outside its support."
     bounds = (0, inf)
 
-    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """The sum of a ln(a / b)."""
-        divergence: Floats = rel_entr(policy, equilibrium).sum(axis=-1)
+        divergence: Floats = backend.rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 
 
@@ -155,7 +158,7 @@ class TotalVariation(_Distance):
     meaning = "Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be."
     bounds = (0, 2)
 
-    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """Half the sum of abs(a - b)."""
         distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
         return distance

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coebl.core.devices import Device
+from coebl.backend import Device
 from coebl.core.errors import printable
 from coebl.core.specs import split_spec
 from coebl.engine import Match, Record, Result, simulate

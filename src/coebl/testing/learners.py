@@ -96,7 +96,7 @@ def _batch(learner: Learner) -> str | None:
             if len(differing):
                 return (
                     f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round "
-                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with numpy.einsum, not @"
+                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with seat.einsum, not @"
                 )
     return None
 

@@ -46,7 +46,7 @@ class CudaMaximin:
         unsolved: Any = None,
         each: int = 1,
     ) -> None:
-        cupy = require("cupy")
+        self._cupy = cupy = require("cupy")
         self.shape = shape
         self._ties, self._unsolved, self._each = ties, unsolved, each
         runs, m, n = shape
@@ -58,7 +58,7 @@ class CudaMaximin:
 
     def __call__(self, payoffs: Any) -> BatchSolution:
         """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
-        cupy = require("cupy")
+        cupy = self._cupy
         if payoffs.shape != self.shape:
             raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
         batch = cupy.ascontiguousarray(payoffs, "f8")
@@ -79,7 +79,7 @@ class CudaMaximin:
     def _rescue(self, batch: Any, weight: Any, answers: tuple[Any, ...]) -> int:
         """Have the processor answer what the kernels could not, and say how many these are."""
         global _fallbacks
-        cupy = require("cupy")
+        cupy = self._cupy
         count = int(self._counts[-1])  # waits for the kernels
         if count == 0:
             return 0
