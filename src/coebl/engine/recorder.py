@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Sequence
-from typing import Literal, get_args
+from math import prod
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from coebl.core.errors import InputError, shorten
 from coebl.engine.match import Match
 from coebl.metrics import Block, Metric
 
-Keep = Literal["actions", "rewards", "policies"]  # of every round and both seats
+Keep = Literal["actions", "rewards", "policies", "counts"]  # the first three of every round and seat
 
 
 class Recorder:
@@ -28,7 +29,8 @@ class Recorder:
         self._metrics = metrics
         self.rounds = rounds  # at which metrics are kept
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
-        self._kept: dict[Keep, list[list[Floats | Ints]]] = {name: [] for name in keep}
+        self._kept: dict[Keep, list[list[Floats | Ints]]] = {name: [] for name in keep if name != "counts"}
+        self._counts_visits = "counts" in keep
         self._counts: Ints | None = None
         self._last: list[Floats] = []
 
@@ -38,8 +40,9 @@ class Recorder:
         inside = self.rounds[(self.rounds >= block.first_round) & (self.rounds < block.first_round + block.rounds)]
         for metric in self._metrics:
             self._recorded[metric.name].append(block.backend.to_host(metric(block)[inside - block.first_round]))
-        visits = block.backend.to_host(_visits(block))
-        self._counts = visits if self._counts is None else self._counts + visits
+        if self._counts_visits:
+            visits = block.backend.to_host(_visits(block))
+            self._counts = visits if self._counts is None else self._counts + visits
         self._last = [block.backend.to_host(policy[-1].copy()) for policy in block.policies]
         for name, parts in self._kept.items():
             parts.append([block.backend.to_host(array.copy()) for array in getattr(block, name)])
@@ -56,15 +59,12 @@ class Recorder:
         return {metric.name: type(metric) for metric in self._metrics}
 
     @property
-    def kept(self) -> dict[str, list[Floats | Ints]]:
-        """What was asked for, per seat: (rounds, runs), or (rounds, runs, actions) for policies."""
-        return {name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()}
-
-    @property
-    def counts(self) -> Ints:
-        """How often each pair of actions was played: (runs, m, n)."""
-        assert self._counts is not None
-        return self._counts
+    def kept(self) -> dict[str, Any]:
+        """What was asked for, as `Result.kept` has it."""
+        kept: dict[str, Any] = {
+            name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()
+        }
+        return kept if self._counts is None else kept | {"counts": self._counts}
 
     @property
     def last_policies(self) -> list[Floats]:
@@ -91,6 +91,7 @@ def check_memory(match: Match, runs: int, recorded: int, metrics: int, keep: Col
     """
     sizes: dict[str, int] = {"actions": 2, "rewards": 2, "policies": sum(match.game.shape)}
     numbers = recorded * metrics + match.rounds * sum(sizes.get(name, 0) for name in keep)
+    numbers += prod(match.game.shape) * ("counts" in keep)
     wanted, there = 2 * 8 * runs * numbers, _memory()  # twice: the parts, and the whole that is made of them
     if wanted > there:
         raise InputError(

@@ -38,8 +38,7 @@ class Result:
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
     policies: list[Floats]  # of the last round, per seat: (runs, actions)
-    counts: Ints  # (runs, m, n), how often each pair was played
-    kept: dict[str, list[Floats | Ints]]  # what keep= asked for, per seat: (rounds, runs), policies (rounds, runs, m)
+    kept: dict[str, Any]  # what keep= asked for: counts (runs, m, n); the others per seat, (rounds, runs, ...)
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # name to the metric's class
     device: Device = "cpu"  # where it was computed
@@ -64,16 +63,18 @@ class Result:
         """
         if len(at) == len(self.seeds):
             return replace(part, replayed=len(at))
-        kept = {
+        kept: dict[str, Any] = {
             name: [_exchanged(*seats, at, 1) for seats in zip(whole, part.kept[name], strict=True)]
             for name, whole in self.kept.items()
+            if name != "counts"
         }
+        if "counts" in self.kept:
+            kept["counts"] = _exchanged(self.kept["counts"], part.kept["counts"], at, 0)
         return replace(
             self,
             replayed=len(at),
             metrics={name: _exchanged(whole, part.metrics[name], at, 1) for name, whole in self.metrics.items()},
             policies=[_exchanged(*seats, at, 0) for seats in zip(self.policies, part.policies, strict=True)],
-            counts=_exchanged(self.counts, part.counts, at, 0),
             kept=kept,
             seconds={phase: seconds + part.seconds[phase] for phase, seconds in self.seconds.items()},
         )

@@ -58,7 +58,8 @@ def simulate(
         record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
             the logarithm ("log"), or the "last". The last round is always kept.
         metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
-        keep: what else to keep of every round, out of "actions", "rewards" and "policies": see `Result.kept`.
+        keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", how often each
+            pair of actions was played: see `Result.kept`.
         block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB, or 256 MiB
             on a graphics processor.
         progress: called with the number of rounds done, after every block.
@@ -118,7 +119,6 @@ def _play(
         rounds=recorder.rounds,
         metrics=recorder.metrics,
         policies=recorder.last_policies,
-        counts=recorder.counts,
         kept=recorder.kept,
         seconds=table.seconds | {"metrics": recorder.seconds},
         classes=recorder.classes,

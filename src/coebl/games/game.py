@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -149,15 +150,22 @@ class Game:
         Args:
             noise: a spec, or a `Noise`.
         """
-        return Game(
-            self.payoff,
-            name=self.name,
-            row_labels=self.row_labels,
-            column_labels=self.column_labels,
-            noise=noise,
-            payoff_range=self.payoff_range,
-            spec=self.spec,
-        )
+        return self._with(noise=parse_noise(noise))
+
+    def renamed(self, name: str, spec: str | None = None) -> Game:
+        """The same game under another name.
+
+        Args:
+            name: what it is called in tables and messages.
+            spec: the spec that makes it, if one does.
+        """
+        return self._with(name=name, spec=spec)
+
+    def _with(self, **changes: Any) -> Game:
+        """A copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium, if known."""
+        changed = copy.copy(self)
+        vars(changed).update(changes)
+        return changed
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:
