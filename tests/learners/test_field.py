@@ -11,7 +11,7 @@ from scipy.integrate import dblquad
 from scipy.stats import norm
 
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
 from coebl.learners.exp3_ix_neu import Exp3IxNeu

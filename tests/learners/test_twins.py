@@ -5,7 +5,7 @@ import pytest
 
 from coebl.backend.streams import BatchRandom, learner_key
 from coebl.core.specs import split_spec
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
 from oracles.evolution import ComposedTwin, KinTwin
 from oracles.learners import (

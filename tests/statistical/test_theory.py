@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
 from coebl.learners.coebl import Coebl

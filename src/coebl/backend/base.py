@@ -16,6 +16,8 @@ import numpy as np
 from coebl.backend.streams import AHEAD, BatchRandom, Fill, Stream, generator
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError, shorten
+from coebl.games.game import AnyGame
+from coebl.games.spaces import Space
 from coebl.solver import BatchSolution, Maximin
 
 Device = Literal["cpu", "cuda"]
@@ -133,15 +135,13 @@ class Backend:
 
         return special.rel_entr(p, q)
 
-    def draw(self, policy: Any, uniform: Any) -> Any:
-        """Return an action per run, (runs,), drawn with a uniform number per run, (runs, 1).
+    def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
+        """Return an action per run, as `Space.draw`."""
+        return space.draw(policy, uniform)
 
-        It is the first action whose cumulative probability exceeds the number.
-        """
-        cumulative = policy.cumsum(axis=1)
-        below = cumulative <= uniform * cumulative[:, -1:]
-        below[:, -1] = False  # only a policy that is about to be rejected needs this
-        return below.argmin(axis=1)  # the first that is not below
+    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
+        """Return `game.rewards`, for arrays on this device."""
+        return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
         """Return how many runs fit into the memory of the device, in words. play: plays a round of so many runs."""

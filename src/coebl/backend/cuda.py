@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, ClassVar, Literal
 
@@ -21,6 +21,8 @@ from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.core.text import one_line
+from coebl.games.game import AnyGame, MatrixGame
+from coebl.games.spaces import Indices, Space
 from coebl.solver import BatchSolution
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
@@ -79,7 +81,7 @@ class CudaBackend(Backend):
 
     def unsolved(self) -> Ints:
         """As in `Backend`."""
-        return np.arange(0) if self._unsolved is None else np.flatnonzero(self._unsolved.get())
+        return np.arange(0) if self._unsolved is None else np.flatnonzero(self.to_host(self._unsolved))
 
     def excuse(self, good: Booleans) -> Booleans:
         """As in `Backend`."""
@@ -136,14 +138,22 @@ class CudaBackend(Backend):
         """As in `Backend`: CuPy's twin of SciPy's function."""
         return require("cupyx.scipy.special").rel_entr(p, q)
 
-    def draw(self, policy: Any, uniform: Any) -> Any:
-        """As in `Backend`, in one kernel."""
+    def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
+        """As in `Backend`; for indices, in one kernel."""
+        if not isinstance(space, Indices):
+            return space.draw(policy, uniform)
         policy = self.arrays.ascontiguousarray(policy)
         runs, actions = policy.shape
         out = self.arrays.empty(runs, np.int64)
         numbers = np.int64(runs), np.int64(actions), np.int64(uniform.strides[0] // 8)
         _launch(_kernel(_FIRST_ABOVE, "first_above"), runs, policy, uniform, *numbers, out)
         return out
+
+    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
+        """As in `Backend`: the payoffs of a matrix game are copied to the device once."""
+        if isinstance(game, MatrixGame):
+            return partial(game.rewards, payoff=self.arrays.asarray(game.payoff))
+        return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
         """As in `Backend`, from the memory that a round of a few runs takes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -160,6 +160,11 @@ def match_command(
         _print_match(result, finals, regret)
 
 
+def _matrix(match: Match) -> Game:
+    """Return the game of a match that was made from specs, which is a matrix."""
+    return cast("Game", match.game)
+
+
 def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
     match = result.match
     intervals = _intervals(finals)
@@ -172,7 +177,7 @@ def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
-        "value": match.game.value,
+        "value": _matrix(match).value,
         "metrics": {
             name: {key: finite(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
             for name in finals
@@ -186,7 +191,7 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
     width = max(24, *map(len, finals))
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {len(result.seeds)} seeds, noise {match.game.noise}{where}")
-    print(f"value of the game {tidy_value(match.game)}\n")
+    print(f"value of the game {tidy_value(_matrix(match))}\n")
     print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
     for name in finals:
         if name in intervals:
@@ -219,7 +224,7 @@ def _decimal(number: float) -> str:
 
 def _reading(match: Match, regret: Interval) -> str:
     """What the regret says, in a sentence."""
-    low, high = match.game.payoff_range
+    low, high = _matrix(match).payoff_range
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:

@@ -1,4 +1,4 @@
-"""Simulating a match: two learners, a game, a batch of runs."""
+"""Simulating a match: a game, its players, a batch of runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from coebl.backend import Backend, Device, backend_for, is_out_of_memory
 from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.engine.match import Match
-from coebl.engine.recorder import Keep, Recorder, check_memory
-from coebl.engine.result import Result
+from coebl.engine.result import Keep, Recorder, Result, check_keep
 from coebl.engine.table import Table
 from coebl.games import Noise
 from coebl.games.registry import GameLike
@@ -77,23 +76,21 @@ def simulate(
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
     backend = backend_for(device)
-    count = len(parse_metrics(metrics, match.game, len(seed_list)))
-    check_memory(match, len(seed_list), count_recorded(record, match.rounds), count, keep)
+    measured = parse_metrics(metrics, match.game, len(seed_list))
+    check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(measured), keep)
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
-        a_round = 8 * len(seed_list) * sum(match.game.shape)  # bytes
+        a_round = 8 * len(seed_list) * sum(space.width for space in match.game.spaces)  # bytes
         block_rounds = max(1, min(_MOST_BLOCK_ROUNDS, backend.block_bytes // a_round))
     block_rounds = check_whole("block_rounds", block_rounds, 1)
-
-    def recorder(runs: int) -> Recorder:
-        return Recorder(parse_metrics(metrics, match.game, runs), recorded, keep)
-
     with backend.computing(), _memory_told(match, seed_list, backend):
         backend.defer_failures(len(seed_list))
-        result, again = _play(Table(match, seed_list, backend), recorder(len(seed_list)), block_rounds, progress)
+        recorder = Recorder(measured, recorded, keep)
+        result, again = _play(Table(match, seed_list, backend), recorder, block_rounds, progress)
         if len(again):
             some = [seed_list[run] for run in again]
-            replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(again)), block_rounds)
+            recorder = Recorder([type(metric)(match.game, len(some)) for metric in measured], recorded, keep)
+            replayed, _ = _play(Table(match, some, backend_for(device)), recorder, block_rounds)
             result = result.with_runs(again, replayed)
     return result
 
@@ -101,7 +98,7 @@ def simulate(
 def _play(
     table: Table, recorder: Recorder, block_rounds: int, progress: Callable[[int], None] | None = None
 ) -> tuple[Result, Ints]:
-    """What comes of a table, and the runs that have to be played again: all, if they become too many."""
+    """Return the result of a table, and the runs that have to be played again: all, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
     for first in range(1, rounds + 1, block_rounds):
         length = min(block_rounds, rounds + 1 - first)
@@ -112,23 +109,12 @@ def _play(
             break
         if progress is not None:
             progress(first + length - 1)
-    result = Result(
-        match=table.match,
-        device=table.backend.device,
-        seeds=np.array(table.seeds),
-        rounds=recorder.rounds,
-        metrics=recorder.metrics,
-        policies=recorder.last_policies,
-        kept=recorder.kept,
-        seconds=table.seconds | {"metrics": recorder.seconds},
-        classes=recorder.classes,
-    )
-    return result, again
+    return recorder.result(table), again
 
 
 @contextmanager
 def _memory_told(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
-    """Say in one line how many seeds would fit, if a graphics processor has too little memory for these."""
+    """Report in one line how many seeds would fit, if a GPU has too little memory for these."""
     try:
         yield
     except Exception as error:

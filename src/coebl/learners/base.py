@@ -95,16 +95,15 @@ class Seat:
     horizon: int | None  # the number of rounds, None if it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
-    offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
-    shown: Floats | None = None  # (actions, opponent_actions), the true payoffs, for a learner that sees the game
+    shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
     backend: Backend = CPU  # where its arrays live: NumPy on the CPU, or CuPy on a GPU
 
     @property
     def payoff(self) -> Floats:
         """The true payoffs in own view, (actions, opponent_actions), for a learner that declares that it sees them."""
-        if self.shown is None:
+        if self.shown_payoff is None:
             raise InputError('seat.payoff is asked for and not declared; write sees = {"game"} in the class.')
-        return self.shown
+        return self.shown_payoff
 
     def zeros(self, *shape: int) -> Floats:
         """An array of zeros, (runs, *shape)."""
@@ -296,9 +295,6 @@ class Learner:
         Args:
             seat: where it would sit.
         """
-        hidden = [SIGHTS[sight] for sight in SIGHTS if sight in self.sees and sight not in seat.offers]
-        if hidden:
-            return f"{self} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
         if self.needs_horizon and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return None

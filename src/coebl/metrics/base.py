@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import getattr_static
 from math import inf
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
-from coebl.games import Game
+from coebl.games import AnyGame
 from coebl.games.game import SEATS
+
+Need = Literal["value", "payoffs", "equilibrium"]
+_NEEDS: dict[Need, tuple[str, str]] = {  # the attribute of a game, and what it is called
+    "value": ("value", "a value"),
+    "payoffs": ("own_view", "a matrix of payoffs"),
+    "equilibrium": ("unique_equilibrium", "a known equilibrium"),
+}
 
 
 @dataclass(frozen=True)
 class Block:
     """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first.
 
+    >>> from coebl import Game
     >>> half, game = np.full((1, 1, 2), 0.5), Game([[3.0, 0.0], [1.0, 2.0]])  # one round of one run
     >>> actions, rewards = [np.array([[0]]), np.array([[1]])], [np.array([[0.2]]), np.array([[-0.2]])]
     >>> block = Block(game, 1, [half, half], actions, rewards)
@@ -28,7 +37,7 @@ class Block:
     (array([[0.2]]), array([[0.]]), array([[1.5]]))
     """
 
-    game: Game  # the game that is played
+    game: Any  # the game that is played, an `AnyGame` that has what the metric needs
     first_round: int  # rounds count from 1
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
     actions: Sequence[Ints]  # per seat: (rounds, runs)
@@ -66,9 +75,11 @@ class Metric:
     >>> class Surprise(Metric):
     ...     name = "surprise"
     ...     definition = "abs(r_t - A[a_t, b_t]): how far noise moved the reward"
+    ...     needs = {"payoffs"}
     ...
     ...     def __call__(self, block):
     ...         return abs(block.reward - block.outcomes.earned)
+    >>> from coebl import Game
     >>> from coebl.metrics import parse_metrics
     >>> [metric] = parse_metrics([Surprise], Game([[3, 0], [1, 2]]), runs=50)
     """
@@ -79,15 +90,17 @@ class Metric:
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
     meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
+    needs: ClassVar[Collection[Need]] = frozenset()  # of a game, beyond what every game has
+    seat: ClassVar[int | None] = None  # the number of the seat that it is about; None: all of them
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
     signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # between which it lies in every game; means and intervals too
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         reason = self.refusal(game)
         if reason:
             raise InputError(reason)
-        self.game = game
+        self.game: Any = game  # has what is needed
         self.runs = runs
 
     @classmethod
@@ -102,13 +115,24 @@ class Metric:
         return max(low, least), min(high, largest)
 
     @classmethod
-    def refusal(cls, game: Game) -> str | None:
+    def refusal(cls, game: Any) -> str | None:
         """Why the metric makes no sense for a game, on one line; None if it does."""
+        for need in _NEEDS:
+            if need in cls.needs and (missing := _missing(game, need)):
+                return f"{cls.name} needs a game with {missing}; pick another metric."
+        if cls.seat is not None and cls.seat >= len(game.seats):
+            return f"{cls.name} is about seat {cls.seat}, and {game.name} has {len(game.seats)}; pick another metric."
         return None
 
     def __call__(self, block: Block) -> Floats:
         """The metric in every round of the block: (rounds, runs)."""
         raise NotImplementedError
+
+
+def _missing(game: Any, need: Need) -> str:
+    """Return what a game lacks, in words, or nothing. It is not computed to find out."""
+    attribute, words = _NEEDS[need]
+    return "" if getattr_static(game, attribute, None) is not None else f"{words}, which {game.name} does not have"
 
 
 class Outcomes:
@@ -128,6 +152,8 @@ class Outcomes:
     """
 
     def __init__(self, block: Block) -> None:
+        if missing := _missing(block.game, "payoffs"):
+            raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
         self._game, self._backend = block.game, block.backend
         self._policies = [contiguous(policy) for policy in block.policies]
@@ -176,6 +202,7 @@ class RunningSum:
         runs: how many runs the batch has.
 
     >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
+    >>> from coebl import Game
     >>> add_up = RunningSum(runs=1)
     >>> add_up(Block(Game([[1.0]]), 1, [], [], [rewards]), rewards).ravel()
     array([1., 3., 7.])
@@ -218,7 +245,7 @@ class Total(Metric):
 
     cumulative = True
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
         self._sum = RunningSum(runs)
 

@@ -7,13 +7,13 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 from __future__ import annotations
 
 from math import inf
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
 from coebl.backend import Backend
 from coebl.core.arrays import Floats
-from coebl.games import Game
+from coebl.games import AnyGame
 from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
 
@@ -24,6 +24,8 @@ _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; s
 class Regret(Total):
     """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
 
+    needs = frozenset({"value"})
+    seat = 0
     title = "Regret"
     definition = "sum of V - r_t"
     formula = r"$\Sigma\,(V - r_t)$"
@@ -32,13 +34,16 @@ class Regret(Total):
 
     def terms(self, block: Block) -> Floats:
         """V - r_t."""
-        return self.game.value - block.reward
+        regret: Floats = self.game.value - block.reward
+        return regret
 
 
 @METRICS.add("pseudo_regret")
 class PseudoRegret(Total):
     """As regret, without its noise: same expectation, far smaller variance."""
 
+    needs = frozenset({"value", "payoffs"})
+    seat = 0
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
@@ -47,13 +52,16 @@ class PseudoRegret(Total):
 
     def terms(self, block: Block) -> Floats:
         """V - x_t' A y_t."""
-        return self.game.value - block.outcomes.expected
+        regret: Floats = self.game.value - block.outcomes.expected
+        return regret
 
 
 @METRICS.add("absolute_regret")
 class AbsoluteRegret(Total):
     """The paper's first measure, as its text defines it."""
 
+    needs = frozenset({"value"})
+    seat = 0
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
     formula = r"$\Sigma\,|V - r_t|$"
@@ -62,7 +70,8 @@ class AbsoluteRegret(Total):
 
     def terms(self, block: Block) -> Floats:
         """The size of V - r_t."""
-        return np.abs(self.game.value - block.reward)
+        size: Floats = np.abs(self.game.value - block.reward)
+        return size
 
 
 @METRICS.add("regret_magnitude")
@@ -84,6 +93,8 @@ class RegretMagnitude(Regret):
 class AbsolutePseudoRegret(Total):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
+    needs = frozenset({"value", "payoffs"})
+    seat = 0
     title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
     formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
@@ -92,19 +103,26 @@ class AbsolutePseudoRegret(Total):
 
     def terms(self, block: Block) -> Floats:
         """The size of V - x_t' A y_t."""
-        return np.abs(self.game.value - block.outcomes.expected)
+        size: Floats = np.abs(self.game.value - block.outcomes.expected)
+        return size
 
 
 class _Distance(Metric):
     """A distance of both policies to the equilibrium, which must be the only one."""
 
-    def __init__(self, game: Game, runs: int) -> None:
+    needs = frozenset({"equilibrium"})
+
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
-        self._equilibrium = [_without_rounding(strategy) for strategy in (game.solution.row, game.solution.column)]
+        solution = self.game.solution
+        self._equilibrium = [_without_rounding(strategy) for strategy in (solution.row, solution.column)]
 
     @classmethod
-    def refusal(cls, game: Game) -> str | None:
+    def refusal(cls, game: Any) -> str | None:
         """Why there is no one equilibrium to measure from."""
+        reason = super().refusal(game)
+        if reason:
+            return reason
         unique = game.unique_equilibrium
         if unique.answer == "yes":
             return None
@@ -168,6 +186,7 @@ class TotalVariation(_Distance):
 class Exploitability(Metric):
     """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
 
+    needs = frozenset({"payoffs"})
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     formula = r"of $(x_t, y_t)$"
@@ -184,12 +203,13 @@ class Exploitability(Metric):
 class AverageExploitability(Metric):
     """The exploitability of the averages of all policies so far."""
 
+    needs = frozenset({"payoffs"})
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
     meaning = "The same for the policies averaged over the rounds so far."
     bounds = (0, inf)
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
         self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
@@ -206,20 +226,22 @@ class AverageExploitability(Metric):
 class ExternalRegret(Metric):
     """How much more the best fixed row would have earned in hindsight, without noise."""
 
+    needs = frozenset({"payoffs"})
     title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
     meaning = "How much more the best fixed row would have earned, in hindsight."
     cumulative = True
-    seat: ClassVar[int] = 0
+    seat = 0
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
     def __call__(self, block: Block) -> Floats:
-        best: Floats = self._hindsight(block, block.outcomes.hindsight(self.seat)).max(axis=-1)
+        seat = self.seat or 0
+        best: Floats = self._hindsight(block, block.outcomes.hindsight(seat)).max(axis=-1)
         earned = self._earned(block, block.outcomes.earned)
-        return best - (earned if self.seat == 0 else -earned)
+        return best - (earned if seat == 0 else -earned)
 
 
 @METRICS.add("column_external_regret")

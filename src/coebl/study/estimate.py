@@ -40,7 +40,7 @@ def work_of(cells: Iterable[Cell]) -> dict[Cell, float]:
 def _cost(cell: Cell) -> float:
     try:
         match = cell.match()
-        m, n = match.game.shape
+        m, n = (space.width for space in match.game.spaces)
         return match.row.cost(m, n) + match.column.cost(n, m)
     except Exception:
         return 1.0  # a learner of one's own, perhaps; the run itself will show

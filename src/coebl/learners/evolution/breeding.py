@@ -72,7 +72,7 @@ class Breeder:
         bonus: the optimism that visits leave, of the shape of the visits that it is given.
         number: how many mutants are bred in a round.
 
-    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
     >>> learner = Coebl(population="pool:mutants=5")
     >>> seat = build_seat(learner, seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
@@ -172,7 +172,7 @@ class Breeder:
 class Generation(NamedTuple):
     """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth.
 
-    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
     >>> seat = build_seat(Coebl(), seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
     >>> learner = Coebl().seated(seat)
