@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from coebl.core.devices import Device, array_module, device_title
+from coebl.backend import Device, backend_for
 from coebl.core.files import write_whole
 from coebl.engine import simulate
 from coebl.learners import LEARNERS
@@ -53,7 +53,7 @@ Save = Callable[[Any], None]  # keeps what a part has measured so far
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     cupy.cuda.Device().synchronize()
     started = time.perf_counter()
     call()
@@ -63,7 +63,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 def measure_solver(save: Save, workers: int) -> None:
     """Seconds a matrix, certificate included."""
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     rows = []
     for n in AIMS:
         payoffs = np.random.default_rng(1).normal(size=(MATRICES, n, n))
@@ -139,14 +139,14 @@ PARTS: dict[str, Callable[[Save, int], None]] = {
 
 def machine() -> list[str]:
     """The graphics processor, and the machine that it is in: one line each."""
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     runtime = cupy.cuda.runtime
     about = runtime.getDeviceProperties(0)
     model = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     driver = runtime.driverGetVersion()
     return [
-        f"The graphics processor: one {device_title('cuda')}, {about['multiProcessorCount']} multiprocessors, "
+        f"The GPU: one {backend_for('cuda').title}, {about['multiProcessorCount']} multiprocessors, "
         f"{about['totalGlobalMem'] / 2**30:.0f} GiB, CUDA {driver // 1000}.{driver % 1000 // 10}.",
         f"The processor: {model[0] if model else platform.processor()} ({platform.machine()}), {os.cpu_count()} cores, "
         f"{memory:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, CuPy {cupy.__version__}.",

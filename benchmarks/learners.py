@@ -16,8 +16,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from coebl.backend.streams import BatchRandom, learner_key
 from coebl.engine import Match, simulate
-from coebl.engine.streams import BatchRandom
+from coebl.games import parse_game
 from coebl.learners import LEARNERS, parse_learner
 from matches import MATCH_UPS
 from options import chosen_sizes
@@ -76,7 +77,7 @@ def normals(actions: int) -> tuple[float, float]:
     shape = RUNS, actions, actions
     deviation, mean = np.random.default_rng(0).uniform(size=(2, *shape))
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(RUNS)]
-    random, drawn = BatchRandom(range(RUNS), "row learner"), np.empty(shape)
+    random, drawn = BatchRandom(range(RUNS), learner_key(0)), np.empty(shape)
 
     def ours() -> None:
         random.normal(actions, actions, deviation=deviation, mean=mean)
@@ -124,7 +125,7 @@ def main() -> None:
         rounds = 1000 if n < 5 else 300 if n < 7 else 100
         for row, column in MATCH_UPS:
             mine, where = ours(n, row, column, rounds)
-            played, seconds = play(Match.of(f"diagonal:{n}", row, column).game.payoff, row, column, rounds, 1.5)
+            played, seconds = play(parse_game(f"diagonal:{n}").payoff, row, column, rounds, 1.5)
             plain = seconds / played * 1e6
             lines.append(f"| {n} | {row} v {column} | {mine:,.2f} | {plain:,.0f} | {plain / mine:,.0f}x | {where} |")
             print(lines[-1], flush=True)

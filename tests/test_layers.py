@@ -12,6 +12,7 @@ LAYERS = [
     {"core"},
     {"kernels"},
     {"games", "solver"},
+    {"backend"},
     {"learners"},
     {"metrics"},
     {"statistics"},
@@ -78,8 +79,8 @@ def test_no_layer_is_imported_from_a_string():
 
 
 def test_few_modules_know_that_there_is_cupy():
-    """Those that core/devices.py names; core/modules.py knows which extra installs it."""
-    known = {"core/devices.py", "core/cuda.py", "core/modules.py", "engine/cuda_random.py"}
+    """Those of the backend and the solver on a GPU; core/modules.py knows which extra installs it."""
+    known = {"backend/cuda.py", "core/modules.py"}
     known |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "solver" / "cuda").glob("*.py")}
     found = set()
     for path in modules():

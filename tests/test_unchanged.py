@@ -113,11 +113,13 @@ def title(match) -> str:
 def of_match(match) -> dict[str, str]:
     """A digest of every metric, and of how the match ended."""
     game, row, column, rounds, noise = match
-    result = simulate(Match.of(game, row, column, rounds, noise), [3, 0, 11, 7], record=3, metrics=["all"])
+    result = simulate(
+        Match.of(game, row, column, rounds, noise), [3, 0, 11, 7], record=3, metrics=["all"], keep=["counts"]
+    )
     rounded = rounds_off(row, column, noise)
     found = {name: digest(values, rounded or rounds_off(name)) for name, values in result.metrics.items()}
     found |= {"row policy": digest(result.row_policy, rounded), "column policy": digest(result.column_policy, rounded)}
-    return found | {"counts": digest(result.counts, False)}
+    return found | {"counts": digest(result.kept["counts"], False)}
 
 
 def of_study(folder: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Runs that a graphics processor leaves unsolved are played again; the result only says how many."""
+"""Runs that a GPU leaves unsolved are played again; the result only says how many."""
 
 import gc
 import sys
@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from coebl import simulate
+from coebl.backend import Backend
 from coebl.core.errors import InputError
 from coebl.engine import Match, PolicyError
 from coebl.engine.table import Table
 
 SEEDS = 30
-ARGUMENTS = {"rounds": 12, "seeds": SEEDS, "record": 5, "keep": ["actions", "policies"], "block_rounds": 4}
+ARGUMENTS = {"rounds": 12, "seeds": SEEDS, "record": 5, "keep": ["actions", "policies", "counts"], "block_rounds": 4}
 
 
 @pytest.mark.parametrize("unsolved", [[], [1, 17], list(range(0, SEEDS, 2))])
@@ -21,26 +22,34 @@ def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
     known = simulate("rps", "coebl", "exp3", **ARGUMENTS)
     played = []
 
-    class Unreliable(Table):
-        """Spoils some runs in its second block, unless it waits for answers."""
+    class Unreliable(Backend):
+        """Leaves some runs unsolved, if it does not wait for answers."""
 
-        def __init__(self, match, seeds, device, wait=False):
-            super().__init__(match, seeds, device, wait)
-            self.wait, self.first = wait, 0
+        first, defers = 0, False
+
+        def defer_failures(self, runs):
+            self.defers = True
+
+        def unsolved(self):
+            return np.array(unsolved if self.defers and self.first > 1 else [], np.int64)
+
+    class Spoiled(Table):
+        """Spoils these runs in its second block."""
+
+        def __init__(self, match, seeds, backend):
+            super().__init__(match, seeds, backend)
             played.append(list(seeds))
 
         def play(self, first, length):
             block = super().play(first, length)
-            self.first = first
-            if first > 1 and not self.wait:
+            self.backend.first = first
+            if first > 1 and self.backend.defers:
                 block.rewards[0][:, unsolved] += 1e6
                 block.policies[0][:, unsolved] = 1 / 3
             return block
 
-        def unsolved(self):
-            return np.array([] if self.wait or self.first == 1 else unsolved, np.int64)
-
-    monkeypatch.setattr(sys.modules["coebl.engine.simulate"], "Table", Unreliable)
+    monkeypatch.setattr(sys.modules["coebl.engine.simulate"], "backend_for", lambda device: Unreliable())
+    monkeypatch.setattr(sys.modules["coebl.engine.simulate"], "Table", Spoiled)
     found = simulate("rps", "coebl", "exp3", **ARGUMENTS)
     everyone = list(range(SEEDS))
     assert played == [everyone, *([unsolved] if len(unsolved) == 2 else [everyone] if unsolved else [])]
@@ -49,20 +58,27 @@ def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
     assert found.rounds.tolist() == known.rounds.tolist()
     for name in known.metrics:
         assert np.array_equal(found.metrics[name], known.metrics[name]), name
-    assert np.array_equal(found.counts, known.counts)
+    assert np.array_equal(found.kept["counts"], known.kept["counts"])
     for seat in range(2):
         assert np.array_equal(found.policies[seat], known.policies[seat])
-        for kept in known.kept:
+        for kept in ("actions", "policies"):
             assert np.array_equal(found.kept[kept][seat], known.kept[kept][seat]), kept
 
 
 def test_the_policies_of_runs_that_will_be_played_again_are_not_judged():
-    table = Table(Match.of("rps", "uniform", "uniform", 1), [4, 9], "cpu")
-    seated = table.seats[0]
+    class Marking(Backend):
+        marked = np.array([True, True])
+
+        def excuse(self, good):
+            return good | self.marked
+
+    backend = Marking()
+    seated = Table(Match.of("rps", "uniform", "uniform", 1), [4, 9], backend).seats[0]
     seated.policies = np.full((1, 2, 3), np.nan)
-    seated.check(1, 1, np.array([True, True]))
+    seated.check(1, 1)
+    backend.marked = np.array([True, False])
     with pytest.raises(PolicyError, match="seed 9"):
-        seated.check(1, 1, np.array([True, False]))
+        seated.check(1, 1)
 
 
 OWN = """
@@ -85,13 +101,13 @@ def test_memory_is_counted_when_the_table_that_did_not_fit_is_gone(monkeypatch, 
             super().__init__(*arguments, **options)
             tables.append(weakref.ref(self))
 
-    def count(match):
+    def count(backend, play):
         gc.collect()
         assert [table() for table in tables] == [None]
         return "about 7"
 
     (tmp_path / "own.py").write_text(OWN)
     monkeypatch.setattr(sys.modules["coebl.engine.simulate"], "Table", Watched)
-    monkeypatch.setattr(sys.modules["coebl.engine.simulate"], "_seeds_that_fit", count)
+    monkeypatch.setattr(Backend, "runs_that_fit", count)
     with pytest.raises(InputError, match=r"8 seeds do not fit .*; accepted: about 7 at a time"):
         simulate("rps", f"{tmp_path / 'own.py'}:Large", "uniform", rounds=2, seeds=8)

@@ -14,12 +14,17 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Match(GAME, UCB, EXP3, 0), r"^rounds is 0; accepted: a whole number, 1 \.\. 1,000,000,000\.$"),
-        (lambda: Match(GAME, UCB, EXP3, 10**30), "^rounds is 1000000000000000000000000000000; accepted"),
-        (lambda: Match(GAME, UCB, EXP3, 10**5000), "^rounds is a number too long to show; accepted"),
-        (lambda: Match("rps", UCB, EXP3, 10), r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.of"),
-        (lambda: Match(GAME, "ucb", EXP3, 10), r"^row is 'ucb'; accepted: a Learner\. For specs: Match\.of"),
-        (lambda: Match(GAME, UCB, None, 10), r"^column is None; accepted: a Learner"),
+        (lambda: Match(GAME, (UCB, EXP3), 0), r"^rounds is 0; accepted: a whole number, 1 \.\. 1,000,000,000\.$"),
+        (lambda: Match(GAME, (UCB, EXP3), 10**30), "^rounds is 1000000000000000000000000000000; accepted"),
+        (lambda: Match(GAME, (UCB, EXP3), 10**5000), "^rounds is a number too long to show; accepted"),
+        (lambda: Match("rps", (UCB, EXP3), 10), r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.of"),
+        (lambda: Match(GAME, ("ucb", EXP3), 10), r"^row is 'ucb'; accepted: a Learner\. For specs: Match\.of"),
+        (lambda: Match(GAME, (UCB, None), 10), r"^column is None; accepted: a Learner"),
+        (
+            lambda: Match(GAME, (UCB,), 10),
+            r"^players is .*; accepted: a tuple with a Learner for each seat of game, \(row, ",
+        ),
+        (lambda: Match(GAME, UCB, 10), r"^players is .*; accepted: a tuple"),
         (lambda: Match.of(GAME, Ucb, "exp3"), r"^learner is <class .*Ucb'>; accepted: .* Make one: Ucb\(\)\.$"),
         (lambda: Match.of(GAME, 3, "exp3"), r"^learner is 3; accepted: a Learner, or a spec such as 'coebl'\.$"),
         (lambda: Match.of(GAME, "ucb", "exp3", noise=0.5), r"^noise is 0\.5; accepted: a Noise, or a spec such as"),

@@ -10,7 +10,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, Player, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen, parse_learner
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coebl.backend import streams
 from coebl.core.errors import InputError, UserCodeError
-from coebl.engine import Match, PolicyError, simulate, streams
+from coebl.engine import Match, PolicyError, simulate
 from coebl.games import Game
 from coebl.learners import Learner, Ucb
 from coebl.metrics import Metric
@@ -26,7 +27,6 @@ def bits(result):
     return {name: values.tobytes() for name, values in result.metrics.items()} | {
         "row": result.row_policy.tobytes(),
         "column": result.column_policy.tobytes(),
-        "counts": result.counts.tobytes(),
     }
 
 
@@ -34,7 +34,7 @@ def run_of(result, seed):
     """What one seed of a result left, as bits."""
     k = list(result.seeds).index(seed)
     parts = [values[:, k].tobytes() for values in result.metrics.values()]
-    return [*parts, result.row_policy[k].tobytes(), result.column_policy[k].tobytes(), result.counts[k].tobytes()]
+    return [*parts, result.row_policy[k].tobytes(), result.column_policy[k].tobytes()]
 
 
 @settings(max_examples=12)
@@ -107,19 +107,21 @@ def test_the_row_learner_leaves_the_columns_private_stream_alone():
 def test_actions_follow_the_policies_and_rewards_the_payoffs():
     # 40,000 draws: each frequency within 4 standard errors of its probability
     match = Match.of(GAME.with_noise("none"), "fixed:0.5/0.2/0.3", "fixed:0.1/0.2/0.3/0.4", rounds=400)
-    result = simulate(match, 100, metrics=["regret", "pseudo_regret"])
+    result = simulate(match, 100, metrics=["regret", "pseudo_regret"], keep=["counts"])
+    counts = result.kept["counts"]
     expected = np.outer([0.5, 0.2, 0.3], [0.1, 0.2, 0.3, 0.4])
-    frequency = result.counts.sum(axis=0) / 40_000
+    frequency = counts.sum(axis=0) / 40_000
     assert (np.abs(frequency - expected) < 4 * np.sqrt(expected * (1 - expected) / 40_000)).all()
-    earned = (result.counts * GAME.payoff).sum(axis=(1, 2))
+    earned = (counts * GAME.payoff).sum(axis=(1, 2))
     np.testing.assert_allclose(result.final("regret"), 400 * GAME.value - earned)
     np.testing.assert_allclose(result.final("pseudo_regret"), 400 * (GAME.value - (expected * GAME.payoff).sum()))
 
 
 def test_an_action_of_probability_zero_is_never_played():
-    result = simulate(Match.of(GAME, "fixed:0/1/0", "fixed:0/0.5/0.5/0", rounds=500), 20, metrics=["regret"])
-    assert result.counts[:, [0, 2]].sum() == 0
-    assert result.counts[:, :, [0, 3]].sum() == 0
+    match = Match.of(GAME, "fixed:0/1/0", "fixed:0/0.5/0.5/0", rounds=500)
+    counts = simulate(match, 20, metrics=["regret"], keep=["counts"]).kept["counts"]
+    assert counts[:, [0, 2]].sum() == 0
+    assert counts[:, :, [0, 3]].sum() == 0
 
 
 @pytest.mark.parametrize(
@@ -278,11 +280,14 @@ def test_what_memory_cannot_hold_is_refused_before_it_begins():
         simulate(match, 1000, metrics=["regret"], record="all", keep=[])  # 10^8 x 1000 x 8 bytes, twice
     with pytest.raises(InputError, match="GiB, and the machine has"):
         simulate(match, 1000, record="last", keep=["policies"])
+    large = Match.of(np.zeros((4000, 4000)), "uniform", "uniform", rounds=2)
+    with pytest.raises(InputError, match="GiB, and the machine has"):
+        simulate(large, 100_000, metrics=[], record="last", keep=["counts"])  # 10^5 x 4000 x 4000 x 8 bytes, twice
 
 
 def test_trajectories_are_kept_on_request():
     match = Match.of(GAME, "ucb", "best-response", rounds=30, noise="none")
-    result = simulate(match, 4, keep=("actions", "rewards", "policies"), record="last", block_rounds=7)
+    result = simulate(match, 4, keep=("actions", "rewards", "policies", "counts"), record="last", block_rounds=7)
     (a, b), (reward, negated), (x, y) = (result.kept[name] for name in ("actions", "rewards", "policies"))
     assert (a.shape, b.shape, x.shape, y.shape) == ((30, 4), (30, 4), (30, 4, 3), (30, 4, 4))
     np.testing.assert_array_equal(reward, GAME.payoff[a, b])
@@ -291,9 +296,11 @@ def test_trajectories_are_kept_on_request():
     np.testing.assert_array_equal(y[-1], result.column_policy)
     counts = np.zeros((4, 3, 4), int)
     np.add.at(counts, (np.arange(4), a, b), 1)
-    np.testing.assert_array_equal(counts, result.counts)
+    np.testing.assert_array_equal(counts, result.kept["counts"])
     assert simulate(match, 2).kept == {}
-    with pytest.raises(InputError, match="keep is 'actions'; accepted: a list out of actions, rewards, policies"):
+    with pytest.raises(
+        InputError, match="keep is 'actions'; accepted: a list out of actions, rewards, policies, counts"
+    ):
         simulate(match, 2, keep="actions")
     with pytest.raises(InputError, match=r"keep is \['moves'\]; accepted"):
         simulate(match, 2, keep=["moves"])
@@ -324,7 +331,8 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
         random.random(out=out)
 
     def first(count, runs):
-        stream = streams.Stream([streams.generator(seed, "nature", "noise") for seed in range(runs)], fill, ahead=64)
+        generators = [streams.generator(seed, streams.NATURE, "noise") for seed in range(runs)]
+        stream = streams.Stream(generators, fill, ahead=64)
         return np.concatenate([stream.take(1 + k % 3) for k in range(count)], axis=1)[0]
 
     alone = first(20, 1)

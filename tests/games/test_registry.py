@@ -170,3 +170,15 @@ def test_specs_and_files_are_solved(here):
     assert solve("diagonal:3") == parse_game("diagonal:3").solution
     with pytest.raises(InputError, match="unknown game 'diagnal': did you mean 'diagonal'"):
         solve("diagnal:3")
+
+
+def test_a_function_may_return_one_game_twice(tmp_path):
+    """The game it returns is left as it is: games are compared and hashed, and may be shared."""
+    text = (
+        "from coebl import Game\nSHARED = Game([[3, 0], [1, 2]], name='shared')\ndef made(n: int):\n    return SHARED\n"
+    )
+    file = tmp_path / "own.py"
+    file.write_text(text)
+    first, second = (parse_game(f"{file}:made:n={n}") for n in (1, 2))
+    assert (first.name, second.name) == ("own.py:made:n=1", "own.py:made:n=2")
+    assert first == second

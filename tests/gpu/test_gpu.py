@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.core.devices import array_module, computing_on, count_visit, device_title, put, take
+from coebl.backend import CPU, backend_for
+from coebl.backend.philox import keys
+from coebl.backend.streams import learner_key, spread_out
 from coebl.core.errors import InputError
-from coebl.engine.cuda_random import CudaRandom, keys
-from coebl.engine.normals import spread_out
 from coebl.games import NOISES
 from coebl.learners import LEARNERS
-from coebl.solver.cuda.maximin import processor_count
 from coebl.solver.integers import solve_with_integers
 from coebl.solver.maximin import first_weights
 from coebl.study import Results, parse_study, run
@@ -22,7 +21,7 @@ from ucb_solves import hard_matrices
 
 def _missing() -> str:
     try:
-        array_module("cuda")
+        backend_for("cuda")
     except InputError as error:
         return str(error)
     return ""
@@ -38,7 +37,7 @@ SHAPES = [(1, 5), (5, 1), (2, 2), (3, 7), (16, 16), (20, 33), (64, 64), (50, 130
 def test_the_kernel_finds_what_the_processor_finds(m, n):
     from coebl.solver.cuda import CudaMaximin
 
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     for kind, batch in games(m, n):
         found = CudaMaximin(batch.shape)(cupy.asarray(batch))
         check_answers(kind, batch, found.strategy.get(), found.value.get(), found.gap.get())
@@ -49,7 +48,7 @@ def test_the_rule_for_ties_holds_on_ucbs_hardest_matrices(n):
     from coebl.solver.cuda import CudaMaximin
 
     batch = hard_matrices(n)
-    found = CudaMaximin(batch.shape, many_ties=True)(array_module("cuda").asarray(batch))
+    found = CudaMaximin(batch.shape, many_ties=True)(backend_for("cuda").arrays.asarray(batch))
     assert found.fallbacks == 0
     for matrix, strategy in zip(batch, found.strategy.get(), strict=True):
         exact = solve_with_integers((matrix - matrix.min()) / np.ptp(matrix), first_weights(len(matrix))[0])
@@ -59,7 +58,7 @@ def test_the_rule_for_ties_holds_on_ucbs_hardest_matrices(n):
 def test_an_answer_does_not_depend_on_its_batch():
     from coebl.solver.cuda import CudaMaximin
 
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     batch = cupy.asarray(np.random.default_rng(0).normal(size=(300, 60, 60)))
     whole, part = CudaMaximin(batch.shape)(batch), CudaMaximin((3, 60, 60))(batch[100:103])
     for name in ("strategy", "opponent", "value", "gap", "pivots"):
@@ -69,7 +68,7 @@ def test_an_answer_does_not_depend_on_its_batch():
 def test_what_is_left_unsolved_is_marked_by_run():
     from coebl.solver.cuda import CudaMaximin
 
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     batch = cupy.asarray(np.random.default_rng(0).normal(size=(6, 50, 60)))
     batch[3, 2, 0] = np.nan
     unsolved = cupy.zeros(3, bool)
@@ -82,25 +81,28 @@ def test_what_is_left_unsolved_is_marked_by_run():
 @pytest.mark.parametrize("most_gap", [0.0, 1e-16])  # all runs, and some of them
 def test_runs_that_were_left_unsolved_are_played_again(monkeypatch, most_gap):
     from coebl.solver.cuda import kernel
+    from coebl.solver.cuda import maximin as on_cuda
 
     options = {"rounds": 3, "seeds": 40, "metrics": ["pseudo_regret"]}
     game = "random-gaussian:m=50,n=50,seed=1"
     known = simulate(game, "coebl", "thompson", device="cuda", **options)
     monkeypatch.setattr(kernel, "MOST_GAP", most_gap)
     kernel.kernel.cache_clear()
-    before = processor_count()
+    on_cpu, solve = [], on_cuda.maximin
+    monkeypatch.setattr(on_cuda, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
     try:
         found = simulate(game, "coebl", "thompson", device="cuda", **options)
     finally:
         kernel.kernel.cache_clear()
-    assert processor_count() > before
+    assert sum(on_cpu) > 0
+    assert found.replayed > known.replayed
     assert np.allclose(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
 
 
 def test_payoffs_that_are_not_finite_are_refused():
     from coebl.solver.cuda import CudaMaximin
 
-    batch = array_module("cuda").ones((2, 3, 3))
+    batch = backend_for("cuda").arrays.ones((2, 3, 3))
     batch[1, 2, 0] = np.nan
     with pytest.raises(InputError, match="accepted: finite numbers"):
         CudaMaximin(batch.shape)(batch)
@@ -117,16 +119,16 @@ def _philox(counter, key):
 
 
 def test_random_numbers_are_those_of_philox_wherever_a_stream_is_cut():
-    random = CudaRandom([5, 9], "row learner")
+    random = backend_for("cuda").random([5, 9], learner_key(0))
     drawn = np.concatenate([random.uniform(3).get(), random.uniform(2, 2).get().reshape(2, 4)], axis=1)
-    for number, words in enumerate(keys([5, 9], "row learner", "uniform").tolist()):
+    for number, words in enumerate(keys([5, 9], learner_key(0), "uniform").tolist()):
         pairs = [_philox([pair, 0, *words[2:]], words[:2]) for pair in range(4)]
         expected = [((a << 32 | b) >> 11) * 2.0**-53 for word in pairs for a, b in (word[:2], word[2:])]
         assert drawn[number].tolist() == expected[:7]
 
 
 def test_normal_numbers_are_normal():
-    drawn = CudaRandom(range(1000), "row learner").normal(1000).get()
+    drawn = backend_for("cuda").random(range(1000), learner_key(0)).normal(1000).get()
     moments = [(drawn**power).mean() for power in (1, 2, 3, 4)]
     errors = np.sqrt(np.array([1, 2, 15, 96]) / drawn.size)  # standard errors of these means
     assert (abs(moments - np.array([0, 1, 0, 3])) < 4.5 * errors).all()
@@ -134,9 +136,9 @@ def test_normal_numbers_are_normal():
 
 @pytest.mark.parametrize("shape", [(2, 4, 6), (3, 5), (7,)])
 def test_normal_numbers_with_a_deviation_and_a_mean(shape):
-    cupy, numbers = array_module("cuda"), np.random.default_rng(0)
+    cupy, numbers = backend_for("cuda").arrays, np.random.default_rng(0)
     deviation, mean = (cupy.asarray(numbers.normal(size=(20, *shape[-2:]))) for _ in range(2))
-    plain, fused = CudaRandom(range(20), "row learner"), CudaRandom(range(20), "row learner")
+    plain, fused = (backend_for("cuda").random(range(20), learner_key(0)) for _ in range(2))
     for _ in range(3):  # from even and from odd places of a stream
         for options in ({}, {"deviation": deviation}, {"deviation": deviation, "mean": mean}):
             expected = spread_out(plain.normal(*shape), options.get("deviation"), options.get("mean"))
@@ -145,14 +147,15 @@ def test_normal_numbers_with_a_deviation_and_a_mean(shape):
 
 @pytest.mark.parametrize("subscripts", ["ri,rdij->rdj", "trj,ji->tri", "trj,trj->tr", "ma,rap->rmp", "rp,rq->rpq"])
 def test_einsum_in_any_batch(subscripts):
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     random, sizes = np.random.default_rng(0), dict(zip("rtdijmapq", (40, 6, 2, 5, 7, 3, 4, 9, 8), strict=True))
     arrays = [random.normal(size=[sizes[letter] for letter in name]) for name in subscripts.split("->")[0].split(",")]
     runs = [name.index("r") if "r" in name else None for name in subscripts.replace("->", ",").split(",")]
-    with computing_on("cuda"):
-        found = np.einsum(subscripts, *map(cupy.asarray, arrays)).get()
+    backend = backend_for("cuda")
+    with backend.computing():
+        found = backend.einsum(subscripts, *map(cupy.asarray, arrays)).get()
         few = [array if at is None else array.take([7, 30], axis=at) for at, array in zip(runs, arrays, strict=False)]
-        part = np.einsum(subscripts, *map(cupy.asarray, few)).get()
+        part = backend.einsum(subscripts, *map(cupy.asarray, few)).get()
     assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
     assert np.array_equal(part, found.take([7, 30], axis=runs[-1]))
 
@@ -166,33 +169,33 @@ def test_einsum_in_any_batch(subscripts):
     ],
 )
 def test_einsum_as_numpy_does_it(subscripts, shapes):
-    cupy, random = array_module("cuda"), np.random.default_rng(0)
+    cupy, random = backend_for("cuda").arrays, np.random.default_rng(0)
     arrays = [random.normal(size=shape) for shape in shapes]
-    with computing_on("cuda"):
-        found = np.einsum(subscripts, *map(cupy.asarray, arrays)).get()
+    found = backend_for("cuda").einsum(subscripts, *map(cupy.asarray, arrays)).get()
     assert np.allclose(found, np.einsum(subscripts, *arrays), rtol=1e-12, atol=1e-12)
 
 
 def test_one_entry_per_run():
-    cupy = array_module("cuda")
+    backend = backend_for("cuda")
+    cupy = backend.arrays
     array = np.random.default_rng(0).normal(size=(5, 3, 4))
     at = np.arange(5), np.array([0, 2, 1, 1, 0]), np.array([3, 0, 1, 2, 3])
     there, index = cupy.asarray(array), tuple(map(cupy.asarray, at))
-    assert (take(there, index).get() == array[at]).all()
-    put(there, index, cupy.arange(5.0))
+    assert (backend.take(there, index).get() == array[at]).all()
+    backend.put(there, index, cupy.arange(5.0))
     array[at] = np.arange(5.0)
     assert (there.get() == array).all()
 
 
 def test_a_visit_of_one_entry_per_run():
-    cupy = array_module("cuda")
+    cupy = backend_for("cuda").arrays
     seat = [np.zeros((5, 3, 4)) for _ in range(2)]
     there = [cupy.zeros((5, 3, 4)) for _ in range(2)]
     for seed in range(30):
         random = np.random.default_rng(seed)
         at, reward = (np.arange(5), random.integers(0, 3, 5), random.integers(0, 4, 5)), random.normal(size=5)
-        count_visit(*seat, at, reward)
-        count_visit(*there, tuple(map(cupy.asarray, at)), cupy.asarray(reward))
+        CPU.count_visit(*seat, at, reward)
+        backend_for("cuda").count_visit(*there, tuple(map(cupy.asarray, at)), cupy.asarray(reward))
     assert (there[0].get() == seat[0]).all()
     assert np.allclose(there[1].get(), seat[1], rtol=1e-14, atol=1e-14)
 
@@ -245,7 +248,7 @@ def test_a_run_does_not_depend_on_its_batch(name):
 
 
 def test_too_little_memory_is_told_in_one_line_with_a_number_that_fits():
-    pool = array_module("cuda").get_default_memory_pool()
+    pool = backend_for("cuda").arrays.get_default_memory_pool()
     pool.free_all_blocks()
     pool.set_limit(size=pool.total_bytes() + 300 * 2**20)
     game = "random-gaussian:m=100,n=100"
@@ -273,4 +276,4 @@ def test_a_study_is_run_on_the_device(tmp_path):
     study = parse_study(text, device="cuda")
     for folder, limit in (("plain", None), ("limited", 300)):
         assert run(study, tmp_path / folder, workers=1, cell_timeout=limit, quiet=True).finished == 1
-        assert Results(tmp_path / folder).devices() == [device_title("cuda")]
+        assert Results(tmp_path / folder).devices() == [backend_for("cuda").title]

@@ -9,7 +9,7 @@ from scipy import stats
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import LEARNERS, Seen, parse_learner
 from coebl.learners.coebl import Coebl

@@ -11,7 +11,7 @@ from scipy.integrate import dblquad
 from scipy.stats import norm
 
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
 from coebl.learners.exp3_ix_neu import Exp3IxNeu
@@ -149,7 +149,7 @@ def test_maximin_ucb_is_good_where_a_pure_strategy_is_optimal_and_exploited_else
     match = Match.of("rps", "maximin-ucb", "best-response", 300)
     np.testing.assert_allclose(simulate(match, 5, record="last", metrics=["pseudo_regret"]).final("pseudo_regret"), 300)
     match = Match.of(Game([[1, -0.5], [0, 0]], payoff_range=(-1, 1)), "maximin-ucb", "uniform", rounds)
-    counts = simulate(match, range(1000, 1020), record="last", metrics=["regret"]).counts
+    counts = simulate(match, range(1000, 1020), record="last", metrics=["regret"], keep=["counts"]).kept["counts"]
     assert counts[:, 0, 1].max() <= most_visits(0.5, rounds) < 0.3 * rounds
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.learners import parse_learner
 from coebl.learners.parts.gaussian_process import GaussianProcess
 from oracles.learners import dense_gaussian_process, rbf

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.learners import Seen
 from coebl.learners.k_learning import KLearning
 from coebl.learners.parts.entropic import TOLERANCE, EntropicSolver

@@ -9,7 +9,7 @@ import pytest
 import coebl.learners
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import KINDS, LEARNERS, Learner, Responder, Seen, parse_learner
 from coebl.learners._template import EpsilonGreedy

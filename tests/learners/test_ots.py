@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.learners import Seen
 from coebl.learners.ots import OtsHedge, OtsRm
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.learners import parse_learner
 from coebl.learners.parts.beliefs import Tally
 from coebl.learners.parts.bonuses import confidence_width, mutation_bonus

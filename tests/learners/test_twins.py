@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from coebl.backend.streams import BatchRandom, learner_key
 from coebl.core.specs import split_spec
-from coebl.engine.seated import build_seat
-from coebl.engine.streams import BatchRandom
+from coebl.engine.table import build_seat
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
 from oracles.evolution import ComposedTwin, KinTwin
 from oracles.learners import (
@@ -121,7 +121,7 @@ def check_trajectory(spec, game, horizon, rounds=ROUNDS):
     learner = learner.seated(build_seat(learner, SEEDS, (m, k), horizon, payoff_range, payoff=payoff))
     twins = []
     for seed in SEEDS:
-        own = BatchRandom([seed], "row learner")
+        own = BatchRandom([seed], learner_key(0))
         twins.append(
             make_twin(
                 m,

@@ -6,7 +6,7 @@ import pytest
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
 from coebl.kernels import anew, lockstep, simplex
-from coebl.solver import Maximin, certify, fallback_count, highs, integers, maximin, solve
+from coebl.solver import Maximin, certify, highs, integers, maximin, solve
 from oracles import certificate
 from oracles.memory import compute_anew, tableau
 from oracles.simplex import solve_exactly
@@ -23,13 +23,11 @@ def test_the_double_precision_kernel_comes_first(monkeypatch):
     A = np.random.default_rng(0).normal(size=(3, 6, 5))
     expected = maximin(A)
     monkeypatch.setattr(lockstep, "solve_small", refuse)
-    before = fallback_count()
     found = maximin(A)
     np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-12)
     np.testing.assert_allclose(found.value, expected.value, atol=1e-12)
     assert (found.gap <= 1e-9).all()
     assert found.fallbacks == 0
-    assert fallback_count() == before
 
 
 def test_then_highs_and_it_is_counted(monkeypatch):
@@ -37,12 +35,10 @@ def test_then_highs_and_it_is_counted(monkeypatch):
     expected = maximin(A)
     monkeypatch.setattr(lockstep, "solve_small", refuse)
     monkeypatch.setattr(simplex, "solve_batch", refuse)
-    before = fallback_count()
     found = maximin(A)
     np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-9)
     np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
     assert found.fallbacks == 3
-    assert fallback_count() == before + 3
     assert solve(A[0]).status == "optimal (second method)"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
 from coebl.learners.coebl import Coebl
@@ -140,8 +140,13 @@ def test_selection_changes_nothing():
     The maximiser is almost surely unique under Gaussian mutation, so elitist selection always takes it.
     """
     outcomes = [
-        simulate(Match.of(GAME, f"coebl:c=1,selection={selection}", "exp3", rounds=300), 10, metrics=["pseudo_regret"])
+        simulate(
+            Match.of(GAME, f"coebl:c=1,selection={selection}", "exp3", rounds=300),
+            10,
+            metrics=["pseudo_regret"],
+            keep=["counts"],
+        )
         for selection in ("elitist", "none")
     ]
     np.testing.assert_array_equal(outcomes[0].metrics["pseudo_regret"], outcomes[1].metrics["pseudo_regret"])
-    np.testing.assert_array_equal(outcomes[0].counts, outcomes[1].counts)
+    np.testing.assert_array_equal(outcomes[0].kept["counts"], outcomes[1].kept["counts"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -130,7 +130,7 @@ def match_command(
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
-    from coebl.core.devices import array_module, check_device
+    from coebl.backend import backend_for, check_device
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
 
@@ -138,7 +138,7 @@ def match_command(
     check_whole("--seeds", seeds, 1, MOST_SEEDS)
     check_whole("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
     where = check_device("cpu" if device is None else device)
-    array_module(where)  # before the solver is compiled
+    backend_for(where)  # before the solver is compiled
     if save:
         check_savable(save, rounds * seeds)
     with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, compilation_told():
@@ -172,6 +172,11 @@ def _long_line(match: Match, seeds: int) -> str:
     return f"playing: {span(low, high)}, by the costs that the learners declare" if high >= _LONG else ""
 
 
+def _matrix(match: Match) -> Game:
+    """Return the game of a match that was made from specs, which is a matrix."""
+    return cast("Game", match.game)
+
+
 def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
     match = result.match
     intervals = _intervals(finals)
@@ -184,7 +189,7 @@ def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
-        "value": match.game.value,
+        "value": _matrix(match).value,
         "metrics": {
             name: {key: finite(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
             for name in finals
@@ -198,9 +203,9 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
     width = max(24, *map(len, finals))
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
-    print(f"value of the game {tidy_value(match.game)}\n")
+    print(f"value of the game {tidy_value(_matrix(match))}\n")
     print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
-    least, largest = match.game.payoff_range
+    least, largest = match.game.ranges[0]
     for name in finals:
         if name in intervals:
             found = intervals[name]
@@ -234,7 +239,7 @@ def _decimal(number: float) -> str:
 
 def _reading(match: Match, regret: Interval) -> str:
     """What the regret says, in a sentence."""
-    low, high = match.game.payoff_range
+    low, high = _matrix(match).payoff_range
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:

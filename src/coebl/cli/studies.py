@@ -55,7 +55,7 @@ def run_command(
       coebl run study.toml --out results --dask tcp://scheduler:8786
       coebl run study.toml --out results-cuda --device cuda
     """
-    from coebl.core.devices import check_device
+    from coebl.backend import check_device
     from coebl.study import Results, read_study
 
     study = read_study(file, None if device is None else check_device(device))

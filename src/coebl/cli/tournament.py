@@ -57,7 +57,7 @@ def tournament_command(
       coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
       coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
     """
-    from coebl.core.devices import array_module, check_device
+    from coebl.backend import backend_for, check_device
     from coebl.study import Results
     from coebl.tournament.outcome import finish
     from coebl.tournament.plan import (
@@ -77,7 +77,7 @@ def tournament_command(
     field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
     where = check_device("cpu" if device is None else device)
     if dask is None:
-        array_module(where)  # before anything is written
+        backend_for(where)  # before anything is written
     study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, where)
     print(f"{chosen.title}: {size_text(study)}")
     if not chosen.subject and not set(shortest(named)) & set(shortest(chosen.learners)) and (others := left_out(field)):

@@ -54,9 +54,6 @@ def require(module: str) -> Any:
     >>> require("pandas.api").__name__
     'pandas.api'
     """
-    there = sys.modules.get(module)
-    if there is not None and not getattr(there.__spec__, "_initializing", False):
-        return there  # at a tenth of the cost, which counts in every round on a graphics processor
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

@@ -10,9 +10,8 @@
 
 from coebl.engine.match import Match
 from coebl.engine.player import Player
-from coebl.engine.recorder import Keep
-from coebl.engine.result import Result
-from coebl.engine.seated import PolicyError
+from coebl.engine.result import Keep, Result
 from coebl.engine.simulate import Record, simulate
+from coebl.engine.table import PolicyError
 
 __all__ = ["Keep", "Match", "Player", "PolicyError", "Record", "Result", "simulate"]

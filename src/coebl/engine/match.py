@@ -1,11 +1,12 @@
-"""A match: a game, a row learner, a column learner, a number of rounds."""
+"""A match: a game, a learner for each seat, a number of rounds."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from coebl.core.errors import InputError, check_whole, shorten
-from coebl.games import Game, Noise, parse_game
+from coebl.games import AnyGame, Noise, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner, Responder, parse_learner
 
@@ -17,32 +18,43 @@ _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer fl
 class Match:
     """Who plays what against whom, and for how long. `Match.of` makes one from specs.
 
+    >>> from coebl import Game
     >>> from coebl.learners import Exp3, Ucb
-    >>> print(Match(Game([[3, 0], [1, 2]], name="mine"), Ucb(), Exp3(), rounds=100))
+    >>> print(Match(Game([[3, 0], [1, 2]], name="mine"), (Ucb(), Exp3()), rounds=100))
     mine, ucb v exp3, 100 rounds
     """
 
-    game: Game  # what is played
-    row: Learner  # who plays the rows
-    column: Learner  # who plays the columns
+    game: AnyGame  # what is played
+    players: tuple[Learner, ...]  # who plays, seat by seat
     rounds: int  # of every run
 
     def __post_init__(self) -> None:
-        if not isinstance(self.game, Game):
+        if not isinstance(self.game, AnyGame):
             raise InputError(f"game is {shorten(self.game)}; accepted: a Game. For specs and files: Match.of(...).")
-        for seat, learner in (("row", self.row), ("column", self.column)):
+        if not isinstance(self.players, tuple) or len(self.players) != len(self.game.seats):
+            raise InputError(
+                f"players is {shorten(self.players)}; accepted: a tuple with a Learner for each seat of "
+                f"{self.game.name}, ({', '.join(self.game.seats)})."
+            )
+        for seat, learner in zip(self.game.seats, self.players, strict=True):
             if not isinstance(learner, Learner):
                 raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.of(...).")
         check_whole("rounds", self.rounds, 1, MOST_ROUNDS)
-        largest = max(map(abs, self.game.payoff_range))
+        largest = max(abs(end) for ends in self.game.ranges for end in ends)
         if largest > _MOST_PAYOFF:
             raise InputError(
                 f"{self.game.name} has payoffs or a payoff range up to {largest:.3g}; accepted in a match: at most "
                 f"{_MOST_PAYOFF:g}, so that they can be added up. Divide the payoffs by a constant."
             )
-        if all(isinstance(learner, Responder) for learner in self.learners):
+        responders = [learner for learner in self.players if isinstance(learner, Responder)]
+        if responders and len(self.players) != 2:
             raise InputError(
-                f"{self.row} v {self.column}: each would have to see the other's policy first; let one of them learn."
+                f"{responders[0]} answers the policy of one opponent, and {self.game.name} has {len(self.players)} "
+                "seats; pick another learner."
+            )
+        if len(responders) == 2:
+            raise InputError(
+                f"{self._pairing}: each would have to see the other's policy first; let one of them learn."
             )
 
     @classmethod
@@ -67,13 +79,28 @@ class Match:
         >>> print(match)
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
         """
-        return cls(parse_game(game, noise), parse_learner(row), parse_learner(column), rounds)
+        return cls(parse_game(game, noise), (parse_learner(row), parse_learner(column)), rounds)
 
     @property
-    def learners(self) -> tuple[Learner, Learner]:
-        """Who plays, seat by seat."""
-        return self.row, self.column
+    def row(self) -> Learner:
+        """The player in the first seat."""
+        return self.players[0]
+
+    @property
+    def column(self) -> Learner:
+        """The player in the second seat."""
+        return self.players[1]
+
+    def cost(self) -> float:
+        """Return about how many microseconds a round takes per run, by what the learners declare."""
+        widths = [space.width for space in self.game.spaces]
+        pairs = math.prod(widths)
+        return sum(player.cost(own, pairs // own) for player, own in zip(self.players, widths, strict=True))
+
+    @property
+    def _pairing(self) -> str:
+        return " v ".join(map(str, self.players))
 
     def __str__(self) -> str:
         rounds = f"{self.rounds} round{'s' * (self.rounds != 1)}"
-        return f"{self.game.spec or self.game.name}, {self.row} v {self.column}, {rounds}"
+        return f"{self.game.spec or self.game.name}, {self._pairing}, {rounds}"

@@ -14,7 +14,8 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.core.files import read_whole, write_whole
 from coebl.core.specs import files_in, split_spec, without_folder
-from coebl.engine.seated import Seated, build_seat
+from coebl.engine.table import Seated
+from coebl.games import Indices
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 1
@@ -82,9 +83,8 @@ class Player:
         self._history: list[tuple[int, int, float]] = []  # action, opponent's action or -1, reward
         self._action: int | None = None
         self._policy: Floats | None = None  # (actions,)
-        shape = self.actions, self.opponent_actions
-        seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
-        self._seated = Seated(self.learner, seat, [self.seed])
+        space = Indices(self.actions)
+        self._seated = Seated(self.learner, [self.seed], space, self.opponent_actions, self.horizon, self.payoff_range)
         self._seated.begin_block(1)
 
     @property

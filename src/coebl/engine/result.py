@@ -1,20 +1,25 @@
-"""What a simulation leaves behind."""
+"""The results of a simulation: the recorder, which collects them, and the result."""
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coebl.backend import Device
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import Device
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import Match
-from coebl.metrics import Metric
+from coebl.engine.table import Table
+from coebl.metrics import Block, Metric
 from coebl.plots import plot_runs
 from coebl.runs import Runs
 
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
     from matplotlib.axes import Axes
+
+Keep = Literal["actions", "rewards", "policies", "counts"]  # the first three of every round and seat
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,12 +46,11 @@ class Result:
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
     policies: list[Floats]  # of the last round, per seat: (runs, actions)
-    counts: Ints  # (runs, m, n), how often each pair was played
-    kept: dict[str, list[Floats | Ints]]  # what keep= asked for, per seat: (rounds, runs), policies (rounds, runs, m)
+    kept: dict[str, Any]  # what keep= asked for: counts (runs, m, n); the others per seat, (rounds, runs, ...)
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # name to the metric's class
     device: Device = "cpu"  # where it was computed
-    replayed: int = 0  # runs played again, because a graphics processor left a matrix of theirs unsolved
+    replayed: int = 0  # runs played again, because a GPU left a matrix of theirs unsolved
 
     @property
     def row_policy(self) -> Floats:
@@ -57,7 +63,7 @@ class Result:
         return self.policies[1]
 
     def with_runs(self, at: Ints, part: Result) -> Result:
-        """The same, with the runs of these numbers as another result has them.
+        """Return a copy in which the given runs are replaced by those of another result.
 
         Args:
             at: the numbers, increasing.
@@ -65,16 +71,18 @@ class Result:
         """
         if len(at) == len(self.seeds):
             return replace(part, replayed=len(at))
-        kept = {
+        kept: dict[str, Any] = {
             name: [_exchanged(*seats, at, 1) for seats in zip(whole, part.kept[name], strict=True)]
             for name, whole in self.kept.items()
+            if name != "counts"
         }
+        if "counts" in self.kept:
+            kept["counts"] = _exchanged(self.kept["counts"], part.kept["counts"], at, 0)
         return replace(
             self,
             replayed=len(at),
             metrics={name: _exchanged(whole, part.metrics[name], at, 1) for name, whole in self.metrics.items()},
             policies=[_exchanged(*seats, at, 0) for seats in zip(self.policies, part.policies, strict=True)],
-            counts=_exchanged(self.counts, part.counts, at, 0),
             kept=kept,
             seconds={phase: seconds + part.seconds[phase] for phase, seconds in self.seconds.items()},
         )
@@ -98,9 +106,9 @@ class Result:
     def _labelled(self) -> dict[str, Any]:
         """The tidy table, with who played what against whom in front."""
         table = self.columns()
-        game, row, column = self.match.game.spec or self.match.game.name, str(self.match.row), str(self.match.column)
-        rows = len(table["seed"])
-        return {"game": [game] * rows, "row": [row] * rows, "column": [column] * rows, **table}
+        game, rows = self.match.game, len(table["seed"])
+        players = {seat: [str(player)] * rows for seat, player in zip(game.seats, self.match.players, strict=True)}
+        return {"game": [game.spec or game.name] * rows, **players, **table}
 
     def to_pandas(self) -> pandas.DataFrame:
         """The tidy table as a pandas data frame."""
@@ -130,3 +138,92 @@ def _exchanged(whole: NDArray[Any], part: NDArray[Any], at: Ints, axis: int) -> 
     changed = whole.copy()
     changed[(slice(None),) * axis + (at,)] = part
     return changed
+
+
+class Recorder:
+    """Takes the blocks of a simulation, one after the other: metrics at the recorded rounds, and what is kept besides.
+
+    Args:
+        metrics: new ones.
+        rounds: those at which metrics are kept, increasing.
+        keep: what else is kept.
+    """
+
+    def __init__(self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep]) -> None:
+        self._metrics, self._rounds = metrics, rounds
+        self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
+        self._kept: dict[str, list[list[Floats | Ints]]] = {name: [] for name in keep if name != "counts"}
+        self._counts: Any = 0 if "counts" in keep else None  # (runs, m, n)
+        self._last: list[Floats] = []
+        self._seconds = 0.0
+
+    def take(self, block: Block) -> None:
+        """Measure a block, and keep what is asked for."""
+        started, to_host = time.perf_counter(), block.backend.to_host
+        first = block.first_round
+        inside = self._rounds[(self._rounds >= first) & (self._rounds < first + block.rounds)] - first
+        for metric in self._metrics:
+            self._recorded[metric.name].append(to_host(metric(block)[inside]))
+        if self._counts is not None:
+            self._counts = self._counts + _visits(block)
+        self._last = [policy[-1].copy() for policy in block.policies]
+        for name, parts in self._kept.items():
+            parts.append([to_host(array.copy()) for array in getattr(block, name)])
+        self._seconds += time.perf_counter() - started
+
+    def result(self, table: Table) -> Result:
+        """Return all that was recorded of the rounds that a table has played."""
+        to_host = table.backend.to_host
+        kept: dict[str, Any] = {
+            name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()
+        }
+        return Result(
+            match=table.match,
+            device=table.backend.device,
+            seeds=np.array(table.seeds),
+            rounds=self._rounds,
+            metrics={name: np.concatenate(parts) for name, parts in self._recorded.items()},
+            policies=[to_host(policy) for policy in self._last],
+            kept=kept if self._counts is None else kept | {"counts": to_host(self._counts)},
+            seconds=table.seconds | {"metrics": self._seconds},
+            classes={metric.name: type(metric) for metric in self._metrics},
+        )
+
+
+def _visits(block: Block) -> Ints:
+    """Return how often each joint action was played in a block: (runs, m, n)."""
+    shape = (block.runs, *(space.width for space in block.game.spaces))
+    pairs = np.ravel_multi_index((np.arange(block.runs, like=block.actions[0]), *block.actions), shape)
+    return np.bincount(pairs.ravel(), minlength=prod(shape)).reshape(shape)
+
+
+def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Collection[Keep]) -> None:
+    """Reject what cannot be kept, or does not fit into the machine's memory.
+
+    Args:
+        match: what will be played.
+        runs: the number of runs.
+        recorded: the number of rounds at which metrics are kept.
+        metrics: the number of metrics.
+        keep: what else is kept.
+    """
+    if isinstance(keep, str) or not set(keep) <= set(get_args(Keep)):
+        raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
+    widths = [space.width for space in match.game.spaces]
+    each = {"actions": len(widths), "rewards": len(widths), "policies": sum(widths)}  # numbers of a round
+    numbers = recorded * metrics + match.rounds * sum(each.get(name, 0) for name in keep)
+    numbers += prod(widths) * ("counts" in keep)
+    wanted, there = 2 * 8 * runs * numbers, _memory()  # twice: the parts, and the whole that is made of them
+    if wanted > there:
+        raise InputError(
+            f"this would keep {wanted / 2**30:.1f} GiB, and the machine has {there / 2**30:.1f}. "
+            'Record fewer rounds (record="log"), keep less, or take fewer seeds at a time.'
+        )
+
+
+def _memory() -> int:
+    """Return the bytes of memory of this machine."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 2**62

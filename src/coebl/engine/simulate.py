@@ -1,4 +1,4 @@
-"""Simulating a match: two learners, a game, a batch of runs."""
+"""Simulating a match: a game, its players, a batch of runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coebl.backend import Backend, Device, backend_for, is_out_of_memory
 from coebl.core.arrays import Ints
-from coebl.core.devices import Device, array_module, check_device, computing_on, is_out_of_memory
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.engine.match import Match
-from coebl.engine.recorder import Keep, Recorder, check_memory
-from coebl.engine.result import Result
+from coebl.engine.result import Keep, Recorder, Result, check_keep
 from coebl.engine.table import Table
 from coebl.games import Noise
 from coebl.games.registry import GameLike
@@ -24,7 +23,6 @@ from coebl.metrics import Metric, parse_metrics
 
 Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int k: every k-th
 
-_BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 256 * 2**20}  # policies kept before the metrics see them
 _MOST_BLOCK_ROUNDS = 256
 _BLOCK_MICROSECONDS = 1e6
 _MOST_AGAIN = 0.1  # of the runs, that are played again one by one: if there are more, all are
@@ -60,9 +58,10 @@ def simulate(
         record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
             the logarithm ("log"), or the "last". The last round is always kept.
         metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
-        keep: what else to keep of every round, out of "actions", "rewards" and "policies": see `Result.kept`.
+        keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", how often each
+            pair of actions was played: see `Result.kept`.
         block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB and takes
-            about a second, or fits into 256 MiB on a graphics processor.
+            about a second, or fits into 256 MiB on a GPU.
         progress: called with the number of rounds done, after every block.
         device: where to compute: "cpu", or "cuda" for a graphics processor, which pays for large games and many runs.
             The noise of a seed is the same on both; a learner's own random numbers differ.
@@ -77,107 +76,75 @@ def simulate(
     <Result of rps, ucb v exp3, 100 rounds, 5 runs: regret, pseudo_regret, exploitability>
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
-    count = len(parse_metrics(metrics, match.game, len(seed_list)))
-    check_memory(match, len(seed_list), count_recorded(record, match.rounds), count, keep)
+    backend = backend_for(device)
+    measured = parse_metrics(metrics, match.game, len(seed_list))
+    check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(measured), keep)
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
-        block_rounds = _fitting_rounds(match, len(seed_list), check_device(device))
+        block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_whole("block_rounds", block_rounds, 1)
-
-    def recorder(runs: int) -> Recorder:
-        return Recorder(parse_metrics(metrics, match.game, runs), recorded, keep)
-
-    with computing_on(check_device(device)), _memory_told(match, seed_list):
-        result, again = _play(Table(match, seed_list, device), recorder(len(seed_list)), block_rounds, progress)
+    with backend.computing(), _memory_told(match, seed_list, backend):
+        backend.defer_failures(len(seed_list))
+        recorder = Recorder(measured, recorded, keep)
+        result, again = _play(Table(match, seed_list, backend), recorder, block_rounds, progress)
         if len(again):
             some = [seed_list[run] for run in again]
-            replayed, _ = _play(Table(match, some, device, wait=True), recorder(len(again)), block_rounds)
+            recorder = Recorder([type(metric)(match.game, len(some)) for metric in measured], recorded, keep)
+            replayed, _ = _play(Table(match, some, backend_for(device)), recorder, block_rounds)
             result = result.with_runs(again, replayed)
     return result
 
 
-def _fitting_rounds(match: Match, runs: int, device: Device) -> int:
-    """How many rounds a block has: what fits into memory, and on the CPU, what takes about a second at most.
+def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
+    """Return how many rounds a block has: what fits into memory, and on the CPU, what takes about a second at most.
 
     So `progress` is called every few seconds, also where a round takes long. The time goes by the learners' costs.
     """
-    m, n = match.game.shape
-    fitting = min(_MOST_BLOCK_ROUNDS, _BLOCK_BYTES[device] // (8 * runs * (m + n)))
-    if device == "cpu":
-        with suppress(Exception):  # a learner of one's own may have any cost
-            a_round = runs * (match.row.cost(m, n) + match.column.cost(n, m))  # microseconds
-            fitting = min(fitting, int(_BLOCK_MICROSECONDS / a_round))
+    fitting = min(
+        _MOST_BLOCK_ROUNDS, backend.block_bytes // (8 * runs * sum(space.width for space in match.game.spaces))
+    )
+    if backend.device == "cpu":
+        with suppress(Exception):  # a custom learner may have any cost
+            fitting = min(fitting, int(_BLOCK_MICROSECONDS / (runs * match.cost())))
     return max(1, fitting)
 
 
 def _play(
     table: Table, recorder: Recorder, block_rounds: int, progress: Callable[[int], None] | None = None
 ) -> tuple[Result, Ints]:
-    """What comes of a table, and the runs that have to be played again: all, if they become too many."""
+    """Return the result of a table, and the runs that have to be played again: all, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
     for first in range(1, rounds + 1, block_rounds):
         length = min(block_rounds, rounds + 1 - first)
         recorder.take(table.play(first, length))
-        again = table.unsolved()
+        again = table.backend.unsolved()
         if len(again) > _MOST_AGAIN * runs:
             again = np.arange(runs)
             break
         if progress is not None:
             progress(first + length - 1)
-    result = Result(
-        match=table.match,
-        device=table.device,
-        seeds=np.array(table.seeds),
-        rounds=recorder.rounds,
-        metrics=recorder.metrics,
-        policies=recorder.last_policies,
-        counts=recorder.counts,
-        kept=recorder.kept,
-        seconds=table.seconds | {"metrics": recorder.seconds},
-        classes=recorder.classes,
-    )
-    return result, again
+    return recorder.result(table), again
 
 
 @contextmanager
-def _memory_told(match: Match, seeds: list[int]) -> Iterator[None]:
-    """Say in one line how many seeds would fit, if a graphics processor has too little memory for these."""
+def _memory_told(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
+    """Report in one line how many seeds would fit, if a GPU has too little memory for these."""
     try:
         yield
     except Exception as error:
         if not is_out_of_memory(error):
             raise
         traceback.clear_frames(error.__traceback__)  # which hold arrays of the table that did not fit
-        fit = _seeds_that_fit(match)
+        fit = backend.runs_that_fit(lambda runs: _play_a_round(match, runs, backend))
         raise InputError(
             f"{match}: {len(seeds):,} seeds do not fit into the memory of the graphics processor; accepted: "
             f"{fit} at a time. Take fewer seeds, or set seeds_per_cell in a study."
         ) from None
 
 
-def _seeds_that_fit(match: Match) -> str:
-    """About how many, from what a round of a few takes."""
-
-    def taken(runs: int) -> int:
-        pool.free_all_blocks()
-        before = pool.total_bytes()
-        Table(match, range(runs), "cuda").play(1, 1)
-        return int(pool.total_bytes() - before)
-
-    cupy = array_module("cuda")
-    pool = cupy.get_default_memory_pool()
-    try:
-        taken(1)  # kernels have memory of their own
-        each = max(1.0, (taken(96) - taken(32)) / 64)
-    except Exception as error:
-        if not is_out_of_memory(error):
-            raise
-        return "fewer than 96"
-    pool.free_all_blocks()
-    free, _ = cupy.cuda.runtime.memGetInfo()
-    if pool.get_limit():
-        free = min(free, pool.get_limit() - pool.total_bytes())
-    return f"about {max(1, int(0.8 * free / each)):,}"
+def _play_a_round(match: Match, runs: int, backend: Backend) -> None:
+    backend.defer_failures(runs)
+    Table(match, range(runs), backend).play(1, 1)
 
 
 def _read_arguments(

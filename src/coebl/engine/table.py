@@ -4,72 +4,255 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from math import prod
+from typing import NoReturn
 
 import numpy as np
 
-from coebl.core.arrays import Ints
-from coebl.core.devices import Device, array_module, on_host
+from coebl.backend import CPU, Backend, is_out_of_memory
+from coebl.backend.streams import NATURE, actions_key, fill_uniform, learner_key
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, where
 from coebl.engine.match import Match
-from coebl.engine.seated import PolicyError, Seated, build_seat
-from coebl.engine.streams import Stream, generator
-from coebl.games.game import SEATS
-from coebl.learners import Responder
+from coebl.games.spaces import Space
+from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
-_NOISE_AHEAD = 256
+_AHEAD = 256  # numbers of a run that are fetched at a time, of nature's and for the actions
+
+
+class PolicyError(CoeblError, ValueError):
+    """A learner returned something that is not a policy.
+
+    >>> from coebl import simulate
+    >>> class Careless(Learner):
+    ...     def policy(self, t):
+    ...         return np.array([[0.5, 0.5, 0.5]])
+    >>> simulate("rps", Careless(), "uniform", rounds=5, seeds=1)
+    Traceback (most recent call last):
+        ...
+    coebl.engine.table.PolicyError: Careless in the row seat, round 1, seed 0: its policy sums to 1.5; accepted: ...
+    """
+
+
+def build_seat(
+    learner: Learner,
+    seeds: Sequence[int],
+    shape: tuple[int, int],
+    horizon: int | None,
+    payoff_range: tuple[float, float],
+    *,
+    number: int = 0,
+    payoff: Floats | None = None,
+    backend: Backend = CPU,
+) -> Seat:
+    """Return the seat of a learner, with as much in it as the learner declares that it sees.
+
+    Args:
+        learner: who will sit there.
+        seeds: one per run.
+        shape: the numbers of its actions and of the opponent's.
+        horizon: the number of rounds, or None.
+        payoff_range: of its payoffs.
+        number: of the seat, which decides its streams of random numbers.
+        payoff: the true payoffs in own view, if they are known.
+        backend: where its arrays live.
+    """
+    actions, opponent_actions = shape
+    return Seat(
+        runs=len(seeds),
+        actions=actions,
+        opponent_actions=opponent_actions,
+        horizon=horizon,
+        payoff_range=payoff_range,
+        random=backend.random(seeds, learner_key(number)),
+        shown_payoff=payoff if "game" in learner.sees else None,
+        backend=backend,
+    )
+
+
+class Seated:
+    """A learner in its seat, with its streams, its clock, and a block of what it played.
+
+    Args:
+        learner: who sits there.
+        seeds: one per run.
+        space: of its actions.
+        opponent_actions: how many the opponent has.
+        horizon: the number of rounds, or None.
+        payoff_range: of its payoffs.
+        number: of the seat.
+        name: of the seat, for messages.
+        payoff: the true payoffs in own view. Without them, nothing that depends on them can be seen.
+        backend: where its arrays live.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        seeds: Sequence[int],
+        space: Space,
+        opponent_actions: int,
+        horizon: int | None,
+        payoff_range: tuple[float, float],
+        *,
+        number: int = 0,
+        name: str = "row",
+        payoff: Floats | None = None,
+        backend: Backend = CPU,
+    ) -> None:
+        hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
+        if payoff is None and hidden:
+            raise InputError(
+                f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
+            )
+        self.name = name
+        self.seeds = seeds
+        self.learner = learner
+        self.shape = len(seeds), space.width  # of its policies
+        self.seconds = 0.0  # that its learner has taken
+        self._space, self._backend = space, backend
+        self._against = None  # (opponent's actions, actions), what each action earns, for a learner that sees payoffs
+        if payoff is not None and "payoffs" in learner.sees:
+            self._against = backend.arrays.asarray(payoff).T
+        self._draws = backend.stream(seeds, actions_key(number), "uniform", fill_uniform, _AHEAD)
+        seat = build_seat(
+            learner,
+            seeds,
+            (space.width, opponent_actions),
+            horizon,
+            payoff_range,
+            number=number,
+            payoff=payoff,
+            backend=backend,
+        )
+        try:
+            self.learner = learner.seated(seat)
+        except (Exception, SystemExit) as error:
+            self._blame(error, "before the first round")
+
+    def begin_block(self, rounds: int) -> None:
+        """Make room for what is played in the next rounds."""
+        arrays, (runs, width) = self._backend.arrays, self.shape
+        self.policies: Floats = arrays.empty((rounds, runs, width))
+        self.actions: Ints = arrays.empty((rounds, runs), np.int64)
+        self.rewards: Floats = arrays.empty((rounds, runs))
+
+    def move(self, t: int, at: int, opponent: Seated | None = None) -> None:
+        """Ask the learner for its policies of round t, the block's round number `at`, against this opponent."""
+        started = time.perf_counter()
+        try:
+            if isinstance(self.learner, Responder) and opponent is not None:
+                policy = self.learner.respond(t, opponent.policies[at])
+            else:
+                policy = self.learner.policy(t)
+        except (Exception, SystemExit) as error:
+            self._blame(error, f"round {t}")
+        self.seconds += time.perf_counter() - started
+        if np.shape(policy) != self.shape:
+            raise PolicyError(
+                f"{self.learner} in the {self.name} seat returned a policy of shape {np.shape(policy)} in round {t}; "
+                f"accepted: (runs, actions) = {self.shape}."
+            )
+        self.policies[at] = policy
+
+    def draw(self, at: int) -> Ints:
+        """Draw the actions of a round: (runs,)."""
+        action: Ints = self._backend.draw(self._space, self.policies[at], self._draws.take(1))
+        self.actions[at] = action
+        return action
+
+    def observe(self, t: int, at: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+        """Show the learner what it sees of round t. The opponent's actions are None if they are not known."""
+        self.rewards[at] = reward
+        seen = Seen(
+            action,
+            reward,
+            opponent if "opponent" in self.learner.sees else None,
+            self._against[opponent] if self._against is not None else None,
+        )
+        started = time.perf_counter()
+        try:
+            self.learner.observe(t, seen)
+        except (Exception, SystemExit) as error:
+            self._blame(error, f"round {t}")
+        self.seconds += time.perf_counter() - started
+
+    def _blame(self, error: BaseException, when: str) -> NoReturn:
+        """Report where a custom learner went wrong; other errors are raised as they are.
+
+        A learner that ends the program is wrong too: with code 0 the program would seem to have succeeded.
+        """
+        line = where(error)
+        if isinstance(error, SystemExit) and not line:  # of an installed package
+            line = type(self.learner).__module__
+        if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
+            raise error
+        raise UserCodeError(
+            f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, {when})"
+        ) from error
+
+    def check(self, first: int, length: int) -> None:
+        """Reject the first policy of the block that is none. Runs that will be played again may have any.
+
+        Args:
+            first: the number of the block's first round.
+            length: how many rounds are checked.
+        """
+        policies = self.policies[:length]
+        good = self._backend.excuse(self._space.are_policies(policies))
+        if good.all():
+            return
+        at, run = (int(index) for index in self._backend.to_host(np.argwhere(~good))[0])
+        policy = self._backend.to_host(policies[at, run])
+        raise PolicyError(
+            f"{self.learner} in the {self.name} seat, round {first + at}, seed {self.seeds[run]}: its policy "
+            f"{self._space.fault(policy)}. It was {shorten(policy.tolist())}."
+        )
 
 
 class Table:
-    """Plays the rounds of every run of a batch, block by block.
+    """Plays the rounds of every run of a batch, block by block."""
 
-    A graphics processor leaves a matrix unsolved now and then. Whether it does is not known before it is done, and to
-    wait for that in every solve takes time. So the rest of such a run is void, and `unsolved` names it; unless `wait`
-    is true, and the processor solves what the other cannot.
-    """
-
-    def __init__(self, match: Match, seeds: Sequence[int], device: Device = "cpu", wait: bool = False) -> None:
+    def __init__(self, match: Match, seeds: Sequence[int], backend: Backend = CPU) -> None:
         self.match = match
         self.seeds = seeds
-        self.device: Device = device
+        self.backend = backend
         game = match.game
-        arrays = array_module(device)
-        self._unsolved = None if wait or device == "cpu" else arrays.zeros(len(seeds), bool)
-        self.seats = []
-        for name, learner in zip(SEATS, match.learners, strict=True):
-            payoff, payoff_range = game.own_view(name)
-            shape = payoff.shape[0], payoff.shape[1]
-            seat = build_seat(
-                learner,
-                seeds,
-                shape,
-                match.rounds,
-                payoff_range,
-                name=name,
-                payoff=payoff,
-                arrays=arrays,
-                unsolved=self._unsolved,
-            )
-            self.seats.append(Seated(learner, seat, seeds, name, payoff))
-        pairs = zip(self.seats, reversed(self.seats), strict=True)
+        self._widths = [space.width for space in game.spaces]
+        self._others = [[other for other in range(len(game.seats)) if other != seat] for seat in range(len(game.seats))]
+        self.seats = [self._seated(number) for number in range(len(game.seats))]
+        facing = [self.seats[others[0]] if len(others) == 1 else None for others in self._others]
+        pairs = zip(self.seats, facing, strict=True)
         self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # these move last
-        self._nature = Stream(
-            [generator(seed, "nature", "noise") for seed in seeds],
-            lambda random, out: np.copyto(out, game.noise.draw(random, out.size)),
-            ahead=_NOISE_AHEAD,
-            arrays=arrays,
+        self._nature = backend.stream(
+            seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size)), _AHEAD
         )
-        self._payoff = arrays.asarray(game.payoff)
+        self._rewards = backend.rewards_of(game)
         self._playing = 0.0  # seconds, the learners' included
+
+    def _seated(self, number: int) -> Seated:
+        """Seat a player. Its opponent has the joint actions of all the others."""
+        game = self.match.game
+        view = getattr(game, "own_view", None)
+        return Seated(
+            self.match.players[number],
+            self.seeds,
+            game.spaces[number],
+            prod(self._widths[other] for other in self._others[number]),
+            self.match.rounds,
+            game.ranges[number],
+            number=number,
+            name=game.seats[number],
+            payoff=None if view is None else view(game.seats[number]).payoff,
+            backend=self.backend,
+        )
 
     @property
     def seconds(self) -> dict[str, float]:
         """The time taken so far, by phase."""
         learners = {f"{seated.name} learner": seated.seconds for seated in self.seats}
         return learners | {"actions and rewards": self._playing - sum(learners.values())}
-
-    def unsolved(self) -> Ints:
-        """The numbers of the runs that have to be played again."""
-        return np.arange(0) if self._unsolved is None else np.flatnonzero(on_host(self._unsolved))
 
     def play(self, first: int, length: int) -> Block:
         """Play `length` rounds, starting with round `first`."""
@@ -83,21 +266,30 @@ class Table:
                     seated.move(first + at, at, facing)
                 played = at + 1
                 actions = [seated.draw(at) for seated in self.seats]
-                rewards = self.match.game.rewards(actions, self._nature.take(1)[:, 0], self._payoff)
-                for seated, own, opponent, reward in zip(self.seats, actions, actions[::-1], rewards, strict=True):
-                    seated.observe(first + at, at, own, opponent, reward)
+                rewards = self._rewards(actions, self._nature.take(1)[:, 0])
+                for seated, action, reward, others in zip(self.seats, actions, rewards, self._others, strict=True):
+                    seated.observe(first + at, at, action, self._joint_action(actions, others), reward)
         except PolicyError:
             raise
         except Exception:
-            self._check(first, played)  # most likely what a bad policy led to: then say that instead
+            self._check(first, played)  # most likely what a bad policy led to: then report that instead
             raise
         self._check(first, length)
         self._playing += time.perf_counter() - started
         policies, actions_played, rewards_seen = (
             [getattr(seated, part) for seated in self.seats] for part in ("policies", "actions", "rewards")
         )
-        return Block(self.match.game, first, policies, actions_played, rewards_seen)
+        return Block(self.match.game, first, policies, actions_played, rewards_seen, self.backend)
+
+    def _joint_action(self, actions: Sequence[Ints], others: Sequence[int]) -> Ints | None:
+        """Return the number of the joint action of some seats, (runs,): the last of them varies fastest."""
+        if len(others) == 1:
+            return actions[others[0]]
+        if not others:
+            return None
+        joint: Ints = np.ravel_multi_index([actions[seat] for seat in others], [self._widths[seat] for seat in others])
+        return joint
 
     def _check(self, first: int, length: int) -> None:
         for seated in self.seats:
-            seated.check(first, length, self._unsolved)
+            seated.check(first, length)

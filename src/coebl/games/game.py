@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats, Ints, check_payoff
 from coebl.core.errors import InputError, printable, shorten
 from coebl.games.noise import Noise, parse_noise
+from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
     from coebl.games.equilibria import Equilibria
@@ -32,8 +34,35 @@ class View(NamedTuple):
     payoff_range: tuple[float, float]
 
 
-class Game:
-    """A two-player zero-sum game in matrix form.
+Range = tuple[float, float]  # the ends between which payoffs are known to lie
+
+
+@runtime_checkable
+class AnyGame(Protocol):
+    """All that the engine needs of a game. What else a game has, such as a value, is for the metrics that need it."""
+
+    name: str  # what it is called in tables and messages
+    spec: str | None  # the spec that makes it, if one does
+    noise: Noise  # of which nature's numbers are drawn, one per run and round
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The names of the seats."""
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The actions of each seat."""
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The known range of each seat's payoffs."""
+
+    def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
+        """Return the reward of each seat, (runs,), from the actions of all seats and nature's numbers, each (runs,)."""
+
+
+class MatrixGame:
+    """A two-player zero-sum game in matrix form: `coebl.Game`.
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
 
@@ -55,6 +84,8 @@ class Game:
     >>> game.value, game.solution.row
     (1.5, array([0.25, 0.75]))
     """
+
+    seats: ClassVar[tuple[SeatName, SeatName]] = SEATS
 
     def __init__(
         self,
@@ -82,6 +113,17 @@ class Game:
         """The numbers of actions, of the row player and of the column player."""
         m, n = self.payoff.shape
         return m, n
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The actions of each seat."""
+        return tuple(map(Indices, self.payoff.shape))
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The known range of each seat's payoffs."""
+        low, high = self.payoff_range
+        return (low, high), (0.0 - high, 0.0 - low)
 
     @cached_property
     def solution(self) -> Solution:
@@ -124,12 +166,12 @@ class Game:
                [ 0., -2.],
                [-5., -4.]])
         """
-        low, high = self.payoff_range
+        row, column = self.ranges
         if seat == "row":
-            return View(self.payoff, (low, high))
+            return View(self.payoff, row)
         if seat != "column":
             raise InputError(f'seat is {seat!r}; accepted: "row" or "column".')
-        return View(np.ascontiguousarray(0.0 - self.payoff.T), (0.0 - high, 0.0 - low))
+        return View(np.ascontiguousarray(0.0 - self.payoff.T), column)
 
     def rewards(self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None) -> tuple[Floats, Floats]:
         """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,).
@@ -137,30 +179,37 @@ class Game:
         Args:
             actions: per seat: (runs,).
             draw: nature's numbers, from `Noise.draw`: (runs,).
-            payoff: the game's own, on the device where the actions are; None on the processor.
+            payoff: the game's payoffs, on the device where the actions are; None on the CPU.
         """
         payoffs = self.payoff if payoff is None else payoff
         reward = self.noise.reward(payoffs[tuple(actions)], draw, self.payoff_range)
         return reward, -reward
 
-    def with_noise(self, noise: str | Noise) -> Game:
+    def with_noise(self, noise: str | Noise) -> MatrixGame:
         """The same game seen through another noise.
 
         Args:
             noise: a spec, or a `Noise`.
         """
-        return Game(
-            self.payoff,
-            name=self.name,
-            row_labels=self.row_labels,
-            column_labels=self.column_labels,
-            noise=noise,
-            payoff_range=self.payoff_range,
-            spec=self.spec,
-        )
+        return self._with(noise=parse_noise(noise))
+
+    def renamed(self, name: str, spec: str | None = None) -> MatrixGame:
+        """The same game under another name.
+
+        Args:
+            name: what it is called in tables and messages.
+            spec: the spec that makes it, if one does.
+        """
+        return self._with(name=name, spec=spec)
+
+    def _with(self, **changes: Any) -> MatrixGame:
+        """A copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium, if known."""
+        changed = copy.copy(self)
+        vars(changed).update(changes)
+        return changed
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Game:
+    def read(cls, path: str | os.PathLike[str]) -> MatrixGame:
         """The game in a file: .csv, .npy, .json or .nfg.
 
         Args:
@@ -181,7 +230,7 @@ class Game:
         write_game(self, path)
 
     @classmethod
-    def from_openspiel(cls, game: Any) -> Game:
+    def from_openspiel(cls, game: Any) -> MatrixGame:
         """The game of a pyspiel game, or of the name of one such as "matrix_rps".
 
         Args:
@@ -198,7 +247,7 @@ class Game:
         return to_openspiel(self)
 
     @classmethod
-    def from_nashpy(cls, game: Any) -> Game:
+    def from_nashpy(cls, game: Any) -> MatrixGame:
         """The game of a nashpy.Game.
 
         Args:
@@ -215,7 +264,7 @@ class Game:
         return to_nashpy(self)
 
     @classmethod
-    def from_gambit(cls, game: Any) -> Game:
+    def from_gambit(cls, game: Any) -> MatrixGame:
         """The game of a pygambit.Game.
 
         Args:
@@ -248,7 +297,7 @@ class Game:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Game) and self._content() == other._content()
+        return isinstance(other, MatrixGame) and self._content() == other._content()
 
     def __hash__(self) -> int:
         return hash(self._content())
@@ -272,6 +321,10 @@ class Game:
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=False)) for line in table]
         title = f"{printable(self.spec or self.name)}: {m} x {n}, payoffs to the row player, noise {self.noise}"
         return "\n".join([title, *lines])
+
+
+Game = MatrixGame
+"""The name that users write."""
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:

@@ -97,10 +97,8 @@ def _find_game(spec: str | os.PathLike[str]) -> Game:
     made: object = entry.make(**arguments)
     if not isinstance(made, Game) and not _is_matrix(made):
         raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
-    game = _as_game(made)
-    game.spec = entry.write(arguments)
-    game.name = without_folder(game.spec)
-    return game
+    canonical = entry.write(arguments)
+    return _as_game(made).renamed(without_folder(canonical), canonical)
 
 
 def is_path(text: str) -> bool:

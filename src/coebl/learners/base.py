@@ -13,7 +13,7 @@ Everything is in own view: own actions are the rows, the own reward is to be max
 Rules that `coebl.testing.check_learner` holds a learner to:
 
 - A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs; no `@`,
-  whose rounding depends on the size of the batch (use `numpy.einsum`).
+  whose rounding depends on the size of the batch (use `seat.einsum`).
 - Arrays and random numbers come from the seat, `seat.zeros(3)` and `seat.random.normal(3)` for instance, and from
   nowhere else. NumPy's functions are then called on these arrays, whatever device they are on.
 - A learner sees what it declares in `sees`, no more: asking for anything else is an error.
@@ -26,17 +26,18 @@ import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND
 from coebl.core.specs import Entry
 from coebl.learners.registry import LEARNERS
-from coebl.solver import BatchSolution, Maximin
+from coebl.solver import BatchSolution
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 """What a learner may declare in `sees`."""
@@ -94,26 +95,24 @@ class Seat:
     horizon: int | None  # the number of rounds, None if it is not known
     payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
-    offers: frozenset[Sight] = frozenset(SIGHTS)  # what can be seen from here
-    shown: Floats | None = None  # (actions, opponent_actions), the true payoffs, for a learner that sees the game
-    arrays: Any = np  # the library of its arrays: NumPy, or CuPy on a graphics processor
-    unsolved: Any = None  # (runs,), on a graphics processor: marks the runs that will be played again (`CudaMaximin`)
+    shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
+    backend: Backend = CPU  # where its arrays live: NumPy on the CPU, or CuPy on a GPU
 
     @property
     def payoff(self) -> Floats:
         """The true payoffs in own view, (actions, opponent_actions), for a learner that declares that it sees them."""
-        if self.shown is None:
+        if self.shown_payoff is None:
             raise InputError('seat.payoff is asked for and not declared; write sees = {"game"} in the class.')
-        return self.shown
+        return self.shown_payoff
 
     def zeros(self, *shape: int) -> Floats:
         """An array of zeros, (runs, *shape)."""
-        zeros: Floats = self.arrays.zeros((self.runs, *shape))
+        zeros: Floats = self.backend.arrays.zeros((self.runs, *shape))
         return zeros
 
     def full(self, value: float, *shape: int) -> Floats:
         """An array of this value, (runs, *shape)."""
-        filled: Floats = self.arrays.full((self.runs, *shape), value)
+        filled: Floats = self.backend.arrays.full((self.runs, *shape), value)
         return filled
 
     def array(self, values: ArrayLike) -> Floats:
@@ -122,12 +121,12 @@ class Seat:
         Args:
             values: numbers, or a list of them.
         """
-        array: Floats = self.arrays.asarray(values, np.float64)
+        array: Floats = self.backend.arrays.asarray(values, np.float64)
         return array
 
     def arange(self, count: int) -> Ints:
         """0, 1, 2, ..., (count,)."""
-        numbers: Ints = self.arrays.arange(count)
+        numbers: Ints = self.backend.arrays.arange(count)
         return numbers
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
@@ -141,6 +140,16 @@ class Seat:
     @cached_property
     def _every_run(self) -> Ints:
         return self.arange(self.runs)
+
+    def einsum(self, subscripts: str, *operands: Floats) -> Floats:
+        """`numpy.einsum`, with sums whose order does not depend on the batch, on any device.
+
+        Args:
+            subscripts: as in `numpy.einsum`, such as "ri,rij->rj".
+            *operands: arrays of floats.
+        """
+        product: Floats = self.backend.einsum(subscripts, *operands)
+        return product
 
     def unit(self, reward: Floats) -> Floats:
         """Rewards mapped to [0, 1] by the known range; noise may take them outside, and nothing is clipped.
@@ -185,11 +194,7 @@ class Seat:
         shape = self.runs * each, self.actions, self.opponent_actions
         preference: Literal["first"] | Callable[[], Floats]
         preference = partial(self.tie_weights, each) if ties == "random" else "first"
-        if self.arrays is np:
-            return Maximin(shape, ties=preference, many_ties=many_ties, remember=remember)
-        from coebl.solver.cuda import CudaMaximin
-
-        return CudaMaximin(shape, ties=preference, many_ties=many_ties, unsolved=self.unsolved, each=each)
+        return self.backend.maximin(shape, preference, many_ties, each, remember)
 
     def tie_weights(self, each: int) -> Floats:
         """New random preferences over the own actions: (runs * each, actions)."""
@@ -290,9 +295,6 @@ class Learner:
         Args:
             seat: where it would sit.
         """
-        hidden = [SIGHTS[sight] for sight in SIGHTS if sight in self.sees and sight not in seat.offers]
-        if hidden:
-            return f"{self} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
         if self.needs_horizon and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return None

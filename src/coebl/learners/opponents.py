@@ -162,7 +162,7 @@ class BestResponse(Responder):
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         """All weight on argmax_i (A y)_i: (runs, m) from y of shape (runs, k)."""
-        earned: Floats = np.einsum("ij,rj->ri", self.payoff, opponent_policy)
+        earned = self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy)
         answer = np.zeros_like(earned)
         answer[self.seat.at(earned.argmax(axis=-1))] = 1
         return answer

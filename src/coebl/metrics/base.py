@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import getattr_static
 from math import inf
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import running_sums
 from coebl.core.errors import InputError
-from coebl.games import Game
+from coebl.games import AnyGame
 from coebl.games.game import SEATS
+
+Need = Literal["value", "payoffs", "equilibrium"]
+_NEEDS: dict[Need, tuple[str, str]] = {  # the attribute of a game, and what it is called
+    "value": ("value", "a value"),
+    "payoffs": ("own_view", "a matrix of payoffs"),
+    "equilibrium": ("unique_equilibrium", "a known equilibrium"),
+}
 
 
 @dataclass(frozen=True)
 class Block:
     """Consecutive rounds of every run of a batch: rounds on axis 0, runs on axis 1. Lists have the row seat first.
 
+    >>> from coebl import Game
     >>> half, game = np.full((1, 1, 2), 0.5), Game([[3.0, 0.0], [1.0, 2.0]])  # one round of one run
     >>> actions, rewards = [np.array([[0]]), np.array([[1]])], [np.array([[0.2]]), np.array([[-0.2]])]
     >>> block = Block(game, 1, [half, half], actions, rewards)
@@ -28,11 +37,12 @@ class Block:
     (array([[0.2]]), array([[0.]]), array([[1.5]]))
     """
 
-    game: Game  # the game that is played
+    game: Any  # the game that is played, an `AnyGame` that has what the metric needs
     first_round: int  # rounds count from 1
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
     actions: Sequence[Ints]  # per seat: (rounds, runs)
     rewards: Sequence[Floats]  # per seat: (rounds, runs), as observed
+    backend: Backend = CPU  # where these arrays live
 
     @property
     def rounds(self) -> int:
@@ -65,9 +75,11 @@ class Metric:
     >>> class Surprise(Metric):
     ...     name = "surprise"
     ...     definition = "abs(r_t - A[a_t, b_t]): how far noise moved the reward"
+    ...     needs = {"payoffs"}
     ...
     ...     def __call__(self, block):
     ...         return abs(block.reward - block.outcomes.earned)
+    >>> from coebl import Game
     >>> from coebl.metrics import parse_metrics
     >>> [metric] = parse_metrics([Surprise], Game([[3, 0], [1, 2]]), runs=50)
     """
@@ -78,17 +90,19 @@ class Metric:
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
     meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
+    needs: ClassVar[Collection[Need]] = frozenset()  # of a game, beyond what every game has
+    seat: ClassVar[int | None] = None  # the number of the seat that it is about; None: all of them
     cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
     signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # between which it lies in every game; means and intervals too
     in_payoffs: ClassVar[bool] = False  # whether it is in units of the payoffs, as a regret is
     within_range: ClassVar[bool] = False  # whether it is at most as large as the range of the payoffs is wide
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         reason = self.refusal(game)
         if reason:
             raise InputError(reason)
-        self.game = game
+        self.game: Any = game  # has what is needed
         self.runs = runs
 
     @classmethod
@@ -104,13 +118,24 @@ class Metric:
         return max(low, least), min(high, largest, width if cls.within_range else inf)
 
     @classmethod
-    def refusal(cls, game: Game) -> str | None:
+    def refusal(cls, game: Any) -> str | None:
         """Why the metric makes no sense for a game, on one line; None if it does."""
+        for need in _NEEDS:
+            if need in cls.needs and (missing := _missing(game, need)):
+                return f"{cls.name} needs a game with {missing}; pick another metric."
+        if cls.seat is not None and cls.seat >= len(game.seats):
+            return f"{cls.name} is about seat {cls.seat}, and {game.name} has {len(game.seats)}; pick another metric."
         return None
 
     def __call__(self, block: Block) -> Floats:
         """The metric in every round of the block: (rounds, runs)."""
         raise NotImplementedError
+
+
+def _missing(game: Any, need: Need) -> str:
+    """Return what a game lacks, in words, or nothing. It is not computed to find out."""
+    attribute, words = _NEEDS[need]
+    return "" if getattr_static(game, attribute, None) is not None else f"{words}, which {game.name} does not have"
 
 
 class Outcomes:
@@ -130,8 +155,10 @@ class Outcomes:
     """
 
     def __init__(self, block: Block) -> None:
+        if missing := _missing(block.game, "payoffs"):
+            raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
-        self._game = block.game
+        self._game, self._backend = block.game, block.backend
         self._policies = [contiguous(policy) for policy in block.policies]
         self._actions = block.actions
         self._payoffs: dict[int, Floats] = {}
@@ -142,7 +169,7 @@ class Outcomes:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
             matrix = contiguous(self._view(seat).T)
-            self._payoffs[seat] = np.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
+            self._payoffs[seat] = self._backend.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
         return self._payoffs[seat]
 
     def hindsight(self, seat: int) -> Floats:
@@ -152,7 +179,7 @@ class Outcomes:
     @cached_property
     def expected(self) -> Floats:
         """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
-        expected: Floats = -np.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
+        expected: Floats = -self._backend.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
         return expected
 
     @cached_property
@@ -178,6 +205,7 @@ class RunningSum:
         runs: how many runs the batch has.
 
     >>> rewards = np.array([[1.0], [2.0], [4.0]])  # three rounds of one run
+    >>> from coebl import Game
     >>> add_up = RunningSum(runs=1)
     >>> add_up(Block(Game([[1.0]]), 1, [], [], [rewards]), rewards).ravel()
     array([1., 3., 7.])
@@ -199,7 +227,7 @@ class RunningSum:
             raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
         if self._total is None:
             self._total = np.zeros_like(terms[:1])
-        sums: Floats = running_sums(self._total, terms)
+        sums: Floats = block.backend.running_sums(self._total, terms)
         self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
         self._round += block.rounds
         return sums
@@ -220,7 +248,7 @@ class Total(Metric):
 
     cumulative = True
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
         self._sum = RunningSum(runs)
 

@@ -7,13 +7,13 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 from __future__ import annotations
 
 from math import inf
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
+from coebl.backend import Backend
 from coebl.core.arrays import Floats
-from coebl.core.devices import rel_entr
-from coebl.games import Game
+from coebl.games import AnyGame
 from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
 
@@ -24,6 +24,8 @@ _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; s
 class Regret(Total):
     """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
 
+    needs = frozenset({"value"})
+    seat = 0
     title = "Regret"
     definition = "sum of V - r_t"
     in_payoffs = True
@@ -33,13 +35,16 @@ class Regret(Total):
 
     def terms(self, block: Block) -> Floats:
         """V - r_t."""
-        return self.game.value - block.reward
+        regret: Floats = self.game.value - block.reward
+        return regret
 
 
 @METRICS.add("pseudo_regret")
 class PseudoRegret(Total):
     """As regret, without its noise: same expectation, far smaller variance."""
 
+    needs = frozenset({"value", "payoffs"})
+    seat = 0
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     in_payoffs = True
@@ -49,13 +54,16 @@ class PseudoRegret(Total):
 
     def terms(self, block: Block) -> Floats:
         """V - x_t' A y_t."""
-        return self.game.value - block.outcomes.expected
+        regret: Floats = self.game.value - block.outcomes.expected
+        return regret
 
 
 @METRICS.add("absolute_regret")
 class AbsoluteRegret(Total):
     """The paper's first measure, as its text defines it."""
 
+    needs = frozenset({"value"})
+    seat = 0
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
     in_payoffs = True
@@ -65,7 +73,8 @@ class AbsoluteRegret(Total):
 
     def terms(self, block: Block) -> Floats:
         """The size of V - r_t."""
-        return np.abs(self.game.value - block.reward)
+        size: Floats = np.abs(self.game.value - block.reward)
+        return size
 
 
 @METRICS.add("regret_magnitude")
@@ -87,6 +96,8 @@ class RegretMagnitude(Regret):
 class AbsolutePseudoRegret(Total):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
+    needs = frozenset({"value", "payoffs"})
+    seat = 0
     title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
     in_payoffs = True
@@ -96,19 +107,26 @@ class AbsolutePseudoRegret(Total):
 
     def terms(self, block: Block) -> Floats:
         """The size of V - x_t' A y_t."""
-        return np.abs(self.game.value - block.outcomes.expected)
+        size: Floats = np.abs(self.game.value - block.outcomes.expected)
+        return size
 
 
 class _Distance(Metric):
     """A distance of both policies to the equilibrium, which must be the only one."""
 
-    def __init__(self, game: Game, runs: int) -> None:
+    needs = frozenset({"equilibrium"})
+
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
-        self._equilibrium = [_without_rounding(strategy) for strategy in (game.solution.row, game.solution.column)]
+        solution = self.game.solution
+        self._equilibrium = [_without_rounding(strategy) for strategy in (solution.row, solution.column)]
 
     @classmethod
-    def refusal(cls, game: Game) -> str | None:
+    def refusal(cls, game: Any) -> str | None:
         """Why there is no one equilibrium to measure from."""
+        reason = super().refusal(game)
+        if reason:
+            return reason
         unique = game.unique_equilibrium
         if unique.answer == "yes":
             return None
@@ -118,13 +136,16 @@ class _Distance(Metric):
             "Use exploitability instead."
         )
 
-    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """From (rounds, runs, actions) and (actions,): (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
         equilibrium = [np.asarray(strategy, like=block.reward) for strategy in self._equilibrium]
-        row, column = map(self.distance, map(contiguous, block.policies), equilibrium)
+        row, column = (
+            self.distance(contiguous(policy), strategy, block.backend)
+            for policy, strategy in zip(block.policies, equilibrium, strict=True)
+        )
         return row + column
 
 
@@ -143,9 +164,9 @@ class KullbackLeibler(_Distance):
     meaning = "How far both policies are from the equilibrium; infinite outside its support."
     bounds = (0, inf)
 
-    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """The sum of a ln(a / b)."""
-        divergence: Floats = rel_entr(policy, equilibrium).sum(axis=-1)
+        divergence: Floats = backend.rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 
 
@@ -159,7 +180,7 @@ class TotalVariation(_Distance):
     meaning = "Total variation, how far both policies are from the equilibrium: 0 is there, 2 is as far as can be."
     bounds = (0, 2)
 
-    def distance(self, policy: Floats, equilibrium: Floats) -> Floats:
+    def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
         """Half the sum of abs(a - b)."""
         distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
         return distance
@@ -169,6 +190,7 @@ class TotalVariation(_Distance):
 class Exploitability(Metric):
     """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
 
+    needs = frozenset({"payoffs"})
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     in_payoffs = True
@@ -187,6 +209,7 @@ class Exploitability(Metric):
 class AverageExploitability(Metric):
     """The exploitability of the averages of all policies so far."""
 
+    needs = frozenset({"payoffs"})
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
     in_payoffs = True
@@ -194,7 +217,7 @@ class AverageExploitability(Metric):
     meaning = "The same for the policies averaged over the rounds so far."
     bounds = (0, inf)
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
         self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
@@ -211,21 +234,23 @@ class AverageExploitability(Metric):
 class ExternalRegret(Metric):
     """How much more the best fixed row would have earned in hindsight, without noise."""
 
+    needs = frozenset({"payoffs"})
     title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
     in_payoffs = True
     meaning = "How much more the best fixed row would have earned, in hindsight."
     cumulative = True
-    seat: ClassVar[int] = 0
+    seat = 0
 
-    def __init__(self, game: Game, runs: int) -> None:
+    def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
         self._hindsight, self._earned = RunningSum(runs), RunningSum(runs)
 
     def __call__(self, block: Block) -> Floats:
-        best: Floats = self._hindsight(block, block.outcomes.hindsight(self.seat)).max(axis=-1)
+        seat = self.seat or 0
+        best: Floats = self._hindsight(block, block.outcomes.hindsight(seat)).max(axis=-1)
         earned = self._earned(block, block.outcomes.earned)
-        return best - (earned if self.seat == 0 else -earned)
+        return best - (earned if seat == 0 else -earned)
 
 
 @METRICS.add("column_external_regret")

@@ -9,7 +9,7 @@ from typing import Any
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
-from coebl.games import Game
+from coebl.games import AnyGame
 from coebl.metrics.base import Metric
 
 
@@ -24,12 +24,13 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal
 """The metrics by name: `@METRICS.add(name)` above a class adds one."""
 
 
-def parse_metrics(names: Sequence[str | type[Metric]], game: Game, runs: int) -> list[Metric]:
+def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int) -> list[Metric]:
     """Fresh metrics for a batch of runs, in the order of their names; a name given twice counts once.
 
     "all" stands for every registered metric that the game allows. A metric may also be given as its class, or as
     path/to/file.py:Name.
 
+    >>> from coebl import Game
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
     ['regret', 'tv']
     """

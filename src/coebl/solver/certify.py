@@ -20,20 +20,6 @@ Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or
 # payoffs that are almost equal become equal, which the kernels like better.
 _GRID = 2.0**30
 
-_fallbacks = 0
-
-
-def fallback_count() -> int:
-    """The number of matrices that this process has handed to HiGHS because no kernel could certify an answer.
-
-    >>> from coebl.solver import solve
-    >>> before = fallback_count()
-    >>> value = solve([[3, 0], [1, 2]]).value
-    >>> fallback_count() - before
-    0
-    """
-    return _fallbacks
-
 
 def rescue(
     batch: Floats,
@@ -52,7 +38,6 @@ def rescue(
         InputError: the payoffs of a run are not finite.
         SolveError: no method came within MOST_GAP.
     """
-    global _fallbacks
     fallbacks = 0
     for run in np.flatnonzero(~(np.abs(gap) <= MOST_GAP)):
         low, high = batch[run].min(), batch[run].max()
@@ -73,7 +58,6 @@ def rescue(
         (row[run], column[run], pivots[run]), lower, upper = certified
         gap[run] = upper - lower
         value[run] = low + 0.5 * (lower + upper) * span
-    _fallbacks += fallbacks
     return fallbacks
 
 

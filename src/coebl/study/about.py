@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import coebl
-from coebl.core.devices import Device, device_versions
+from coebl.backend import Device, backend_for
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import files_in, split_spec, without_folder
@@ -197,7 +197,7 @@ _DESCRIPTION: dict[str, Callable[[object], bool]] = {
 
 def versions(device: Device = "cpu") -> dict[str, str]:
     """The versions of everything that the numbers may depend on."""
-    return device_versions(device) | {
+    return backend_for(device).versions | {
         "coebl": coebl.__version__,
         "numpy": np.__version__,
         "numba": packages.version("numba"),

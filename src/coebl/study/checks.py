@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coebl.core.errors import InputError, reason_of, shorten
 from coebl.core.specs import split_spec, without_folder
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import SUFFIXES, Game, parse_game, read_game
 from coebl.games.game import SeatName
 from coebl.learners import Learner
@@ -130,6 +130,6 @@ def _refusal(learner: Learner, name: SeatName, game: Game, rounds: int) -> str |
     payoff, payoff_range = game.own_view(name)
     shape = payoff.shape[0], payoff.shape[1]
     try:
-        return learner.refusal(build_seat(learner, [0], shape, rounds, payoff_range, name=name, payoff=payoff))
+        return learner.refusal(build_seat(learner, [0], shape, rounds, payoff_range, payoff=payoff))
     except Exception as error:  # a learner in a file is anybody's code
         return reason_of(error)

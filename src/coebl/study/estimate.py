@@ -87,9 +87,7 @@ def _cost(cell: Cell, shape: tuple[int, int]) -> float:
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
     """Between how many seconds a match takes, by what its learners declare alone."""
-    m, n = match.game.shape
-    cost = match.row.cost(m, n) + match.column.cost(n, m)
-    seconds = 1e-6 * match.rounds * (_ROUND + runs * cost)
+    seconds = 1e-6 * match.rounds * (_ROUND + runs * match.cost())
     return seconds / _DECLARED, seconds * _DECLARED
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from coebl.core.devices import DEVICES, Device
+from coebl.backend import DEVICES, Device
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.specs import move_files, split_spec
 from coebl.engine import Record

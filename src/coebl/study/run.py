@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coebl.core.devices import array_module
+from coebl.backend import backend_for, compile_normals
 from coebl.core.errors import InputError, printable
 from coebl.core.text import one_line
-from coebl.engine.normals import compile_normals
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
 from coebl.study.cell import Cell
@@ -178,7 +177,7 @@ def _is_new(folder: Path) -> bool:
 def _check_usable(cells: Iterable[Cell]) -> None:
     """Refuse cells of a device that cannot be used here."""
     for device in {cell.device for cell in cells}:
-        array_module(device)
+        backend_for(device)
 
 
 def _shared_counter() -> Any:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from coebl.core.devices import Device, check_device
+from coebl.backend import Device, check_device
 from coebl.core.errors import InputError, nearest
 from coebl.core.files import read_whole
 from coebl.engine.match import MOST_ROUNDS

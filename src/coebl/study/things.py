@@ -25,7 +25,7 @@ def things_of(labels: Mapping[str, str], result: Result, metrics: Iterable[str])
     classes = {metric.name: metric for metric in all_metrics()}
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     return {
-        "game": {"payoff_range": [float(end) for end in result.match.game.payoff_range]},
+        "game": {"payoff_range": [float(end) for end in result.match.game.ranges[0]]},
         "learners": {spec: _of_learner(learner, spec) for spec, learner in seats},
         "metrics": {name: _of_metric(classes[name]) for name in result.metrics if name in classes},
     }

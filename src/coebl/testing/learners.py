@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
 from coebl.engine import Match, simulate
-from coebl.engine.seated import build_seat
+from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
@@ -59,7 +59,7 @@ def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: 
     game = Game(payoff, payoff_range=(-1.0, 1.0))
     uniform = parse_learner("uniform")
     pair = (learner, uniform) if name == "row" else (uniform, learner)
-    result = simulate(Match(game, *pair, rounds), seeds, record="last", metrics=["regret"], keep=["policies"])
+    result = simulate(Match(game, pair, rounds), seeds, record="last", metrics=["regret"], keep=["policies"])
     policies: Floats = np.asarray(result.kept["policies"][SEATS.index(name)], np.float64)
     return policies
 
@@ -71,7 +71,7 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
         payoff = np.random.default_rng(shape).uniform(-1, 1, size=shape)
         view = Game(payoff, payoff_range=(-1.0, 1.0)).own_view(name)
         m, k = view.payoff.shape
-        seat = build_seat(learner, [0], (m, k), rounds, view.payoff_range, name=name, payoff=view.payoff)
+        seat = build_seat(learner, [0], (m, k), rounds, view.payoff_range, payoff=view.payoff)
         if learner.refusal(seat) is None:
             games[title] = payoff
     return games
@@ -96,7 +96,7 @@ def _batch(learner: Learner) -> str | None:
             if len(differing):
                 return (
                     f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round "
-                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with numpy.einsum, not @"
+                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with seat.einsum, not @"
                 )
     return None
 

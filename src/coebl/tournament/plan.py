@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from coebl.core.devices import Device
+from coebl.backend import Device
 from coebl.core.errors import InputError, check_whole
 from coebl.core.specs import files_in, move_files, split_spec
 from coebl.core.text import counted

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from coebl.backend import CPU, Backend
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.devices import put, take
 from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.mutation import Mutation
 from coebl.learners.evolution.recombination import Recombination
@@ -72,7 +72,7 @@ class Breeder:
         bonus: the optimism that visits leave, of the shape of the visits that it is given.
         number: how many mutants are bred in a round.
 
-    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
     >>> learner = Coebl(population="pool:mutants=5")
     >>> seat = build_seat(learner, seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
@@ -108,9 +108,10 @@ class Breeder:
             seen: what the learner was shown.
         """
         at = self._belief.add(seen.action, seen.opponent, seen.reward)
-        count = take(self._belief.count, at)
-        put(self._centre, at, take(self._belief.mean, at) + self._bonus(count))
-        put(self._deviation, at, self._mutation.deviation(self.seat, count))
+        backend = self.seat.backend
+        count = backend.take(self._belief.count, at)
+        backend.put(self._centre, at, backend.take(self._belief.mean, at) + self._bonus(count))
+        backend.put(self._deviation, at, self._mutation.deviation(self.seat, count))
 
     def means(self) -> Floats:
         """The estimates, without bonus and mutation: (runs, m, k)."""
@@ -171,7 +172,7 @@ class Breeder:
 class Generation(NamedTuple):
     """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth.
 
-    >>> from coebl.engine.seated import build_seat
+    >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
     >>> seat = build_seat(Coebl(), seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
     >>> learner = Coebl().seated(seat)
@@ -216,7 +217,7 @@ class Generation(NamedTuple):
         """
         individuals = (self.parents, self.new)
         policies = [some.policy[:, at] for some in individuals for at in range(some.number)]
-        return fitness(policies, self.matrices(judge), self.facing)
+        return fitness(policies, self.matrices(judge), self.facing, self.breeder.seat.backend)
 
     def survivors(self, index: Ints) -> Individuals:
         """Those of these numbers, (runs, size), or (1, size) for the same in every run.
@@ -227,13 +228,16 @@ class Generation(NamedTuple):
         return self.parents.merged(self.new, self.breeder.seat, index)
 
 
-def fitness(policies: Sequence[Floats], matrices: Floats, facing: Booleans | None = None) -> Floats:
+def fitness(
+    policies: Sequence[Floats], matrices: Floats, facing: Booleans | None = None, backend: Backend = CPU
+) -> Floats:
     """Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
 
     Args:
         policies: (runs, m) each.
         matrices: (runs, matrices, m, k).
         facing: (runs, k), which of the opponent's actions count; all if None.
+        backend: where the arrays live.
 
     Returns:
         (runs, policies).
@@ -244,7 +248,7 @@ def fitness(policies: Sequence[Floats], matrices: Floats, facing: Booleans | Non
     >>> fitness([half], matrix, facing=np.array([[True, False]]))
     array([[2.]])
     """
-    earned = np.concatenate([np.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
+    earned = np.concatenate([backend.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
     if facing is not None:
         earned = np.where(facing[:, None, :], earned, np.inf)
     least: Floats = earned.min(axis=-1)  # (runs, policies * matrices)

@@ -145,10 +145,11 @@ class Dominance(Selection):
         policies = np.concatenate([parents.policy, new.policy], axis=1)
         opponents = np.concatenate([parents.opponent, new.opponent], axis=1)
         judging = generation.matrices(self.judge).mean(axis=1)  # payoffs are linear in the matrix
-        against: Floats = np.einsum("rpi,rij->rpj", policies, judging)
-        payoff: Floats = np.einsum("rpj,rqj->rpq", against, opponents)  # of policy p against strategy q
+        seat = generation.breeder.seat
+        against = seat.einsum("rpi,rij->rpj", policies, judging)
+        payoff = seat.einsum("rpj,rqj->rpq", against, opponents)  # of policy p against strategy q
         drawn = _drawn(generation, 2)
-        rows = generation.breeder.seat.arange(drawn.shape[0])[:, None]
+        rows = seat.arange(drawn.shape[0])[:, None]
         first, second = drawn[:, :, 0], drawn[:, :, 1]
         at_home = payoff[rows, first, first]
         dominates = (payoff[rows, first, second] >= at_home) & (at_home >= payoff[rows, second, first])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.devices import count_visit, put, take
 from coebl.learners.base import Seat
 
 
@@ -20,7 +19,7 @@ class Tally:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         at = self._seat.at(action, opponent)
-        count_visit(self.count, self.mean, at, reward)
+        self._seat.backend.count_visit(self.count, self.mean, at, reward)
         return at
 
 
@@ -38,14 +37,14 @@ class Posterior:
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
-        at = self._seat.at(action, opponent)
-        count, total = take(self.count, at) + 1, take(self._total, at) + reward
+        at, backend = self._seat.at(action, opponent), self._seat.backend
+        count, total = backend.take(self.count, at) + 1, backend.take(self._total, at) + reward
         variance = 1 / (count + 1)
-        put(self.count, at, count)
-        put(self._total, at, total)
-        put(self.variance, at, variance)
-        put(self.deviation, at, np.sqrt(variance))
-        put(self.mean, at, total * variance)
+        backend.put(self.count, at, count)
+        backend.put(self._total, at, total)
+        backend.put(self.variance, at, variance)
+        backend.put(self.deviation, at, np.sqrt(variance))
+        backend.put(self.mean, at, total * variance)
         return at
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:

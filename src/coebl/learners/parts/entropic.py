@@ -67,10 +67,10 @@ class EntropicSolver:
         if self._seat.actions == 1:  # nothing to choose: the best tau is infinite, the least mean the infimum
             return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
-        self._z, solved = _descend(self._z, mean, variance, scale)
+        self._z, solved = self._descend(self._z, mean, variance, scale)
         failed = solved.gap > TOLERANCE * scale
         if failed.any():
-            self._z[failed], again = _follow(mean[failed], variance[failed], scale[failed])
+            self._z[failed], again = self._follow(mean[failed], variance[failed], scale[failed])
             solved.strategy[failed], solved.value[failed], solved.gap[failed] = again.strategy, again.value, again.gap
         if (solved.gap > _REFUSED * scale).any():
             raise SolveError(
@@ -79,35 +79,82 @@ class EntropicSolver:
             )
         return solved
 
+    def _descend(self, z: Floats, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
+        """Newton steps from z until every run is certified or cannot be improved: the last z, and the answers there."""
+        point = _evaluate(z, mean, variance)
+        gap = self._certificate(point, mean)
+        last = z.copy()
+        solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
+        runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # 0, 1, 2, ..., those that are not solved
+        for _ in range(_MOST_STEPS):
+            kept = gap > TOLERANCE * scale[runs]
+            if not kept.any():
+                break
+            if not kept.all():
+                runs, point, mean, variance = runs[kept], point.take(kept), mean[kept], variance[kept]
+            point, moved = self._step(point, mean, variance)
+            gap = self._certificate(point, mean)
+            last[runs], solved.strategy[runs], solved.gap[runs] = point.z, point.x, gap
+            solved.value[runs] = point.log_sum / point.z.sum(axis=-1)
+            gap = np.where(moved, gap, 0.0)  # a run that cannot be improved is left as it is
+        return last, solved
 
-def _descend(z: Floats, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
-    """Newton steps from z until every run is certified, or cannot be improved: the last z, and what is found there."""
-    point = _evaluate(z, mean, variance)
-    gap = _certificate(point, mean)
-    last = z.copy()
-    solved = Entropic(point.x.copy(), point.log_sum / z.sum(axis=-1), gap.copy())
-    runs = np.cumsum(0 * gap.astype(np.int64) + 1) - 1  # 0, 1, 2, ..., those that are not solved
-    for _ in range(_MOST_STEPS):
-        kept = gap > TOLERANCE * scale[runs]
-        if not kept.any():
-            break
-        if not kept.all():
-            runs, point, mean, variance = runs[kept], point.take(kept), mean[kept], variance[kept]
-        point, moved = _step(point, mean, variance)
-        gap = _certificate(point, mean)
-        last[runs], solved.strategy[runs], solved.gap[runs] = point.z, point.x, gap
-        solved.value[runs] = point.log_sum / point.z.sum(axis=-1)
-        gap = np.where(moved, gap, 0.0)  # a run that cannot be improved is left as it is
-    return last, solved
+    def _follow(self, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
+        """The slow way, from scratch: variances as large as the means make it easy, and shrink step by step."""
+        z = 0 * mean[:, 0] + 1 / (mean.shape[-1] * scale[:, None])
+        for level in range(_LEVELS + 1):
+            factor = scale ** (2 - 2 * level / _LEVELS)
+            z, solved = self._descend(z, mean, variance * factor[:, None, None], scale)
+        return z, solved
 
+    def _gradient(self, point: _Point) -> Floats:
+        return self._seat.einsum("rm,rmk->rk", point.x, point.slope)
 
-def _follow(mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:
-    """The slow way, from scratch: variances as large as the means make the problem easy, and shrink step by step."""
-    z = 0 * mean[:, 0] + 1 / (mean.shape[-1] * scale[:, None])
-    for level in range(_LEVELS + 1):
-        factor = scale ** (2 - 2 * level / _LEVELS)
-        z, solved = _descend(z, mean, variance * factor[:, None, None], scale)
-    return z, solved
+    def _certificate(self, point: _Point, mean: Floats) -> Floats:
+        """How far the value at a point is above the optimal value, at most: (runs,)."""
+        gradient = self._gradient(point)
+        value = point.log_sum / point.z.sum(axis=-1)
+        in_tau = point.log_sum - (gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
+        actions = point.x.shape[-1]
+        # The objective is at least tau log m + the mean of the brackets, which bounds the best tau.
+        largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / log(actions)
+        gap: Floats = value - gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
+        return gap
+
+    def _step(self, point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
+        """One projected Newton step of Dinkelbach's problem, and which runs it moved."""
+        z = point.z
+        ratio = point.log_sum / z.sum(axis=-1)  # lambda
+        gradient = self._gradient(point) - ratio[:, None]
+        free = (z > _ACTIVE * z.max(axis=-1, keepdims=True)) | (gradient < 0)  # (runs, k)
+        direction = self._newton(point, variance, gradient, free)
+        rounding = 1e-15 * (1 + np.abs(point.log_sum))  # of changes: near the minimum, only the gradient says which way
+        length = 0 * ratio + 1.0  # (runs,)
+        best, moved = point, length < 0
+        for _ in range(_MOST_HALVINGS):
+            tried = _evaluate(np.maximum(z + length[:, None] * direction, 0), mean, variance)
+            change = (tried.log_sum - point.log_sum) - ratio * (tried.z - z).sum(axis=-1)
+            promised = (gradient * (tried.z - z)).sum(axis=-1)  # negative
+            good = ~moved & (change <= 1e-4 * promised + rounding) & (promised < 0)
+            best = _choose(good, tried, best)
+            moved = moved | good
+            if moved.all():
+                break
+            length = np.where(moved, length, 0.5 * length)
+        return best, moved
+
+    def _newton(self, point: _Point, variance: Floats, gradient: Floats, free: Booleans) -> Floats:
+        """Newton's direction in the free variables; the steepest descent, well scaled, in the others: (runs, k)."""
+        curvature = self._seat.einsum("rm,rmk->rk", point.x, variance)  # (runs, k), positive
+        centred = point.slope - self._gradient(point)[:, None, :]
+        root = np.sqrt(point.x)[:, :, None] * centred  # (runs, m, k)
+        # One product per run: the rounding of a stack of products does not depend on how many there are.
+        hessian: Floats = np.matmul(root.swapaxes(1, 2), root)
+        hessian = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
+        diagonal = list(range(hessian.shape[-1]))
+        hessian[:, diagonal, diagonal] += curvature
+        step = np.linalg.solve(hessian, -gradient[:, :, None])[:, :, 0]
+        return step.astype(np.float64, copy=False)
 
 
 def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
@@ -117,60 +164,6 @@ def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
     weights = np.exp(bracket - largest)
     total = weights.sum(axis=-1, keepdims=True)
     return _Point(z, (largest + np.log(total))[:, 0], weights / total, mean + spread)
-
-
-def _gradient(point: _Point) -> Floats:
-    gradient: Floats = np.einsum("rm,rmk->rk", point.x, point.slope)
-    return gradient
-
-
-def _certificate(point: _Point, mean: Floats) -> Floats:
-    """How far the value at a point is above the optimal value, at most: (runs,)."""
-    gradient = _gradient(point)
-    value = point.log_sum / point.z.sum(axis=-1)
-    in_tau = point.log_sum - (gradient * point.z).sum(axis=-1)  # the derivative of the objective by tau
-    actions = point.x.shape[-1]
-    # The objective is at least tau log m + the mean of the brackets, which bounds the best tau.
-    largest_tau = (value - mean.mean(axis=1).min(axis=-1)) / log(actions)
-    gap: Floats = value - gradient.min(axis=-1) + np.maximum(-in_tau, 0) * largest_tau
-    return gap
-
-
-def _step(point: _Point, mean: Floats, variance: Floats) -> tuple[_Point, Booleans]:
-    """One projected Newton step of Dinkelbach's problem, and which runs it moved."""
-    z = point.z
-    ratio = point.log_sum / z.sum(axis=-1)  # lambda
-    gradient = _gradient(point) - ratio[:, None]
-    free = (z > _ACTIVE * z.max(axis=-1, keepdims=True)) | (gradient < 0)  # (runs, k)
-    direction = _newton(point, variance, gradient, free)
-    rounding = 1e-15 * (1 + np.abs(point.log_sum))  # of changes: near the minimum, only the gradient says which way
-    length = 0 * ratio + 1.0  # (runs,)
-    best, moved = point, length < 0
-    for _ in range(_MOST_HALVINGS):
-        tried = _evaluate(np.maximum(z + length[:, None] * direction, 0), mean, variance)
-        change = (tried.log_sum - point.log_sum) - ratio * (tried.z - z).sum(axis=-1)
-        promised = (gradient * (tried.z - z)).sum(axis=-1)  # negative
-        good = ~moved & (change <= 1e-4 * promised + rounding) & (promised < 0)
-        best = _choose(good, tried, best)
-        moved = moved | good
-        if moved.all():
-            break
-        length = np.where(moved, length, 0.5 * length)
-    return best, moved
-
-
-def _newton(point: _Point, variance: Floats, gradient: Floats, free: Booleans) -> Floats:
-    """Newton's direction in the free variables; the steepest descent, well scaled, in the others: (runs, k)."""
-    curvature = np.einsum("rm,rmk->rk", point.x, variance)  # (runs, k), positive
-    centred = point.slope - _gradient(point)[:, None, :]
-    root = np.sqrt(point.x)[:, :, None] * centred  # (runs, m, k)
-    # One product per run: the rounding of a stack of products does not depend on how many there are.
-    hessian: Floats = np.matmul(root.swapaxes(1, 2), root)
-    hessian = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
-    diagonal = list(range(hessian.shape[-1]))
-    hessian[:, diagonal, diagonal] += curvature
-    step = np.linalg.solve(hessian, -gradient[:, :, None])[:, :, 0]
-    return step.astype(np.float64, copy=False)
 
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:

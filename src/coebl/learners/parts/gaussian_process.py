@@ -33,8 +33,8 @@ class GaussianProcess:
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
         """Learn from one reward per run: a rank-one (Kalman) step, O(p² q²)."""
-        feature = np.einsum("rp,rq->rpq", self._own[action], self._other[opponent]).reshape(self._weights.shape)
-        spread = np.einsum("rab,rb->ra", self._covariance, feature)  # the covariance of W with the payoff
+        feature = self._seat.einsum("rp,rq->rpq", self._own[action], self._other[opponent]).reshape(self._weights.shape)
+        spread = self._seat.einsum("rab,rb->ra", self._covariance, feature)  # the covariance of W with the payoff
         variance = 1 + (spread * feature).sum(axis=-1)  # of the reward
         surprise = reward - (self._weights * feature).sum(axis=-1)
         self._weights += spread * (surprise / variance)[:, None]
@@ -44,11 +44,11 @@ class GaussianProcess:
         """Means and standard deviations of all own actions against one opponent's action per run: two (runs, m)."""
         p, q = self._shape
         other = self._other[opponent]  # (runs, q)
-        weights = np.einsum("rpq,rq->rp", self._weights.reshape((-1, p, q)), other)
-        mean = np.einsum("mp,rp->rm", self._own, weights)
-        half = np.einsum("rapq,rq->rap", self._covariance.reshape((-1, p * q, p, q)), other)
-        both = np.einsum("raqp,rq->rap", half.reshape((-1, p, q, p)), other)  # (runs, p, p), of the W g
-        product = np.einsum("ma,rap->rmp", self._own, both)
+        weights = self._seat.einsum("rpq,rq->rp", self._weights.reshape((-1, p, q)), other)
+        mean = self._seat.einsum("mp,rp->rm", self._own, weights)
+        half = self._seat.einsum("rapq,rq->rap", self._covariance.reshape((-1, p * q, p, q)), other)
+        both = self._seat.einsum("raqp,rq->rap", half.reshape((-1, p, q, p)), other)  # (runs, p, p), of the W g
+        product = self._seat.einsum("ma,rap->rmp", self._own, both)
         variance = (product * self._own).sum(axis=-1)
         return mean, np.sqrt(np.maximum(variance, 0))
 

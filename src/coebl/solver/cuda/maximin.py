@@ -12,13 +12,6 @@ from coebl.core.modules import require
 from coebl.solver.cuda.kernel import kernel
 from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_weights, tableau_precision
 
-_fallbacks = 0
-
-
-def processor_count() -> int:
-    """The number of matrices that this process has handed from the graphics processor to the kernels of the other."""
-    return _fallbacks
-
 
 class CudaMaximin:
     """`Maximin` for CuPy's arrays: the same rule for ties, the same certificate, no warm starts.
@@ -46,7 +39,7 @@ class CudaMaximin:
         unsolved: Any = None,
         each: int = 1,
     ) -> None:
-        cupy = require("cupy")
+        self._cupy = cupy = require("cupy")
         self.shape = shape
         self._ties, self._unsolved, self._each = ties, unsolved, each
         runs, m, n = shape
@@ -58,7 +51,7 @@ class CudaMaximin:
 
     def __call__(self, payoffs: Any) -> BatchSolution:
         """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
-        cupy = require("cupy")
+        cupy = self._cupy
         if payoffs.shape != self.shape:
             raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
         batch = cupy.ascontiguousarray(payoffs, "f8")
@@ -78,12 +71,10 @@ class CudaMaximin:
 
     def _rescue(self, batch: Any, weight: Any, answers: tuple[Any, ...]) -> int:
         """Have the processor answer what the kernels could not, and say how many these are."""
-        global _fallbacks
-        cupy = require("cupy")
+        cupy = self._cupy
         count = int(self._counts[-1])  # waits for the kernels
         if count == 0:
             return 0
-        _fallbacks += count
         failed = cupy.sort(self._failed[-1, :count])
         ties = cupy.asnumpy(cupy.broadcast_to(weight, (len(batch), self.shape[1]))[failed])
         solved = maximin(cupy.asnumpy(batch[failed]), ties=ties)

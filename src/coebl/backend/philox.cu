@@ -42,7 +42,7 @@ extern "C" __global__ void draw(const unsigned *keys, long long start, long long
                                 double *out) {
     // out[r, k] = number start + k of run r, by the blocks of column r; keys: (runs, 4), out: (runs, count).
     // Numbers are multiplied by deviation[r, k % width], and mean[r, k % width] is added, where these are given.
-    // Product and sum are rounded one after the other, as in `normals.spread_out`.
+    // Product and sum are rounded one after the other, as in `streams.spread_out`.
     // aligned: whether start, count, width and all addresses are such that pairs can be read and written as a whole.
     const long long run = blockIdx.x, end = (start + count + 1) / 2;
     const unsigned *key = keys + 4 * run;

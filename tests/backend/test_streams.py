@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from coebl.backend import streams
+from coebl.backend.streams import BatchRandom, CompiledNormals, NumpyNormals, learner_key
 from coebl.core.errors import InputError
-from coebl.engine import normals, simulate, streams
-from coebl.engine.normals import CompiledNormals
-from coebl.engine.streams import BatchRandom, NumpyNormals
+from coebl.engine import simulate
 from coebl.kernels.normals import LAYERS, POINTS, TAIL, fill_normal
 
 NONE = np.empty((1, 0))
@@ -32,7 +32,7 @@ def test_ten_million_numbers_and_the_states_after_them_are_numpys():
         found = compiled.take((count,), None, None)
         assert found.tobytes() == np.stack([random.standard_normal(count) for random in made]).tobytes()
         np.testing.assert_array_equal(compiled.states, states_of(made))
-        tail += (np.abs(found) > normals.read_tables()[TAIL]).sum()
+        tail += (np.abs(found) > streams.read_tables()[TAIL]).sum()
     assert tail > 2_000  # 1 in 3,900 comes from there
 
 
@@ -54,7 +54,7 @@ def test_every_entry_of_the_tables_is_numpys():
     Such are, in every layer, the last point that is accepted at once, and for a point that is not the largest second
     number with which it is accepted.
     """
-    refused = normals.read_tables()[: 2 * LAYERS : 2].astype(int)
+    refused = streams.read_tables()[: 2 * LAYERS : 2].astype(int)
     states = []
     for layer, first in enumerate(refused.tolist()):
         at_once = [state_for((first - before) << 9 | layer, 0) for before in (1, 0) if first >= before]
@@ -72,7 +72,7 @@ def test_every_entry_of_the_tables_is_numpys():
         states += [state_for(point << 9 | layer, second << 11) for second in (accepted, not_accepted)]
     expected = [numpys(state) for state in states]
     after, out = np.array(states), np.empty((len(states), 1, 1))
-    fill_normal(after, normals.read_tables(), NONE, NONE, out)
+    fill_normal(after, streams.read_tables(), NONE, NONE, out)
     assert list(zip(out.ravel().tolist(), after[:, 3].tolist(), strict=True)) == expected
 
 
@@ -112,15 +112,15 @@ def test_deviation_and_mean_are_applied_as_numpy_would(kind, shape, axes):
 )
 def test_a_deviation_or_a_mean_that_does_not_fit_is_refused(spread, message):
     with pytest.raises(InputError, match=message):
-        BatchRandom(range(3), "row learner").normal(2, 4, **spread)
+        BatchRandom(range(3), learner_key(0)).normal(2, 4, **spread)
 
 
 def test_a_difference_of_one_bit_is_noticed(monkeypatch):
-    assert normals.agrees_with_numpy()
-    tables = normals.read_tables().copy()
+    assert streams.agrees_with_numpy()
+    tables = streams.read_tables().copy()
     tables[2 * 100 + 1] = np.nextafter(tables[2 * 100 + 1], 1)  # the width of a point of layer 100
-    monkeypatch.setattr(normals, "read_tables", lambda: tables)
-    assert not normals.agrees_with_numpy.__wrapped__()
+    monkeypatch.setattr(streams, "read_tables", lambda: tables)
+    assert not streams.agrees_with_numpy.__wrapped__()
 
 
 @pytest.mark.parametrize("learner", ["coebl:c=2", "coebl:mutation=adaptive", "thompson", "ots-rm"])

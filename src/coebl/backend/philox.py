@@ -1,4 +1,4 @@
-"""A learner's random numbers on a graphics processor: counter-based, so that a run is the same in any batch."""
+"""A learner's random numbers on a GPU: counter-based, so that a run is the same in any batch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coebl.core.modules import require
-from coebl.engine.normals import check_spread
-from coebl.engine.streams import seed_sequence
+from coebl.backend.streams import check_spread, seed_sequence
 
 _THREADS = 256
 _MOST_BLOCKS = 65535  # in the second dimension of a grid
@@ -22,8 +20,8 @@ _NOTHING = np.uint64(0)  # in place of an array
 class CudaRandom:
     """As `streams.BatchRandom`, with arrays of CuPy's: (runs, *shape), each run's from its own stream."""
 
-    def __init__(self, seeds: Sequence[int], purpose: str) -> None:
-        self._seeds, self._purpose = seeds, purpose
+    def __init__(self, cupy: Any, seeds: Sequence[int], key: int) -> None:
+        self._cupy, self._seeds, self._key = cupy, seeds, key
         self._keys: dict[str, Any] = {}  # by kind, (runs, 4): made when they are first asked for
         self._used = {"uniform": 0, "normal": 0}  # numbers of each run
 
@@ -37,9 +35,9 @@ class CudaRandom:
         return self._draw("normal", shape, deviation, mean)
 
     def _draw(self, kind: str, shape: tuple[int, ...], deviation: Any = None, mean: Any = None) -> Any:
-        cupy = require("cupy")
+        cupy = self._cupy
         if kind not in self._keys:
-            self._keys[kind] = cupy.asarray(keys(self._seeds, self._purpose, kind))
+            self._keys[kind] = cupy.asarray(keys(self._seeds, self._key, kind))
         runs, start, count = len(self._seeds), self._used[kind], prod(shape)
         out = cupy.empty((runs, *shape))
         self._used[kind] = start + count
@@ -54,16 +52,16 @@ class CudaRandom:
         pairs = (start + count + 1) // 2 - start // 2
         threads = min(_THREADS, -(-pairs // 32) * 32)
         grid = runs, min(_MOST_BLOCKS, -(-pairs // threads))
-        _kernel()(grid, (threads,), (self._keys[kind], *numbers, *pointers, np.int64(width), np.int32(whole), out))
+        _kernel(cupy)(grid, (threads,), (self._keys[kind], *numbers, *pointers, np.int64(width), np.int32(whole), out))
         return out
 
 
-def keys(seeds: Sequence[int], purpose: str, kind: str) -> Any:
-    """The key words of each run's stream: (runs, 4)."""
-    return np.stack([seed_sequence(seed, purpose, kind).generate_state(4, np.uint32) for seed in seeds])
+def keys(seeds: Sequence[int], key: int, kind: str) -> Any:
+    """Return the key words of each run's stream: (runs, 4)."""
+    return np.stack([seed_sequence(seed, key, kind).generate_state(4, np.uint32) for seed in seeds])
 
 
 @cache
-def _kernel() -> Any:
+def _kernel(cupy: Any) -> Any:
     source = (Path(__file__).parent / "philox.cu").read_text(encoding="utf-8")
-    return require("cupy").RawKernel(source, "draw", options=("--std=c++17",))
+    return cupy.RawKernel(source, "draw", options=("--std=c++17",))

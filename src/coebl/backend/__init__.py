@@ -1,0 +1,21 @@
+"""The device: NumPy on the CPU, or CuPy on a GPU, behind one `Backend`. `backend_for` alone decides which.
+
+>>> from coebl.backend import backend_for
+>>> backend = backend_for("cpu")
+>>> backend.device, backend.einsum("ri,ri->r", backend.arrays.ones((2, 3)), backend.arrays.ones((2, 3)))
+('cpu', array([3., 3.]))
+"""
+
+from coebl.backend.base import CPU, DEVICES, Backend, Device, check_device, is_out_of_memory
+from coebl.backend.streams import compile_normals
+
+__all__ = ["CPU", "DEVICES", "Backend", "Device", "backend_for", "check_device", "compile_normals", "is_out_of_memory"]
+
+
+def backend_for(device: Device) -> Backend:
+    """Return the backend of a device. An `InputError` if the device cannot be used."""
+    if check_device(device) == "cpu":
+        return CPU
+    from coebl.backend.cuda import CudaBackend
+
+    return CudaBackend()

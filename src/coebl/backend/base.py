@@ -1,0 +1,152 @@
+"""The backend on the CPU, and what every backend offers to learners, metrics and the engine.
+
+Most code is given arrays and calls NumPy's functions on them, which dispatch to the array's own library (NEP 13, 18 and
+35). A backend has the rest: where arrays come from, random numbers, the solver, and what CuPy does slowly, or in an
+order that depends on the size of the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from coebl.backend.streams import AHEAD, BatchRandom, Fill, Stream, generator
+from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import InputError, shorten
+from coebl.games.game import AnyGame
+from coebl.games.spaces import Space
+from coebl.solver import BatchSolution, Maximin
+
+Device = Literal["cpu", "cuda"]
+DEVICES: tuple[Device, ...] = get_args(Device)
+
+
+def check_device(device: object) -> Device:
+    """Return the name of a device, checked.
+
+    >>> check_device("gpu")
+    Traceback (most recent call last):
+    ...
+    coebl.core.errors.InputError: device is 'gpu'; accepted: cpu, cuda.
+    """
+    for known in DEVICES:
+        if device == known:
+            return known
+    raise InputError(f"device is {shorten(device)}; accepted: {', '.join(DEVICES)}.")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return true if this is CuPy's error for it; CuPy need not be imported to find out."""
+    return type(error).__name__ == "OutOfMemoryError"
+
+
+class Backend:
+    """NumPy on the CPU. A backend for another device overrides what is different there.
+
+    Args of its methods: `at` is the index of one entry per run, `Seat.at`.
+    """
+
+    device: ClassVar[Device] = "cpu"
+    arrays: Any = np  # the library of its arrays
+    block_bytes: ClassVar[int] = 16 * 2**20  # of policies that are kept before the metrics see them
+
+    @property
+    def title(self) -> str:
+        """The name of the GPU, empty on the CPU."""
+        return ""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What numbers may depend on besides the versions on the CPU: CuPy's version, and the name of the GPU."""
+        return {}
+
+    def to_host(self, array: Any) -> Any:
+        """Return an array of NumPy's: this one, or a copy from the device."""
+        return array
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Return a context in which sums for a run do not depend on the other runs."""
+        return nullcontext()
+
+    def random(self, seeds: Sequence[int], key: int) -> Any:
+        """Return a learner's private random numbers (`learners.Random`), one stream per seed, for a purpose's key."""
+        return BatchRandom(seeds, key)
+
+    def stream(self, seeds: Sequence[int], key: int, kind: str, fill: Fill, ahead: int = AHEAD) -> Stream:
+        """Return random numbers that are the same on every device: drawn by NumPy, and copied to the device."""
+        return Stream([generator(seed, key, kind) for seed in seeds], fill, ahead, self.arrays.asarray)
+
+    def maximin(
+        self,
+        shape: tuple[int, int, int],
+        ties: Literal["first"] | Callable[[], Floats] = "first",
+        many_ties: bool = False,
+        each: int = 1,
+        remember: bool = True,
+    ) -> Callable[[Floats], BatchSolution]:
+        """Return a solver of batches of this shape, as `Seat.maximin` describes it."""
+        return Maximin(shape, ties=ties, many_ties=many_ties, remember=remember)
+
+    def defer_failures(self, runs: int) -> None:
+        """Let solvers that are made from now on mark the runs of matrices without an answer, instead of waiting.
+
+        It costs a GPU time to wait for each answer. The rest of a marked run is void: see `unsolved`.
+        """
+
+    def unsolved(self) -> Ints:
+        """Return the numbers of the runs that are marked so far, which have to be played again."""
+        return np.arange(0)
+
+    def excuse(self, good: Booleans) -> Booleans:
+        """Return (rounds, runs), true where it was, and for every run that is marked."""
+        return good
+
+    def einsum(self, subscripts: str, *operands: Any) -> Any:
+        """Return `numpy.einsum`, with sums whose order does not depend on the batch."""
+        return np.einsum(subscripts, *operands)
+
+    def take(self, array: Any, at: tuple[Any, ...]) -> Any:
+        """Return array[at]: (runs, ...)."""
+        return array[at]
+
+    def put(self, array: Any, at: tuple[Any, ...], values: Any) -> None:
+        """Set array[at] = values."""
+        array[at] = values
+
+    def count_visit(self, count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
+        """Count one more visit of an entry per run, and let its mean include this reward."""
+        visits, before = count[at] + 1, mean[at]
+        count[at] = visits
+        mean[at] = before + (reward - before) / visits
+
+    def running_sums(self, carry: Any, terms: Any) -> Any:
+        """Return carry plus the first terms, one after the other: (rounds, ...) from (1, ...) and (rounds, ...).
+
+        The additions are the same however the rounds are cut.
+        """
+        return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
+
+    def rel_entr(self, p: Any, q: Any) -> Any:
+        """Return p ln(p / q), entry by entry: 0 where p is 0, and infinite where q alone is."""
+        from scipy import special
+
+        return special.rel_entr(p, q)
+
+    def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
+        """Return an action per run, as `Space.draw`."""
+        return space.draw(policy, uniform)
+
+    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
+        """Return `game.rewards`, for arrays on this device."""
+        return game.rewards
+
+    def runs_that_fit(self, play: Callable[[int], None]) -> str:
+        """Return how many runs fit into the memory of the device, in words. play: plays a round of so many runs."""
+        return "fewer"
+
+
+CPU = Backend()
+"""The backend on the CPU, which has no state."""

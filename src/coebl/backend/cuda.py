@@ -1,0 +1,384 @@
+"""The backend on a GPU: CuPy, and kernels for what it does slowly, or in an order that depends on the batch.
+
+A run must not depend on its batch, to the last bit. CuPy hands sums over the last axis to CUB, and `einsum` to cuBLAS,
+and both choose how to cut a sum by the size of the whole.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, partial
+from math import prod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from coebl.backend.base import Backend, Device, is_out_of_memory
+from coebl.backend.philox import CudaRandom
+from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import InputError
+from coebl.core.modules import require
+from coebl.core.text import one_line
+from coebl.games.game import AnyGame, MatrixGame
+from coebl.games.spaces import Indices, Space
+from coebl.solver import BatchSolution
+
+_LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
+_THREADS = 256
+
+
+class CudaBackend(Backend):
+    """CuPy on a GPU. An `InputError` if there is none that can be used."""
+
+    device: ClassVar[Device] = "cuda"
+    block_bytes: ClassVar[int] = 256 * 2**20
+
+    def __init__(self) -> None:
+        self.arrays = _usable_cupy()
+        self._unsolved: Any = None  # (runs,), true for the runs of matrices that were left without an answer
+
+    @property
+    def title(self) -> str:
+        """The name of the GPU."""
+        name: str = self.arrays.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        return name
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """CuPy's version, and the name of the GPU."""
+        return {"cupy": self.arrays.__version__, "device": self.title}
+
+    def to_host(self, array: Any) -> Any:
+        """Return a copy as an array of NumPy's."""
+        return self.arrays.asnumpy(array)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Return a context in which CuPy's sums do not depend on the batch."""
+        return batch_independent(self.arrays)
+
+    def random(self, seeds: Sequence[int], key: int) -> CudaRandom:
+        """As in `Backend`."""
+        return CudaRandom(self.arrays, seeds, key)
+
+    def maximin(
+        self,
+        shape: tuple[int, int, int],
+        ties: Literal["first"] | Callable[[], Floats] = "first",
+        many_ties: bool = False,
+        each: int = 1,
+        remember: bool = True,
+    ) -> Callable[[Floats], BatchSolution]:
+        """As in `Backend`."""
+        from coebl.solver.cuda import CudaMaximin
+
+        return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self._unsolved, each=each)
+
+    def defer_failures(self, runs: int) -> None:
+        """As in `Backend`."""
+        self._unsolved = self.arrays.zeros(runs, bool)
+
+    def unsolved(self) -> Ints:
+        """As in `Backend`."""
+        return np.arange(0) if self._unsolved is None else np.flatnonzero(self.to_host(self._unsolved))
+
+    def excuse(self, good: Booleans) -> Booleans:
+        """As in `Backend`."""
+        return good if self._unsolved is None else good | self._unsolved
+
+    def einsum(self, subscripts: str, *operands: Any) -> Any:
+        """Return `numpy.einsum` of arrays of floats, with a thread for each number of the result.
+
+        Operands that the kernel cannot handle, such as an ellipsis or a repeated letter, are left to CuPy, whose sums
+        may depend on the batch.
+        """
+        shape = _shape_of(subscripts)
+        if shape is None or any(operand.dtype != np.float64 for operand in operands):
+            return self.arrays.einsum(subscripts, *operands)
+        names, output, letters = shape
+        sizes, strides = sizes_and_strides(names, operands)
+        out = self.arrays.empty([sizes[letter] for letter in output])
+        if out.size:
+            numbers = [np.int64(sizes[letter]) for letter in letters] + [np.int64(stride) for stride in strides]
+            _launch(_einsum_kernel(names, output), out.size, *operands, out, *numbers)
+        return out
+
+    def take(self, array: Any, at: tuple[Any, ...]) -> Any:
+        """As in `Backend`, at a fraction of the cost of CuPy's own indexing, which launches a dozen kernels."""
+        if not _is_plain(array, at):
+            return array[at]
+        out = self.arrays.empty(len(array))
+        _entries("take", array, at, out)
+        return out
+
+    def put(self, array: Any, at: tuple[Any, ...], values: Any) -> None:
+        """As in `Backend`."""
+        if _is_plain(array, at) and getattr(values, "shape", None) == (len(array),) and _is_plain(values, ()):
+            _entries("put", array, at, values)
+        else:
+            array[at] = values
+
+    def count_visit(self, count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
+        """As in `Backend`."""
+        if _is_plain(count, at) and _is_plain(mean, at) and _is_plain(reward, ()):
+            _entries("visit", count, at, reward, mean)
+        else:
+            count[at] += 1
+            mean[at] += (reward - mean[at]) / count[at]
+
+    def running_sums(self, carry: Any, terms: Any) -> Any:
+        """As in `Backend`."""
+        terms, carry = map(self.arrays.ascontiguousarray, (terms, carry))
+        sums, width = self.arrays.empty_like(terms), prod(terms.shape[1:])
+        _launch(_kernel(_ADD_UP, "add_up"), width, carry, terms, np.int64(len(terms)), np.int64(width), sums)
+        return sums
+
+    def rel_entr(self, p: Any, q: Any) -> Any:
+        """As in `Backend`: CuPy's twin of SciPy's function."""
+        return require("cupyx.scipy.special").rel_entr(p, q)
+
+    def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
+        """As in `Backend`; for indices, in one kernel."""
+        if not isinstance(space, Indices):
+            return space.draw(policy, uniform)
+        policy = self.arrays.ascontiguousarray(policy)
+        runs, actions = policy.shape
+        out = self.arrays.empty(runs, np.int64)
+        numbers = np.int64(runs), np.int64(actions), np.int64(uniform.strides[0] // 8)
+        _launch(_kernel(_FIRST_ABOVE, "first_above"), runs, policy, uniform, *numbers, out)
+        return out
+
+    def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
+        """As in `Backend`: the payoffs of a matrix game are copied to the device once."""
+        if isinstance(game, MatrixGame):
+            return partial(game.rewards, payoff=self.arrays.asarray(game.payoff))
+        return game.rewards
+
+    def runs_that_fit(self, play: Callable[[int], None]) -> str:
+        """As in `Backend`, from the memory that a round of a few runs takes."""
+
+        def taken(runs: int) -> int:
+            pool.free_all_blocks()
+            before = pool.total_bytes()
+            play(runs)
+            return int(pool.total_bytes() - before)
+
+        pool = self.arrays.get_default_memory_pool()
+        try:
+            taken(1)  # kernels have memory of their own
+            each = max(1.0, (taken(96) - taken(32)) / 64)
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            return "fewer than 96"
+        pool.free_all_blocks()
+        free, _ = self.arrays.cuda.runtime.memGetInfo()
+        if pool.get_limit():
+            free = min(free, pool.get_limit() - pool.total_bytes())
+        return f"about {max(1, int(0.8 * free / each)):,}"
+
+
+def _usable_cupy() -> Any:
+    """Return CuPy, if it can be imported and finds a GPU that is new enough."""
+    try:
+        cupy = require("cupy")
+    except ImportError as error:  # it is installed, and misses a library
+        raise InputError(
+            f'device is "cuda", and CuPy cannot be imported ({one_line(error)}); use device "cpu", or install it '
+            "again: pip install 'coebl[cuda]'"
+        ) from None
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise _no_device(str(error)) from None
+    if count == 0:
+        raise _no_device("none found")
+    capability = int(cupy.cuda.Device().compute_capability)  # 90 means 9.0
+    if capability < _LEAST_CAPABILITY:
+        raise InputError(
+            f'device is "cuda", and the graphics processor has compute capability {capability / 10}; accepted: '
+            f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
+        )
+    return cupy
+
+
+def _no_device(reason: str) -> InputError:
+    return InputError(
+        f'device is "cuda", and CuPy finds no graphics processor ({reason}); use device "cpu", or install NVIDIA\'s '
+        "driver on a machine that has one."
+    )
+
+
+_lock = threading.Lock()
+_inside = 0  # simulations that are under way, in any thread: the first one changes CuPy, the last one restores it
+_restore: list[Callable[[], None]] = []
+
+
+@contextmanager
+def batch_independent(cupy: Any) -> Iterator[None]:
+    """In this block, CuPy's sums add up in an order that the batch does not change."""
+    global _inside
+    with _lock:
+        if _inside == 0:
+            _restore[:] = _without_accelerators(cupy)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                for restore in _restore:
+                    restore()
+
+
+def _without_accelerators(cupy: Any) -> list[Callable[[], None]]:
+    """Let CuPy add up without CUB, and return how to undo that."""
+    # By private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller may have done
+    # before us, and it would change the caller's own sums too.
+    core = cupy._core
+    reductions, routines = core.get_reduction_accelerators(), core.get_routine_accelerators()
+    core.set_reduction_accelerators([])
+    core.set_routine_accelerators([])
+    return [
+        lambda: core.set_reduction_accelerators(reductions),
+        lambda: core.set_routine_accelerators(routines),
+    ]
+
+
+def _launch(kernel: Any, threads: int, *arguments: Any) -> None:
+    kernel((-(-threads // _THREADS),), (_THREADS,), arguments)
+
+
+@cache
+def _kernel(source: str, name: str) -> Any:
+    return require("cupy").RawKernel(source, name)
+
+
+@cache
+def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
+    """The letters of each operand, of the result, and of all; None if the kernel below cannot do it."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    names = tuple(inputs.split(","))
+    letters = sorted(set("".join(names)))
+    if not arrow:
+        output = "".join(letter for letter in letters if inputs.count(letter) == 1)
+    known = all(name.isalpha() and len(set(name)) == len(name) for name in names) and set(output) <= set(letters)
+    return (names, output, letters) if known and len(set(output)) == len(output) else None
+
+
+def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[dict[str, int], list[int]]:
+    """The length of each letter, and the step of each axis in numbers: 0 where it has length 1 and is repeated."""
+    if [len(name) for name in names] != [operand.ndim for operand in operands]:
+        raise ValueError(f"einsum: {','.join(names)} does not fit arrays of {[each.ndim for each in operands]} axes")
+    axes = [
+        (letter, size, stride // 8)
+        for name, operand in zip(names, operands, strict=True)
+        for letter, size, stride in zip(name, operand.shape, operand.strides, strict=True)
+    ]
+    sizes = {letter: 1 for letter, _, _ in axes}
+    for letter, size, _ in axes:
+        if size != 1 and sizes[letter] not in (1, size):
+            raise ValueError(f"einsum: {letter} has length {sizes[letter]} and {size} in {','.join(names)}")
+        sizes[letter] = size if size != 1 else sizes[letter]
+    return sizes, [stride if size == sizes[letter] else 0 for letter, size, stride in axes]
+
+
+def einsum_source(names: tuple[str, ...], output: str) -> str:
+    """The kernel of an einsum: CUDA C++ with a loop for each letter that is summed over."""
+    letters = sorted(set("".join(names)))
+    summed = [letter for letter in letters if letter not in output]
+    arrays = [f"array{number}" for number in range(len(names))]
+    pointers = "".join(f"const double *{array}, " for array in arrays)
+    steps = [f"{array}_{place}" for array, name in zip(arrays, names, strict=True) for place in range(len(name))]
+    numbers = ", ".join(f"long long {name}" for name in [*(f"n_{letter}" for letter in letters), *steps])
+    where = [f"long long {letter} = rest % n_{letter}; rest /= n_{letter};" for letter in reversed(output)]
+    loops = [f"for (long long {letter} = 0; {letter} < n_{letter}; {letter}++)" for letter in summed]
+    entries = [
+        f"{array}[{' + '.join(f'{letter} * {array}_{place}' for place, letter in enumerate(name)) or '0'}]"
+        for array, name in zip(arrays, names, strict=True)
+    ]
+    if loops:  # several loads under way at a time
+        loops[-1] = f"\n#pragma unroll 8\n    {loops[-1]}"
+    total = " * ".join([f"n_{letter}" for letter in output]) or "1"
+    return f"""
+extern "C" __global__ void einsum({pointers}double *out, {numbers}) {{
+    const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (at >= {total}) return;
+    long long rest = at;
+    {" ".join(where)}
+    double sum = 0;
+    {" ".join(loops)} sum += {" * ".join(entries)};
+    out[at] = sum;
+}}
+"""
+
+
+@cache
+def _einsum_kernel(names: tuple[str, ...], output: str) -> Any:
+    return _kernel(einsum_source(names, output), "einsum")
+
+
+_ADD_UP = """
+extern "C" __global__ void add_up(const double *carry, const double *terms, long long rounds, long long width,
+                                  double *sums) {
+    const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (at >= width) return;
+    double sum = carry[at];
+    for (long long t = 0; t < rounds; t++) sums[t * width + at] = sum += terms[t * width + at];
+}
+"""
+
+# One entry per run.
+_ENTRIES = """
+__device__ long long place(long long run, const long long *at, const long long *to, long long m, long long k) {
+    return to ? (run * m + at[run]) * k + to[run] : run * m + at[run];
+}
+
+extern "C" __global__ void take(const double *array, const long long *at, const long long *to, long long runs,
+                                long long m, long long k, double *out) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run < runs) out[run] = array[place(run, at, to, m, k)];
+}
+
+extern "C" __global__ void put(double *array, const long long *at, const long long *to, long long runs,
+                               long long m, long long k, const double *values) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run < runs) array[place(run, at, to, m, k)] = values[run];
+}
+
+extern "C" __global__ void visit(double *count, const long long *at, const long long *to, long long runs,
+                                 long long m, long long k, const double *reward, double *mean) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run >= runs) return;
+    const long long here = place(run, at, to, m, k);
+    const double visits = count[here] += 1, before = mean[here];
+    mean[here] = before + (reward[run] - before) / visits;
+}
+"""
+_FIRST_ABOVE = """
+extern "C" __global__ void first_above(const double *policy, const double *uniform, long long runs, long long actions,
+                                       long long step, long long *out) {
+    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (run >= runs) return;
+    const double *own = policy + run * actions;
+    double total = 0, sum = 0;
+    for (long long i = 0; i < actions; i++) total += own[i];
+    long long action = 0;
+    while (action < actions - 1 && (sum += own[action]) <= uniform[run * step] * total) action++;
+    out[run] = action;
+}
+"""
+
+
+def _is_plain(array: Any, at: tuple[Any, ...]) -> bool:
+    """Return true if the kernels above can handle this: two or three axes, all indexed, everything contiguous."""
+    whole = all(index.dtype == np.int64 and index.flags.c_contiguous for index in at)
+    return bool(array.dtype == np.float64 and array.flags.c_contiguous and whole and len(at) in (0, array.ndim))
+
+
+def _entries(name: str, array: Any, at: tuple[Any, ...], *others: Any) -> None:
+    runs, m, k = (*array.shape, 1)[:3]
+    pointers = at[1], at[2] if len(at) > 2 else np.uint64(0)
+    _launch(_kernel(_ENTRIES, name), runs, array, *pointers, np.int64(runs), np.int64(m), np.int64(k), *others)

@@ -1,0 +1,238 @@
+"""Streams of random numbers: one set per run, by purpose, fetched in blocks.
+
+Every run has its own generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
+batch, and nature's numbers are the same whoever plays. Noise and uniform numbers are fetched ahead, many at a time: the
+sequence that a generator yields does not depend on how it is cut, so neither does any result.
+
+Normal numbers are drawn as they are needed, by a kernel (`kernels.normals`): NumPy's to the last bit, in a quarter of
+its time. Another version of NumPy may draw other numbers (NEP 19). So the kernel's tables are derived from NumPy's own
+numbers, and once in every process the kernel has to draw the numbers that NumPy draws. If it does not, it is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from math import exp, prod
+from typing import Any
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.errors import InputError
+from coebl.kernels.normals import LAYERS, POINTS, fill_normal
+from coebl.solver.interruptible import in_second_thread
+
+Fill = Callable[[np.random.Generator, Floats], object]
+"""Draws as many numbers as an array holds, into it."""
+
+NATURE = 0  # the key of nature's numbers. Keys are for ever: a change here changes every run
+_KINDS = {"noise": 0, "uniform": 1, "normal": 2}
+AHEAD = 4096  # numbers per run that are fetched at a time, at least, unless there are very many runs
+_NONE = np.empty((1, 0))  # no deviation, no mean
+_ROUNDED_UP = 38  # the layer at whose edge NumPy's density is one bit above exp's
+_MOST = 1 << 21  # numbers of all runs that are fetched ahead at a time: 16 MiB
+
+
+def actions_key(seat: int) -> int:
+    """Return the key of the numbers that the actions of a seat are drawn with.
+
+    >>> [actions_key(seat) for seat in range(4)], [learner_key(seat) for seat in range(4)]
+    ([1, 2, 5, 7], [3, 4, 6, 8])
+    """
+    return 1 + seat if seat < 2 else 1 + 2 * seat  # the first two seats came first
+
+
+def learner_key(seat: int) -> int:
+    """Return the key of the private numbers of the learner in a seat."""
+    return 3 + seat if seat < 2 else 2 + 2 * seat
+
+
+def generator(seed: int, key: int, kind: str) -> np.random.Generator:
+    """Return the generator of one run for one purpose and one kind of numbers."""
+    return np.random.Generator(np.random.SFC64(seed_sequence(seed, key, kind)))  # NumPy's fastest
+
+
+def seed_sequence(seed: int, key: int, kind: str) -> np.random.SeedSequence:
+    """Return the seed sequence of one run for one purpose and one kind of numbers."""
+    return np.random.SeedSequence(seed, spawn_key=(key, _KINDS[kind]))
+
+
+def fill_uniform(random: np.random.Generator, out: Floats) -> None:
+    """Fill an array with numbers that are uniform on [0, 1)."""
+    random.random(out=out)
+
+
+class Stream:
+    """One kind of random numbers for every run of a batch."""
+
+    def __init__(
+        self,
+        generators: Sequence[np.random.Generator],
+        fill: Fill,
+        ahead: int = AHEAD,
+        place: Callable[[Floats], Any] = np.asarray,  # copies numbers to the device where they are used
+    ) -> None:
+        self._generators, self._fill, self._place = generators, fill, place
+        self._ahead = min(ahead, _MOST // len(generators))
+        self._buffer = self._there = np.empty((len(generators), 0))  # the latter is where it is used
+        self._used = 0
+
+    def take(self, count: int) -> Floats:
+        """The next numbers of every run: (runs, count)."""
+        end = self._used + count
+        if end > self._buffer.shape[1]:
+            left = self._buffer[:, self._used :]
+            fresh = max(count - left.shape[1], self._ahead)
+            buffer = np.empty((len(self._generators), left.shape[1] + fresh))
+            buffer[:, : left.shape[1]] = left
+            for run, random in enumerate(self._generators):
+                self._fill(random, buffer[run, left.shape[1] :])
+            self._buffer, self._used, end = buffer, 0, count
+            self._there = self._place(buffer)
+        taken: Floats = self._there[:, self._used : end]
+        self._used = end
+        return taken
+
+
+class CompiledNormals:
+    """The normal numbers of generators, one per run, whose states it takes over."""
+
+    def __init__(self, generators: Sequence[np.random.Generator]) -> None:
+        compile_normals()
+        self._tables = read_tables()
+        self.states = np.stack([random.bit_generator.state["state"]["state"] for random in generators])  # (runs, 4)
+
+    def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
+        """The next numbers of every run, (runs, *shape), a new array. Deviation and mean fit, says `check_spread`."""
+        runs = len(self.states)
+        out = np.empty((runs, *shape))
+        given = deviation if mean is None else mean
+        numbers = prod(shape if given is None else given.shape[1:])
+        if out.size:
+            spread = (_NONE if array is None else _as_memory(array).reshape(runs, -1) for array in (deviation, mean))
+            fill_normal(self.states, self._tables, *spread, out.reshape(runs, -1, numbers))
+        return out
+
+
+class NumpyNormals:
+    """Normal numbers drawn by NumPy: the reference for `CompiledNormals`, and its replacement if need be."""
+
+    def __init__(self, generators: Sequence[np.random.Generator], ahead: int = AHEAD) -> None:
+        self._runs = len(generators)
+        self._stream = Stream(generators, lambda random, out: random.standard_normal(out=out), ahead)
+
+    def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
+        """As `CompiledNormals.take`."""
+        standard = self._stream.take(prod(shape)).reshape(self._runs, *shape)
+        spread: Floats = spread_out(standard, deviation, mean)
+        return spread
+
+
+class BatchRandom:
+    """A learner's private random numbers on the CPU: (runs, *shape), each run's from its own stream."""
+
+    def __init__(self, seeds: Sequence[int], key: int) -> None:
+        self._seeds, self._key = seeds, key
+
+    def uniform(self, *shape: int) -> Floats:
+        """Uniform on [0, 1)."""
+        return self._uniform.take(prod(shape)).reshape(len(self._seeds), *shape)
+
+    def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
+        """Normal, as `learners.base.Random` says."""
+        check_spread(len(self._seeds), shape, deviation, mean)
+        return self._normal.take(shape, deviation, mean)
+
+    # Made when they are first asked for: most learners use one of them, or none.
+
+    @cached_property
+    def _uniform(self) -> Stream:
+        return Stream(self._generators("uniform"), fill_uniform)
+
+    @cached_property
+    def _normal(self) -> CompiledNormals | NumpyNormals:
+        generators = self._generators("normal")
+        return CompiledNormals(generators) if agrees_with_numpy() else NumpyNormals(generators)
+
+    def _generators(self, kind: str) -> list[np.random.Generator]:
+        return [generator(seed, self._key, kind) for seed in self._seeds]
+
+
+def check_spread(runs: int, shape: tuple[int, ...], deviation: Any, mean: Any) -> None:
+    """Reject a deviation or a mean that does not fit numbers of shape (runs, *shape)."""
+    for name, array in (("deviation", deviation), ("mean", mean)):
+        if array is None:
+            continue
+        given = np.shape(array)
+        if given[:1] != (runs,) or given[1:] != shape[len(shape) - len(given) + 1 :]:
+            raise InputError(
+                f"{name} has shape {given}, for normal numbers of shape {(runs, *shape)}; accepted: (runs, ...) "
+                "with the last axes of the numbers."
+            )
+    if deviation is not None and mean is not None and deviation.shape != mean.shape:
+        raise InputError(f"deviation has shape {deviation.shape} and mean {mean.shape}; accepted: one shape for both.")
+
+
+def spread_out(standard: Any, deviation: Any, mean: Any) -> Any:
+    """Standard normal numbers, (runs, *shape), with this deviation and mean, as the kernel rounds them. Changes them.
+
+    For arrays of any library.
+    """
+    spread = standard
+    if deviation is not None:
+        spread = spread.reshape((len(standard), -1, *deviation.shape[1:]))
+        spread *= deviation[:, None]
+    if mean is not None:
+        spread = spread.reshape((len(standard), -1, *mean.shape[1:]))
+        spread += mean[:, None]
+    return spread.reshape(standard.shape)
+
+
+@cache
+def agrees_with_numpy() -> bool:
+    """Whether the kernel draws what NumPy draws: 262,144 numbers, of which 67 or so are from the tail."""
+    runs, numbers = 16, 16_384
+    generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
+    ours = CompiledNormals(generators).take((numbers,), None, None)
+    theirs = np.stack([random.standard_normal(numbers) for random in generators])
+    return ours.tobytes() == theirs.tobytes()
+
+
+@cache
+def compile_normals() -> None:
+    """Compile the kernel, or load it from the cache of compiled code."""
+    state = np.zeros((1, 4), np.uint64)
+    in_second_thread(lambda: fill_normal(state, read_tables(), _NONE, _NONE, np.empty((1, 1, 1))))
+
+
+@cache
+def read_tables() -> Floats:
+    """The tables of NumPy's ziggurat, as `kernels.normals` describes them.
+
+    The next 64 bits of SFC64 are the sum of three of the numbers in its state, so one can have them be what one likes.
+    Here they are point 1 of a layer, with sign +. NumPy then returns the width of a point, from which all else follows.
+    """
+    bits = np.random.SFC64(0)
+    random, state = np.random.Generator(bits), bits.state
+    width = np.empty(LAYERS)
+    for layer in range(LAYERS):
+        state["state"]["state"] = np.array([1 << 9 | layer, 0, 0, 0], np.uint64)
+        bits.state = state
+        width[layer] = random.standard_normal()
+    edge = width * POINTS  # exact
+    tail = edge[-1]
+    above = np.roll(edge, 1)  # the edge of the layer above; the lowest layer is number 0, and continues in the tail
+    above[1] = 0.0
+    refused = np.rint(above / edge * POINTS)
+    density = np.array([exp(-0.5 * x * x) for x in edge])
+    density[0] = 1.0
+    density[_ROUNDED_UP] = np.nextafter(density[_ROUNDED_UP], 1.0)
+    layers = np.stack([np.tile(refused, 2), np.append(width, -width)], axis=1)
+    return np.concatenate([layers.ravel(), density, [tail, 1 / tail]])
+
+
+def _as_memory(array: Floats) -> Floats:
+    """An array as the kernel takes it, which is compiled for plain arrays."""
+    plain = np.ascontiguousarray(array, np.float64)
+    return plain if plain.flags.behaved else plain.copy()

@@ -1,0 +1,68 @@
+"""Spaces of actions: what a seat may do, and what a policy is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from coebl.core.arrays import Booleans, Floats, Ints
+
+_SUM_TOLERANCE = 1e-8
+
+
+class Space(Protocol):
+    """The actions of a seat. A policy has `width` numbers; arrays may be those of any library."""
+
+    @property
+    def width(self) -> int:
+        """The length of a policy."""
+
+    def draw(self, policy: Floats, uniform: Floats) -> Ints:
+        """Return an action per run, from policies, (runs, width), and a uniform number per run, (runs, 1)."""
+
+    def are_policies(self, policies: Floats) -> Booleans:
+        """Return which of (rounds, runs, width) are policies: (rounds, runs)."""
+
+    def fault(self, policy: Floats) -> str | None:
+        """Return why this is not a policy, after "its policy"; None if it is one."""
+
+
+@dataclass(frozen=True)
+class Indices:
+    """The actions 0 .. width - 1. A policy has a probability for each.
+
+    >>> coin = Indices(2)
+    >>> coin.draw(np.array([[0.5, 0.5], [0.5, 0.5]]), np.array([[0.2], [0.7]]))
+    array([0, 1])
+    >>> coin.fault(np.array([0.5, 0.4]))
+    'sums to 0.9; accepted: probabilities >= 0 that sum to 1'
+    """
+
+    width: int  # the number of actions, m
+
+    def draw(self, policy: Floats, uniform: Floats) -> Ints:
+        """Return the first action whose cumulative probability exceeds the uniform number: (runs,)."""
+        cumulative = policy.cumsum(axis=1)
+        below = cumulative <= uniform * cumulative[:, -1:]
+        below[:, -1] = False  # only a policy that is about to be rejected needs this
+        action: Ints = below.argmin(axis=1)  # the first that is not below
+        return action
+
+    def are_policies(self, policies: Floats) -> Booleans:
+        """As in `Space`."""
+        good: Booleans = (policies >= 0).all(axis=-1) & (np.abs(policies.sum(axis=-1) - 1) <= _SUM_TOLERANCE)
+        return good
+
+    def fault(self, policy: Floats) -> str | None:
+        """As in `Space`."""
+        if self.are_policies(policy):
+            return None
+        if np.isnan(policy).any():
+            fault = "has NaN"
+        elif (policy < 0).any():
+            fault = f"has the negative probability {policy.min():.3g}"
+        else:
+            fault = f"sums to {policy.sum():.10g}"
+        return f"{fault}; accepted: probabilities >= 0 that sum to 1"

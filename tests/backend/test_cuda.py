@@ -1,0 +1,201 @@
+"""The backend on a GPU, without one: CuPy is NumPy here, and kernels are replaced by what they should do.
+
+Each launch is checked against the signature in the kernel's source, so that a wrong argument shows without a GPU.
+"""
+
+import re
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import special
+
+from coebl import simulate
+from coebl.backend import backend_for, cuda
+from coebl.core.errors import InputError
+from coebl.games import Indices
+from coebl.solver import Maximin
+
+TYPES = {"double": np.float64, "long": np.int64, "unsigned": np.uint32}  # of arrays, by the first word of a parameter
+NUMBERS = {"long": np.int64, "int": np.int32}
+
+
+def entry(runs, at, to):
+    return (np.arange(runs), at, to) if isinstance(to, np.ndarray) else (np.arange(runs), at)
+
+
+def take(array, at, to, runs, m, k, out):
+    out[:] = array[entry(runs, at, to)]
+
+
+def put(array, at, to, runs, m, k, values):
+    array[entry(runs, at, to)] = values
+
+
+def visit(count, at, to, runs, m, k, reward, mean):
+    here = entry(runs, at, to)
+    count[here] += 1
+    mean[here] += (reward - mean[here]) / count[here]
+
+
+def add_up(carry, terms, rounds, width, sums):
+    sums[:] = np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
+
+
+def first_above(policy, uniform, runs, actions, step, out):
+    out[:] = Indices(int(actions)).draw(policy, uniform)
+
+
+def draw(keys, start, count, normal, deviation, mean, width, whole, out):
+    for key, numbers in zip(keys, out.reshape(len(out), -1), strict=True):
+        random = np.random.default_rng([*key.tolist(), int(start)])
+        numbers[:] = random.normal(size=numbers.shape) if normal else random.random(numbers.shape)
+    for array, change in ((deviation, np.multiply), (mean, np.add)):
+        if isinstance(array, np.ndarray):
+            spread = out.reshape(len(out), -1, array[0].size)
+            change(spread, array.reshape(len(out), 1, -1), out=spread)
+
+
+class Kernel:
+    """A kernel that checks its arguments, and lets NumPy do its work."""
+
+    def __init__(self, source, name, options=()):
+        self.name = name
+        self.parameters = re.search(rf"void {name}\(([^)]*)\)", source)[1].split(",")
+
+    def __call__(self, grid, block, arguments):
+        for argument, parameter in zip(arguments, self.parameters, strict=True):
+            kind = parameter.replace("const ", "").split()[0]
+            if "*" not in parameter:
+                assert type(argument) is NUMBERS[kind], (self.name, parameter)
+            elif isinstance(argument, np.ndarray):
+                assert argument.dtype == TYPES[kind], (self.name, parameter)
+            else:
+                assert argument == 0, (self.name, parameter)
+        if self.name == "einsum":
+            self.einsum(*arguments)
+        else:
+            globals()[self.name](*arguments)
+
+    def einsum(self, *arguments):
+        """What the source computes, from its letters, sizes and strides."""
+        *operands, out = [array for array in arguments if isinstance(array, np.ndarray)]
+        numbers = [parameter.split()[-1] for parameter in self.parameters[len(operands) + 1 :]]
+        assert numbers == sorted(n for n in numbers if n[0] == "n") + [n for n in numbers if n[0] == "a"]
+        out[...] = EINSUM[-1](*operands)
+
+
+EINSUM = []
+
+
+class Solver:
+    """`CudaMaximin`, by the CPU's solver; leaves these runs unsolved from the third solve on, unless it waits."""
+
+    fails: list[int] = []  # noqa: RUF012
+
+    def __init__(self, shape, *, ties, many_ties, unsolved, each):
+        self._solve, self._unsolved, self._solves = Maximin(shape, ties=ties, many_ties=many_ties), unsolved, 0
+
+    def __call__(self, payoffs):
+        found = self._solve(payoffs)
+        self._solves += 1
+        if self._unsolved is not None and self._solves >= 3:
+            self._unsolved[self.fails] = True
+            found.strategy[self.fails] = 1.0  # no policy
+        return found
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    names = "zeros full empty empty_like asarray arange ascontiguousarray einsum"
+    fake = ModuleType("cupy")
+    vars(fake).update({name: getattr(np, name) for name in names.split()}, __version__="0", __spec__=SimpleNamespace())
+    fake.asnumpy, fake.RawKernel = np.asarray, Kernel
+    fake.cuda = SimpleNamespace(
+        Device=lambda: SimpleNamespace(compute_capability="90"),
+        runtime=SimpleNamespace(
+            CUDARuntimeError=RuntimeError, getDeviceCount=lambda: 1, memGetInfo=lambda: (6_400_000, 0)
+        ),
+    )
+    fake._core = SimpleNamespace(
+        **{
+            f"{verb}_{kind}_accelerators": lambda *given: []
+            for verb in ("get", "set")
+            for kind in ("reduction", "routine")
+        }
+    )
+    for name in ("cupyx", "cupyx.scipy"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "cupyx.scipy.special", SimpleNamespace(rel_entr=special.rel_entr))
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr("coebl.solver.cuda.CudaMaximin", Solver)
+    einsum = cuda.CudaBackend.einsum
+
+    def watched(self, subscripts, *operands):
+        EINSUM[:] = [lambda *arrays: np.einsum(subscripts, *arrays)]
+        return einsum(self, subscripts, *operands)
+
+    monkeypatch.setattr(cuda.CudaBackend, "einsum", watched)
+    yield fake
+    cuda._kernel.cache_clear()
+    cuda._einsum_kernel.cache_clear()
+
+
+OPTIONS = {"rounds": 40, "seeds": 6, "metrics": ["all"], "keep": ["actions", "rewards", "policies", "counts"]}
+
+
+@pytest.mark.parametrize(
+    "pair", [("exp3", "ucb"), ("k-learning", "best-response"), ("hedge", "nash"), ("gp-mw:kernel=rbf", "maximin-ucb")]
+)
+def test_a_learner_without_random_numbers_plays_as_on_the_cpu(cupy, pair):
+    here, there = (simulate("biased-rps", *pair, **OPTIONS, device=device) for device in ("cpu", "cuda"))
+    assert (here.device, there.device) == ("cpu", "cuda")
+    for name in here.metrics:
+        np.testing.assert_allclose(there.metrics[name], here.metrics[name], atol=1e-9, err_msg=name)
+    np.testing.assert_array_equal(there.kept["counts"], here.kept["counts"])
+
+
+@pytest.mark.parametrize(
+    "pair", [("coebl", "ucb:ties=random"), ("thompson", "kin"), ("ots-rm", "coebl:selection=dominance")]
+)
+def test_a_run_is_the_same_in_any_batch(cupy, pair):
+    whole = simulate("biased-rps", *pair, **OPTIONS, device="cuda")
+    part = simulate("biased-rps", *pair, **OPTIONS | {"seeds": [4]}, device="cuda")
+    for name in whole.metrics:
+        np.testing.assert_array_equal(whole.final(name)[[4]], part.final(name), err_msg=name)
+
+
+@pytest.mark.parametrize(("fails", "replayed"), [([], 0), ([7], 1), ([1, 3, 5], 20)])
+def test_runs_without_an_answer_are_played_again(cupy, monkeypatch, fails, replayed):
+    known = simulate("rps", "coebl", "exp3", rounds=10, seeds=20, device="cuda")
+    monkeypatch.setattr(Solver, "fails", fails)
+    found = simulate("rps", "coebl", "exp3", rounds=10, seeds=20, device="cuda")
+    assert found.replayed == replayed
+    np.testing.assert_array_equal(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"])
+
+
+def test_too_many_seeds_for_the_memory_are_told_how_many_fit(cupy, monkeypatch):
+    class OutOfMemoryError(MemoryError):
+        pass
+
+    taken = [0]
+
+    def play(self, rounds):
+        if self.shape[0] > 100:
+            raise OutOfMemoryError
+        taken[0] = 1000 * self.shape[0]
+        begin(self, rounds)
+
+    begin = sys.modules["coebl.engine.table"].Seated.begin_block
+    monkeypatch.setattr("coebl.engine.table.Seated.begin_block", play)
+    free = SimpleNamespace(free_all_blocks=lambda: taken.__setitem__(0, 0), total_bytes=lambda: taken[0], get_limit=int)
+    cupy.get_default_memory_pool = lambda: free
+    with pytest.raises(InputError, match=r"200 seeds do not fit .*; accepted: about 5,120 at a time"):
+        simulate("rps", "exp3", "exp3", rounds=5, seeds=200, device="cuda")
+
+
+def test_einsum_that_the_kernel_cannot_do_is_left_to_cupy(cupy):
+    square = np.arange(9.0).reshape(3, 3)
+    assert backend_for("cuda").einsum("ii->i", square).tolist() == [0, 4, 8]
+    assert backend_for("cuda").einsum("ij->j", square).tolist() == [9, 12, 15]

@@ -1,0 +1,138 @@
+"""Games with other numbers of seats, and games that are no matrices: what the engine needs is all that they have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.engine import Match, simulate
+from coebl.games import AnyGame, Game, Indices, Noise, parse_noise
+from coebl.learners import Learner, parse_learner
+from coebl.metrics import Metric
+
+
+@dataclass(frozen=True)
+class Majority:
+    """Whoever plays what most others play earns 1. General-sum, with any number of seats."""
+
+    seats: tuple[str, ...] = ("left", "middle", "right")
+    name: str = "majority"
+    spec: str | None = None
+    noise: Noise = parse_noise("none")  # noqa: RUF009 - noises are frozen
+
+    @property
+    def spaces(self):
+        return tuple(Indices(2) for _ in self.seats)
+
+    @property
+    def ranges(self):
+        return tuple((0.0, 1.0) for _ in self.seats)
+
+    def rewards(self, actions, draw):
+        ones = np.stack(actions).sum(axis=0)
+        most = (2 * ones > len(self.seats)).astype(int)
+        return [(action == most) + draw for action in actions]
+
+
+def players(*specs):
+    return tuple(map(parse_learner, specs))
+
+
+class Watching(Learner):
+    """Keeps what it sees of the others."""
+
+    sees = frozenset({"opponent"})
+    seen: list = []  # noqa: RUF012 - shared, so that the copy that plays can be read
+
+    def start(self, seat):
+        self.seat = seat
+        self.seen[:] = [seat.opponent_actions]
+
+    def policy(self, t):
+        return self.seat.full(0.5, 2)
+
+    def observe(self, t, seen):
+        self.seen.append(seen.opponent)
+
+
+def test_three_players_of_a_general_sum_game():
+    game = Majority()
+    assert isinstance(game, AnyGame)
+    match = Match(game, (*players("exp3", "fixed:0/1"), Watching()), 300)
+    assert str(match) == "majority, exp3 v fixed:strategy=0/1 v Watching, 300 rounds"
+    result = simulate(match, 5, metrics=[], keep=["actions", "rewards", "counts"])
+    left, middle, right = result.kept["actions"]
+    assert (middle == 1).all()
+    for action, reward in zip(result.kept["actions"], result.kept["rewards"], strict=True):
+        np.testing.assert_array_equal(reward, action == (left + middle + right >= 2))
+    assert result.kept["counts"].shape == (5, 2, 2, 2)
+    assert result.policies[0][:, 1].min() > 0.8  # it follows the majority
+    joint, *seen = Watching.seen
+    assert joint == 4
+    np.testing.assert_array_equal(seen, 2 * left + middle)  # the joint action of the others
+    assert list(result.to_polars().columns) == ["game", "left", "middle", "right", "seed", "round"]
+
+
+def test_a_seat_of_many_has_streams_of_its_own():
+    match = Match(Majority(), players("fixed:0.5/0.5", "fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
+    one, two, three = simulate(match, 3, metrics=[], keep=["actions"]).kept["actions"]
+    assert (one != three).any()
+    assert (two != three).any()
+    pair = Match(Majority(("left", "right")), players("fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
+    known = simulate(pair, 3, metrics=[], keep=["actions"]).kept["actions"]
+    np.testing.assert_array_equal(known, [one, two])
+
+
+def test_one_player_against_nature():
+    game = Majority(("alone",), noise=parse_noise("gaussian:sigma=0.1"))
+    result = simulate(Match(game, players("exp3"), 20), 3, metrics=[], keep=["rewards"])
+    [rewards] = result.kept["rewards"]
+    assert abs(rewards - 1).max() < 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("regret", "regret needs a game with a value, which majority does not have; pick another metric."),
+        ("exploitability", "exploitability needs a game with a matrix of payoffs, which majority does not have"),
+        ("kl", "kl needs a game with a known equilibrium, which majority does not have"),
+    ],
+)
+def test_a_metric_says_what_a_game_lacks(metric, words):
+    with pytest.raises(InputError, match=words):
+        simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[metric])
+    assert simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=["all"]).metrics == {}
+
+
+class Undeclared(Metric):
+    name = "undeclared"
+
+    def __call__(self, block):
+        return block.outcomes.earned
+
+
+def test_a_metric_that_declares_nothing_says_what_to_declare():
+    with pytest.raises(InputError, match=r'which majority does not have; write needs = \{"payoffs"\} in the metric'):
+        simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[Undeclared])
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        ("hedge", "hedge sees what every own action would have earned, which is not known in this seat"),
+        ("nash", "nash sees the true payoffs, which is not known in this seat"),
+        ("best-response", "best-response answers the policy of one opponent, and majority has 3 seats"),
+    ],
+)
+def test_a_learner_says_what_it_cannot_see(learner, words):
+    with pytest.raises(InputError, match=words) as caught:
+        simulate(Match(Majority(), players("exp3", learner, "exp3"), 5), 2, metrics=[])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_matrix_game_has_two_seats():
+    game = Game([[3, 0, 5], [1, 2, 4]])
+    assert isinstance(game, AnyGame)
+    assert (game.seats, game.spaces) == (("row", "column"), (Indices(2), Indices(3)))
+    assert game.ranges == ((0, 5), (-5, 0))
