@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,9 @@ from hypothesis import settings
 from coebl.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that `from oracles import ...` works
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `nohup make test &`: children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")
