@@ -62,7 +62,19 @@ def array_module(device: Device) -> Any:
             f'device is "cuda", and the graphics processor has compute capability {capability / 10}; accepted: '
             f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
         )
+    try:
+        cupy.cuda.nvrtc.getVersion()  # which loads it: CuPy does so when it first compiles, and that is later
+    except Exception as error:  # RuntimeError, or one of the package that looks for it
+        raise InputError(
+            f'device is "cuda", and CuPy cannot load NVRTC, CUDA\'s compiler ({one_line(error)}); install it: '
+            f'pip install "{_package_of(cupy)}[ctk]", or use device "cpu".'
+        ) from None
     return cupy
+
+
+def _package_of(cupy: Any) -> str:
+    """The name of the package that this CuPy is of, by the version of CUDA that it was made for: cupy-cuda13x."""
+    return f"cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x"
 
 
 def _no_device(reason: str) -> InputError:
@@ -81,8 +93,17 @@ def device_title(device: Device) -> str:
 
 
 def device_versions(device: Device) -> dict[str, str]:
-    """What numbers may depend on besides, on this device: CuPy's version, and the name of the graphics processor."""
-    return {} if device == "cpu" else {"cupy": require("cupy").__version__, "device": device_title(device)}
+    """What numbers may depend on besides, on this device: CuPy, CUDA and its compiler, and the name of the GPU."""
+    if device == "cpu":
+        return {}
+    cupy = require("cupy")
+    cuda = cupy.cuda.runtime.runtimeGetVersion()  # 13020 stands for 13.2
+    return {
+        "cupy": cupy.__version__,
+        "cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
+        "nvrtc": ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
+        "device": device_title(device),
+    }
 
 
 def is_out_of_memory(error: BaseException) -> bool:
