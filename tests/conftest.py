@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,9 @@ from coebl.cli import main
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS), str(TESTS.parent)]  # so that `from oracles import ...` and `from tools import ...` work
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `nohup make test &`: children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")

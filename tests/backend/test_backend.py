@@ -10,6 +10,7 @@ from coebl.backend import CPU, backend_for, check_device
 from coebl.backend.cuda import batch_independent, sizes_and_strides
 from coebl.core.errors import InputError
 from coebl.solver.cuda.kernel import layout
+from coebl.study.about import versions
 
 
 def test_the_processor_has_numpy():
@@ -51,7 +52,14 @@ def _fake_cupy(monkeypatch, **cuda):
     fake = type(sys)("cupy")
     fake.cuda = type(sys)("cupy.cuda")
     fake.__spec__ = SimpleNamespace()
-    fake.cuda.runtime = SimpleNamespace(CUDARuntimeError=RuntimeError, getDeviceCount=lambda: 1)
+    fake.cuda.runtime = SimpleNamespace(
+        CUDARuntimeError=RuntimeError,
+        getDeviceCount=lambda: 1,
+        runtimeGetVersion=lambda: 12090,
+        getDeviceProperties=lambda number: {"name": b"NVIDIA H200"},
+    )
+    fake.cuda.Device = lambda: SimpleNamespace(compute_capability="90")
+    fake.cuda.nvrtc = SimpleNamespace(getVersion=lambda: (12, 8))
     vars(fake.cuda).update(cuda)
     monkeypatch.setitem(sys.modules, "cupy", fake)
     return fake
@@ -74,6 +82,40 @@ def test_the_graphics_processor_is_new_enough(monkeypatch, capability, good):
     else:
         with pytest.raises(InputError, match=r"compute capability 7\.5; accepted: 8\.0 or more"):
             backend_for("cuda")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "CuPy failed to load libnvrtc.so.12: OSError: libnvrtc.so.12: cannot open shared object file: No such file",
+        'Failure finding "libnvrtc.so.13 or libnvrtc.so.12": No such file: libnvrtc.so.13 or libnvrtc.so.12\n',
+    ],
+)
+def test_a_cupy_without_its_compiler_is_told_in_one_line(monkeypatch, words):
+    """As CuPy 13, and the package with which CuPy 14 looks for it, raise it where [ctk] was not installed."""
+
+    class NotFoundError(RuntimeError):
+        pass
+
+    def missing():
+        raise NotFoundError(words)
+
+    _fake_cupy(monkeypatch, nvrtc=SimpleNamespace(getVersion=missing))
+    with pytest.raises(InputError) as caught:
+        backend_for("cuda")
+    text = str(caught.value)
+    assert text.startswith(f'device is "cuda", and CuPy cannot load NVRTC, CUDA\'s compiler ({words[:20]}')
+    assert text.endswith('); install it: pip install "cupy-cuda12x[ctk]", or use device "cpu".')
+    assert "\n" not in text
+
+
+def test_what_numbers_may_depend_on_is_named(monkeypatch):
+    fake = _fake_cupy(monkeypatch)
+    fake.__version__ = "14.0.1"
+    expected = {"cupy": "14.0.1", "cuda": "12.9", "nvrtc": "12.8", "device": "NVIDIA H200"}
+    assert backend_for("cuda").versions == expected
+    assert CPU.versions == {}
+    assert versions("cuda") == versions() | expected
 
 
 def test_simulations_that_overlap_leave_cupy_as_it_was(monkeypatch):

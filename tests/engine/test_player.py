@@ -1,8 +1,11 @@
 """Ask and tell."""
 
+import copy
 import io
 import json
 import os
+import pickle
+import warnings
 import zipfile
 
 import numpy as np
@@ -30,6 +33,10 @@ def contest(player, rounds, first=0):
     return actions
 
 
+noisy = pytest.mark.filterwarnings("ignore:reward is")  # normal noise leaves a range of width 2
+
+
+@noisy
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_reload_continues_to_the_last_bit(spec, tmp_path):
     player = Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5)
@@ -72,6 +79,7 @@ def test_asked_twice_it_answers_the_same_and_the_policy_is_a_copy():
     np.testing.assert_allclose(player.policy, 0.2)
 
 
+@noisy
 def test_two_players_may_be_made_from_one_learner():
     learner = parse_learner("coebl:c=0.5")
     one = Player(learner, actions=3, opponent_actions=4, horizon=100, seed=2)
@@ -248,3 +256,103 @@ def test_the_opponent_counts_only_for_those_who_see_it(tmp_path):
         InputError, match=r"^opponent_actions is None, and ucb learns from .* Pass opponent_actions=\.$"
     ):
         Player("ucb", actions=3, horizon=100)
+
+
+COPIES = {"pickle": lambda player: pickle.loads(pickle.dumps(player)), "deepcopy": copy.deepcopy, "copy": copy.copy}
+
+
+@noisy
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("asked", ["nothing", "policy", "act"])
+@pytest.mark.parametrize("spec", [*SPECS, "kin", "thompson", "ots-rm", "explore-then-commit:visits=2"])
+def test_a_copy_continues_to_the_last_bit_and_by_itself(spec, asked, way):
+    players = [Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5) for _ in range(2)]
+    for player in players:
+        contest(player, 40)
+        if asked != "nothing":
+            assert player.policy.shape == (3,)
+        if asked == "act":
+            player.act()
+    original, undisturbed = players
+    copied = COPIES[way](original)
+    assert contest(copied, 50, first=40) == contest(undisturbed, 50, first=40)
+    assert copied.policy.tobytes() == undisturbed.policy.tobytes()
+    assert (original.round, copied.round) == (41, 91)
+    assert contest(original, 50, first=40) == [action for action, _, _ in copied._history[40:]]
+    assert original.policy.tobytes() == copied.policy.tobytes()
+
+
+@noisy
+@pytest.mark.parametrize("size", [24, 60])
+def test_a_copy_of_a_player_with_a_warm_solver(size):
+    """The kernel for large games keeps a tableau from round to round, in single precision in the larger one."""
+    player = Player("ucb", actions=size, opponent_actions=size, horizon=200, seed=5)
+
+    def play(one):
+        random = np.random.default_rng(one.round)
+        return [(one.act(), one.observe(reward=random.normal(), opponent=int(random.integers(size)))) for _ in range(9)]
+
+    play(player)
+    copied = pickle.loads(pickle.dumps(player))
+    assert play(copied) == play(player)
+    assert copied.policy.tobytes() == player.policy.tobytes()
+
+
+def test_a_copy_keeps_what_a_subclass_adds():
+    class Named(Player):
+        pass
+
+    player = Named("exp3", actions=2)
+    player.title = "A"
+    assert copy.deepcopy(player).title == "A"
+
+
+def test_a_copy_of_another_behaviour_is_refused():
+    player = Player("exp3", actions=2)
+    player.act()
+    player._policy = np.array([0.9, 0.1])
+    with pytest.raises(InputError, match="plays differently"):
+        copy.deepcopy(player)
+
+
+@pytest.mark.parametrize("action", [-1, 3])
+def test_a_saved_action_out_of_range_is_refused_in_one_line(tmp_path, action):
+    player = Player("exp3", actions=3)
+    player.act()
+    player.observe(reward=0.5)
+    other = altered_copy(tmp_path, player, action=np.array([action]))
+    with pytest.raises(
+        InputError, match=rf"other.npz: a saved action is {action}; accepted: a whole number, 0 \.\. 2\.$"
+    ):
+        Player.load(other)
+
+
+@pytest.mark.parametrize(("reward", "far"), [(3.0, False), (-3.0, False), (3.01, True), (-3.01, True), (1e300, True)])
+def test_a_reward_in_other_units_is_told_once(reward, far):
+    player = Player("ots-rm", actions=2, opponent_actions=2, payoff_range=(-1, 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            player.act()
+            player.observe(reward=reward, opponent=0)
+        player.reset()
+        player.act()
+        player.observe(reward=reward, opponent=0)
+        copy.deepcopy(player)
+    assert len(caught) == far
+    if far:
+        [warning] = caught
+        assert (warning.category, warning.filename) == (UserWarning, __file__)
+        expected = (
+            rf"reward is {reward:g} in round 1, further outside payoff_range (-1, 1) than its width; unless that "
+        )
+        assert str(warning.message).startswith(expected)
+        assert "set payoff_range to" in str(warning.message)
+
+
+def test_a_warning_that_is_an_error_leaves_the_player_as_it_was():
+    player = Player("exp3", actions=2)
+    player.act()
+    with pytest.raises(UserWarning, match="reward is 50"):
+        player.observe(reward=50)
+    assert player.round == 1

@@ -7,12 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from coebl.kernels import lockstep, simplex
 from coebl.solver import Maximin, compile_kernels, highs, interruptible, maximin, solve
+
+ROOT = Path(__file__).parents[2]
 
 LONG_SOLVES = {
     "kernel": """
@@ -74,6 +78,14 @@ def test_ctrl_c_is_heard_while_kernels_compile(monkeypatch, shape):
         solve(np.eye(*shape))
     assert time.monotonic() - begun < 5
     ended.set()
+
+
+def test_ctrl_c_is_heard_in_tests_that_run_in_the_background():
+    """A shell starts background jobs with SIGINT ignored, and what is ignored is inherited."""
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", __file__, "-k", "heard_while and shape0"]
+    ignored = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    done = subprocess.run(words, preexec_fn=ignored, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_long_solve_by_highs_gives_the_answer_of_a_short_one(monkeypatch):

@@ -60,3 +60,11 @@ def test_advantages_are_those_of_the_standings(files):
     for kind in CONTENDERS:
         for learner, advantage in files.ranking("all games", [kind]).items():
             assert advantage == pytest.approx(files.standings[learner]["kind_advantage"]["value"], abs=1e-12)
+
+
+def test_the_how_to_recommends_what_the_page_does(files):
+    text = (ROOT / "docs" / "how-to" / "play-a-real-contest.md").read_text()
+    assert re.findall(r'Player\("([^"]+)"', text)[0] == files.ahead("informed bandit")
+    sentences = re.search(r"\*\*The learner\*\*: (.*?)\n- \*\*", text, re.DOTALL)[1]
+    assert re.findall(r"`([^`]+)`", sentences) == [files.ahead("informed bandit"), files.ahead("bandit")]
+    assert "(../which-learner.md)" in sentences

@@ -3,7 +3,7 @@ import tomllib
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.tournament.plan import field_of, read_tournament, split_list, study_text
+from coebl.tournament.plan import field_of, read_tournament, split_list, study_text, subjects_of
 from coebl.tournament.suite import Part, Suite, read_suite
 
 TINY = """
@@ -114,6 +114,24 @@ def test_the_quick_games_are_games_of_the_suite():
         ("seeds = 3", "seeds = 1", "quick.seeds is 1"),
         ("rounds = 20", "", r"parts\[0\].rounds is None"),
         ("version = 3", "version = ", "this is not TOML"),
+        ("version = 3", "version = ", r"suite.toml, line 3, column 11: this is not TOML: Invalid value"),
+        pytest.param("[[parts]]", f"{'a.' * 50_000}a = 1\n[[parts]]", "nested too deep", id="dots"),  # else 30 s
+        ("rounds = 20", "rounds = 20\nseeds = 9", r"parts\[0\]: unknown key 'seeds'\. Accepted: rounds, games\."),
+        (
+            "rounds = 5",
+            "round = 5",
+            r"quick: unknown key 'round': did you mean 'rounds'\? Accepted: ",
+        ),
+        ('"exp3"]', '"exp3", "exp3"]', r"learners has exp3 twice; accepted: each once\. Take one out\."),
+        ('"exp3"]', '"coebl", "coebl:c=8"]', r"learners has coebl:c=8 twice"),
+        ('"exp3"]', '"mine.py:M", "mine.py:M"]', r"learners has mine\.py:M twice"),
+        ("[quick]", '[[parts]]\nrounds = 9\ngames = ["rps"]\n[quick]', "games has rps twice"),
+        (
+            "version = 3",
+            'version = 3\nsubject = "kin"\nstatements = []',
+            r"statements is \[\]; accepted: .*registered",
+        ),
+        ("version = 3", 'version = 3\nsubject = ""\nstatements = [{}]', "subject is ''; accepted: what .*registered"),
     ],
 )
 def test_mistakes_in_a_suite(tmp_path, old, new, reason):
@@ -121,6 +139,20 @@ def test_mistakes_in_a_suite(tmp_path, old, new, reason):
     path.write_text(TINY.replace(old, new))
     with pytest.raises(InputError, match=reason):
         read_suite(str(path))
+
+
+def test_a_suite_without_parts(tmp_path):
+    path = tmp_path / "suite.toml"
+    path.write_text("parts = []\n" + TINY.partition("[[parts]]")[0])
+    with pytest.raises(InputError, match=r"parts is \[\]; accepted"):
+        read_suite(str(path))
+
+
+def test_a_subject_needs_an_opponent():
+    suite = Suite("a", 1, "A", "", ("kin",), (Part(1, ("rps",)),), subject="kin")
+    with pytest.raises(InputError, match=r"^the suite a has kin as its subject and its only opponent; .* Add one to "):
+        subjects_of(suite, [])
+    assert subjects_of(suite, ["ucb"]) == ["ucb"]
 
 
 def test_suites_that_are_not_there():

@@ -60,7 +60,7 @@ class Backend:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What numbers may depend on besides the versions on the CPU: CuPy's version, and the name of the GPU."""
+        """What numbers may depend on besides the versions on the CPU: CuPy, CUDA, its compiler, the GPU."""
         return {}
 
     def to_host(self, array: Any) -> Any:

@@ -47,8 +47,14 @@ class CudaBackend(Backend):
 
     @property
     def versions(self) -> dict[str, str]:
-        """CuPy's version, and the name of the GPU."""
-        return {"cupy": self.arrays.__version__, "device": self.title}
+        """The versions of CuPy, CUDA and its compiler, and the name of the GPU."""
+        cuda = self.arrays.cuda.runtime.runtimeGetVersion()  # 13020 is 13.2
+        return {
+            "cupy": self.arrays.__version__,
+            "cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
+            "nvrtc": ".".join(map(str, self.arrays.cuda.nvrtc.getVersion())),
+            "device": self.title,
+        }
 
     def to_host(self, array: Any) -> Any:
         """Return a copy as an array of NumPy's."""
@@ -200,7 +206,19 @@ def _usable_cupy() -> Any:
             f'device is "cuda", and the graphics processor has compute capability {capability / 10}; accepted: '
             f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
         )
+    try:
+        cupy.cuda.nvrtc.getVersion()  # which loads it: CuPy does so when it first compiles, and that is later
+    except Exception as error:  # RuntimeError, or one of the package that looks for it
+        raise InputError(
+            f'device is "cuda", and CuPy cannot load NVRTC, CUDA\'s compiler ({one_line(error)}); install it: '
+            f'pip install "{_package_of(cupy)}[ctk]", or use device "cpu".'
+        ) from None
     return cupy
+
+
+def _package_of(cupy: Any) -> str:
+    """Return the name of CuPy's package, by the version of CUDA that it was made for: cupy-cuda13x."""
+    return f"cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x"
 
 
 def _no_device(reason: str) -> InputError:

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import secrets
+import warnings
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +24,15 @@ _FORMAT = 1
 _TOLERANCE = 1e-6  # of a replayed policy: another processor's exp and log differ by far less, another version by more
 _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
 
+_Told = tuple[int, int, float]  # of a round: the action, the opponent's action or -1, the reward
+
 
 class Player:
     """A learner that is asked for actions and told what happened.
 
     It is the learner of the simulations with a single run, in own view: its own actions, its own reward to maximise.
-    With seed=None it draws its seed, so that no two players are alike.
+    With seed=None it draws its seed, so that no two players are alike. A copy, also by pickle, continues as the
+    original would; to copy, what was observed is replayed.
 
     Args:
         learner: a spec, or a `Learner`.
@@ -36,7 +41,8 @@ class Player:
         horizon: about how many rounds will be played; some learners need it.
         seed: of its own draws.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
-            rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it.
+            rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it, and a reward
+            further outside than its width causes a warning, once. docs/how-to/play-a-real-contest.md has more on units.
 
     >>> player = Player("exp3", actions=2, seed=1)
     >>> for _ in range(200):
@@ -76,11 +82,12 @@ class Player:
         self.horizon = horizon
         self.seed = seed
         self.payoff_range = low, high
+        self._warned = False  # that a reward does not fit the payoff range
         self.reset()
 
     def reset(self) -> None:
         """Forget everything and begin again, with the same seed."""
-        self._history: list[tuple[int, int, float]] = []  # action, opponent's action or -1, reward
+        self._history: list[_Told] = []
         self._action: int | None = None
         self._policy: Floats | None = None  # (actions,)
         space = Indices(self.actions)
@@ -127,7 +134,20 @@ class Player:
                 )
         else:
             opponent = None
+        self._check_units(float(reward))
         self._tell(self._action, -1 if opponent is None else int(opponent), float(reward))
+
+    def _check_units(self, reward: float) -> None:
+        """Warn, once, of a reward so far outside the payoff range that the two seem to have different units."""
+        low, high = self.payoff_range
+        if self._warned or max(low - reward, reward - high) <= high - low:
+            return
+        self._warned = True
+        warnings.warn(
+            f"reward is {reward:g} in round {self.round}, further outside payoff_range ({low:g}, {high:g}) than its "
+            "width; unless that is noise, set payoff_range to the range of your payoffs, in the units of the rewards.",
+            stacklevel=3,
+        )
 
     def _tell(self, action: int, opponent: int, reward: float) -> None:
         shown = None if opponent < 0 else np.array([opponent])
@@ -183,15 +203,39 @@ class Player:
             if without_folder(str(learner)) != without_folder(name):
                 raise InputError(f"{path} holds {shorten(name)}, and learner is {learner}; pass an equal one.")
         player = cls(learner or name, **{key: saved.settings[key] for key in _SETTINGS})
-        for action, opponent, reward in saved.history:
-            player.act()  # what it draws does not count: the action that was played does
-            player._action = check_whole("a saved action", action, 0, player.actions - 1)
-            player.observe(reward=reward, opponent=None if opponent < 0 else opponent)
-        if saved.policy.shape != player.policy.shape or not np.allclose(player.policy, saved.policy, atol=_TOLERANCE):
-            raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
+        for action, _, _ in saved.history:
+            check_whole(f"{path}: a saved action", action, 0, player.actions - 1)
+        player._replay(saved.history)
+        player._check_policy(saved.policy, str(path))
         if saved.settings["acted"]:
             player.act()
         return player
+
+    def _replay(self, history: Iterable[_Told]) -> None:
+        """Repeat what a player of the same settings was told."""
+        for action, opponent, reward in history:
+            self.act()  # what it draws does not count: the action that was played does
+            self._action = action
+            self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
+
+    def _check_policy(self, policy: Floats, source: str) -> None:
+        """Reject a player whose policy is not the one that was stored."""
+        if policy.shape != self.policy.shape or not np.allclose(self.policy, policy, atol=_TOLERANCE):
+            raise InputError(f"{source} was saved by a version of coebl that plays differently; use that version.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle and copy keep: all but the learner's state, which follows from what it was told."""
+        return {name: value for name, value in vars(self).items() if name != "_seated"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.reset()
+        self._replay(state["_history"])
+        if state["_policy"] is not None:
+            self._check_policy(state["_policy"], repr(self))
+        if state["_action"] is not None:
+            self.act()
+            self._action = state["_action"]
 
     def __repr__(self) -> str:
         return f"<Player {self.learner}, {self.actions} x {self.opponent_actions}, round {self.round}>"
@@ -201,7 +245,7 @@ class _Saved(NamedTuple):
     """A player as it was saved."""
 
     settings: dict[str, Any]
-    history: list[tuple[int, int, float]]  # action, opponent's action or -1, reward
+    history: list[_Told]
     policy: Floats  # of the round that is next: (actions,)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from coebl.engine.simulate import MOST_SEEDS
 from coebl.games import parse_noise
 from coebl.metrics import METRICS
 from coebl.study.cell import Cell
-from coebl.study.lines import Place, key_lines
+from coebl.study.lines import Place, key_lines, too_deep
 from coebl.study.sweep import MOST, expand
 
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit numbers
@@ -40,6 +41,32 @@ ACCEPTED = {
     "parts": "tables [[parts]], each with keys of its own",
 }
 SpecAt = tuple[Place, str]  # a spec, with the place where it is written
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """Return the contents of a TOML file; what is not TOML, or is nested too deep to be read, is one line."""
+    try:
+        if too_deep(text):
+            raise RecursionError
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(_toml_mistake(text, where, error)) from None
+
+
+def _toml_mistake(text: str, where: str, error: Exception) -> str:
+    """One line, with line and column, for what is not TOML."""
+    if isinstance(error, RecursionError):
+        return f"{where}: this is not TOML that can be read: it is nested too deep."
+    if Path(where).suffix not in ("", ".toml"):
+        return f"{where}: this is not a study file, which is TOML. For an example: coebl study new"
+    reason, _, position = str(error).partition(" (at ")
+    at = position.rstrip(")")
+    if at == "end of document":
+        lines = text.rstrip("\n").split("\n")
+        at = f"line {len(lines)}, column {len(lines[-1]) + 1}"
+    # By far the most frequent slip, and tomllib's own words do not name it.
+    repair = " Texts need quotes, and true and false small letters." if reason == "Invalid value" else ""
+    return f"{where}{', ' if at else ''}{at}: this is not TOML: {reason}.{repair}"
 
 
 class Mistakes:

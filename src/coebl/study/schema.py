@@ -24,9 +24,9 @@ from coebl.engine.match import MOST_ROUNDS
 from coebl.study.cell import Cell
 from coebl.study.checks import GameChecks
 from coebl.study.kept_files import keep_files
-from coebl.study.lines import Place, too_deep
+from coebl.study.lines import Place
 from coebl.study.match_ups import MATCH_UPS, MatchUps
-from coebl.study.reading import ACCEPTED, Files, Keys, Mistakes
+from coebl.study.reading import ACCEPTED, Files, Keys, Mistakes, parse_toml
 from coebl.study.sweep import MOST
 
 EXAMPLE = """\
@@ -164,11 +164,9 @@ def parse_study(text: str, where: str = "study.toml", device: Device | None = No
     rps, coebl:c=2 v coebl:c=2, 500 rounds, seeds 0..9
     """
     try:
-        if too_deep(text):
-            raise RecursionError
-        contents = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise StudyError([_toml_mistake(text, where, error)]) from None
+        contents = parse_toml(text, where)
+    except InputError as error:
+        raise StudyError([str(error)]) from None
     kept = text
     if device is not None and check_device(device) != contents.get("device", "cpu"):
         contents["device"] = device
@@ -187,22 +185,6 @@ def _with_device(text: str, contents: Mapping[str, Any]) -> str:
             if tomllib.loads(changed) == contents:
                 return changed
     return text
-
-
-def _toml_mistake(text: str, where: str, error: Exception) -> str:
-    """One line, with line and column, for what is not TOML."""
-    if isinstance(error, RecursionError):
-        return f"{where}: this is not TOML that can be read: it is nested too deep."
-    if Path(where).suffix not in ("", ".toml"):
-        return f"{where}: this is not a study file, which is TOML. For an example: coebl study new"
-    reason, _, position = str(error).partition(" (at ")
-    at = position.rstrip(")")
-    if at == "end of document":
-        lines = text.rstrip("\n").split("\n")
-        at = f"line {len(lines)}, column {len(lines[-1]) + 1}"
-    # By far the most frequent slip, and tomllib's own words do not name it.
-    repair = " Texts need quotes, and true and false small letters." if reason == "Invalid value" else ""
-    return f"{where}{', ' if at else ''}{at}: this is not TOML: {reason}.{repair}"
 
 
 class _Reading:

@@ -71,6 +71,12 @@ def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
     """Who is tested in a suite with a subject: those that are named, each by itself, or the suite's own."""
     subjects = shortest(named or [suite.subject or ""])
     _check_field(subjects)
+    for subject in subjects:
+        if not opponents_of(suite, subject):
+            raise InputError(
+                f"the suite {suite.name} has {subject} as its subject and its only opponent; accepted: other learners. "
+                "Add one to its learners."
+            )
     return subjects
 
 

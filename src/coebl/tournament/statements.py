@@ -10,7 +10,7 @@ judged, by `coebl.tournament.trial`:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
@@ -47,14 +47,18 @@ class Statement:
         return int((1 - (self.share or 0)) * games + 1e-9)
 
 
+def check_keys(table: Iterable[str], known: Collection[str], where: str) -> None:
+    """Reject keys of a suite's file, or of a table in it, that are not known."""
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where}: unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}.")
+
+
 def read_statement(table: Any, where: str) -> Statement:
     """The statement of a table of a suite's file."""
     if not isinstance(table, dict):
         raise InputError(f"{where} is {shorten(table)}; accepted: a table, as suites/pre-registered.toml has them.")
-    known = {field.name: field for field in fields(Statement)}
-    for key in table:
-        if key not in known:
-            raise InputError(f"{where}: unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}.")
+    check_keys(table, [field.name for field in fields(Statement)], where)
     for key in ("id", "kind", "sentence", "computed", "aim", "metric", "alpha", "correction"):
         if key not in table:
             raise InputError(f"{where}: there is no key {key!r}. Add it.")

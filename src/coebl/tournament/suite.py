@@ -7,7 +7,6 @@ a `subject` is a test of one learner against the others: `suites/pre-registered.
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -15,8 +14,12 @@ from typing import Any
 
 from coebl.core.errors import InputError, check_whole, nearest, shorten
 from coebl.core.files import read_whole
+from coebl.core.registry import Registry
+from coebl.core.specs import split_spec
 from coebl.games import GAMES
-from coebl.tournament.statements import Statement, read_statement
+from coebl.learners import LEARNERS
+from coebl.study.reading import parse_toml
+from coebl.tournament.statements import Statement, check_keys, read_statement
 
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
@@ -87,12 +90,12 @@ class Suite:
         return replace(self, name="tournament", title=title, description=about, parts=parts, digest="")
 
 
-def _canonical(game: str) -> str:
-    """The shortest spec of a game; that of a file, or of what is unknown, as it is."""
+def _canonical(spec: str, names: Registry[Any] = GAMES) -> str:
+    """The shortest spec of a game or a learner; that of a file, or of what is unknown, as it is."""
     try:
-        return GAMES.canonical(game)
+        return spec if split_spec(spec).file else names.canonical(spec)
     except InputError:
-        return game
+        return spec
 
 
 def read_suite(name: str = DEFAULT) -> Suite:
@@ -115,11 +118,7 @@ def read_suite(name: str = DEFAULT) -> Suite:
                 f"unknown suite {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, or a .toml file."
             )
         text = resources.files("coebl.tournament").joinpath("suites", f"{name}.toml").read_text(encoding="utf-8")
-    try:
-        contents = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name}: this is not TOML: {error}.") from None
-    return replace(_suite(contents, name), digest=hashlib.sha256(text.encode()).hexdigest())
+    return replace(_suite(parse_toml(text, name), name), digest=hashlib.sha256(text.encode()).hexdigest())
 
 
 def suites() -> list[str]:
@@ -129,15 +128,16 @@ def suites() -> list[str]:
 
 
 _NEEDED = {"name": str, "version": int, "title": str, "description": str, "learners": list, "parts": list}
+_NOT_EMPTY = ("parts", "subject", "statements")
 _KEYS = _NEEDED | {"quick": dict, "seeds": int, "subject": str, "statements": list}
 
 
 def _suite(contents: Mapping[str, Any], where: str) -> Suite:
+    check_keys(contents, _KEYS, where)
     for key, value in contents.items():
-        if key not in _KEYS:
-            raise InputError(f"{where}: unknown key {key!r}{nearest(key, _KEYS)} Accepted: {', '.join(_KEYS)}.")
-        if not isinstance(value, _KEYS[key]):
-            raise InputError(f"{where}: {key} is {shorten(value)}; accepted: what suites/standard.toml has there.")
+        if not isinstance(value, _KEYS[key]) or (key in _NOT_EMPTY and not value):
+            example = "pre-registered" if key in ("subject", "statements") else "standard"
+            raise InputError(f"{where}: {key} is {shorten(value)}; accepted: what suites/{example}.toml has there.")
     for key in _NEEDED:
         if key not in contents:
             raise InputError(f"{where}: there is no key {key!r}. Add it.")
@@ -145,24 +145,40 @@ def _suite(contents: Mapping[str, Any], where: str) -> Suite:
         raise InputError(f"{where}: accepted: the keys subject and statements together, or neither of them.")
     statements = enumerate(contents.get("statements", []))
     quick = contents.get("quick")
+    if quick is not None:
+        quick = _part(quick, f"{where}: quick", "seeds"), check_whole(f"{where}: quick.seeds", quick.get("seeds"), 2)
+    parts = tuple(_part(table, f"{where}: parts[{place}]") for place, table in enumerate(contents["parts"]))
+    learners = _specs(contents, "learners", where)
+    _check_once("learners", learners, LEARNERS, where)
+    _check_once("games", [game for part in parts for game in part.games], GAMES, where)
     return Suite(
         name=contents["name"],
         version=check_whole(f"{where}: version", contents["version"], 1),
         title=contents["title"],
         description=contents["description"],
-        learners=_specs(contents, "learners", where),
-        parts=tuple(_part(table, f"{where}: parts[{place}]") for place, table in enumerate(contents["parts"])),
+        learners=learners,
+        parts=parts,
         seeds=check_whole(f"{where}: seeds", contents.get("seeds", SEEDS), 2),
         subject=contents.get("subject"),
         statements=tuple(read_statement(table, f"{where}: statements[{place}]") for place, table in statements),
-        quick=quick and (_part(quick, f"{where}: quick"), check_whole(f"{where}: quick.seeds", quick.get("seeds"), 2)),
+        quick=quick,
     )
 
 
-def _part(table: Any, where: str) -> Part:
+def _part(table: Any, where: str, *more: str) -> Part:
     if not isinstance(table, dict):
         raise InputError(f"{where} is {shorten(table)}; accepted: a table with rounds and games.")
+    check_keys(table, ("rounds", "games", *more), where)
     return Part(check_whole(f"{where}.rounds", table.get("rounds"), 1), _specs(table, "games", where))
+
+
+def _check_once(key: str, specs: Sequence[str], names: Registry[Any], where: str) -> None:
+    """Reject a list that has the same learner or game twice, also by two specs."""
+    seen: set[str] = set()
+    for spec in specs:
+        if _canonical(spec, names) in seen:
+            raise InputError(f"{where}: {key} has {spec} twice; accepted: each once. Take one out.")
+        seen.add(_canonical(spec, names))
 
 
 def _specs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
