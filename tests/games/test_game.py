@@ -231,6 +231,16 @@ def test_check_payoff_returns_a_fresh_contiguous_matrix() -> None:
         ([1, 2, 3], "payoff has 1 dimension; accepted: a matrix"),
         (7, "payoff has 0 dimensions; accepted: a matrix"),
         ([[[1, 2]]], "payoff has 3 dimensions; accepted: a matrix"),
+        (
+            ([[1, 2], [3, 4]], [[4, 3], [2, 1]]),
+            "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player. A pair of matrices is "
+            "a general-sum game, which is not supported;",
+        ),
+        (
+            np.zeros((5, 2, 2)),
+            "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player. Pass one matrix per "
+            "game. To solve a batch of matrices, call maximin.",
+        ),
         ([[1, "x"]], "payoff[0][1] is 'x'; accepted: numbers. Replace it with a number."),
         ("rock", "payoff is 'rock'; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."),
         ({"a": 1}, "payoff is {'a': 1}; accepted: a matrix of numbers"),

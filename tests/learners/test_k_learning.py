@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from coebl.core.errors import SolveError
+from coebl.engine import Match, simulate
 from coebl.engine.table import build_seat
 from coebl.learners import Seen
 from coebl.learners.k_learning import KLearning
@@ -91,3 +93,10 @@ def test_regret_stays_below_the_bayes_bound():
     assert 0 < regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(runs) < limit
     stubborn = rounds * (value - games[:, 0].min(axis=1))
     assert stubborn.mean() > limit
+
+
+def test_payoffs_far_from_the_prior_end_with_one_line():
+    """Its equations may be singular there: that was NumPy's LinAlgError."""
+    match = Match.of("rps", "k-learning", "exp3", 30, noise="gaussian:sigma=1e100")
+    with pytest.raises(SolveError, match=r"^k-learning: .* Its prior expects payoffs of about 1; divide"):
+        simulate(match, 4)

@@ -54,26 +54,52 @@ def test_an_answer_that_fails_its_certificate_is_never_returned(monkeypatch):
         maximin(np.stack([game, game]))
 
 
-def test_where_highs_fails_rounded_payoffs_come_next(monkeypatch):
+def test_rounded_payoffs_come_before_highs(monkeypatch):
     """From the row player's seat, then from the column player's; the answer is certified against the payoffs."""
     A = np.random.default_rng(1).normal(size=(6, 5))
+    scaled_payoffs = (A - A.min()) / np.ptp(A)
     seats = []
 
-    def one_seat_only(scaled, weight):
-        grid = scaled * 2**30
-        if (grid == np.rint(grid)).all():
-            seats.append(scaled.shape)
-            return kernel(scaled, weight) if scaled.shape == (5, 6) else None
-        return None
+    def second_grid_only(scaled, weight):
+        given = scaled if scaled.shape == (6, 5) else 1 - scaled.T
+        moved = np.abs(given - scaled_payoffs).max()
+        seats.append((scaled.shape, 0 if moved == 0 else 2.0**-31 if moved > 2.0**-33 else 2.0**-33))
+        return kernel(scaled, weight) if len(seats) == 6 else None
 
     kernel = certify._double_precision
     monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(certify, "_double_precision", one_seat_only)
-    monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: None)
+    monkeypatch.setattr(certify, "_double_precision", second_grid_only)
+    monkeypatch.setattr(certify, "solve_with_highs", None)  # it is not called
     found = solve(A)
-    assert seats == [(6, 5), (5, 6)]
-    assert found.status == "optimal (second method)"
+    exact, coarse, fine = 0, 2.0**-31, 2.0**-33
+    row, column = (6, 5), (5, 6)
+    assert seats == [(row, exact), (row, exact), (row, coarse), (column, coarse), (row, fine), (column, fine)]
+    assert found.status == "optimal"
     certificate.certify(A, found.row, found.column, found.value)
+
+
+def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch):
+    """Of answers at the limit, those are rejected whose gap, computed from the payoffs as given, may be above 1e-9."""
+    random = np.random.default_rng(3)
+    monkeypatch.setattr(lockstep, "solve_small", refuse)
+    monkeypatch.setattr(certify, "_double_precision", lambda scaled, weight: None)
+    monkeypatch.setattr(certify, "solve_with_integers", lambda scaled, weight: None)
+    accepted = rejected = 0
+    for excess in np.linspace(-4e-12, 4e-12, 401):
+        A = random.uniform(0.1, 10) * np.eye(2) + random.uniform(-1, 1)
+        row = np.array([0.5 + (1e-9 + excess), 0.5 - (1e-9 + excess)])
+        monkeypatch.setattr(certify, "solve_with_highs", lambda scaled, row=row: (row, np.full(2, 0.5), 1))
+        try:
+            found = solve(A)
+        except SolveError:
+            rejected += 1
+            continue
+        accepted += 1
+        for unit in (1, 3, 1 / 7):  # as a user computes it
+            payoffs = unit * A
+            assert (payoffs @ found.column).max() - (found.row @ payoffs).min() <= 1e-9 * np.ptp(payoffs)
+    assert accepted > 100
+    assert rejected > 100
 
 
 def test_integers_are_the_last_method(monkeypatch):

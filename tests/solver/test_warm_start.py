@@ -6,6 +6,8 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.solver import Maximin, maximin
+from coebl.solver.integers import solve_with_integers
+from coebl.solver.maximin import first_weights
 from oracles.certificate import certify
 from oracles.highs import value_by_highs
 from oracles.memory import tableau
@@ -172,3 +174,40 @@ def test_a_solver_that_remembers_nothing_solves_from_scratch(shape):
         for name in ("strategy", "opponent", "value", "gap", "pivots"):
             np.testing.assert_array_equal(getattr(found, name), getattr(anew, name))
         batch[:, 2, 3] += 0.1
+
+
+def near_ties(random, m):
+    """Rows that are equal up to 1e-10 to 1e-7 of the range, more and more of them."""
+    payoff = random.normal(size=(m // 3, m))[random.integers(m // 3, size=m)]
+    for _ in range(100):
+        yield payoff.copy()
+        payoff[random.integers(m), random.integers(m)] += random.choice([1e-10, 1e-9, 1e-7]) * random.normal()
+
+
+def sizes(random, m):
+    """Entries of very different sizes."""
+    payoff = random.choice([0, 1e-7, 1], size=(m, m))
+    for _ in range(100):
+        yield payoff.copy()
+        payoff[random.integers(m), random.integers(m)] = random.choice([0, 1e-7, 1])
+
+
+@pytest.mark.parametrize(("walk", "m"), [(near_ties, 32), (near_ties, 64), (sizes, 32)])
+def test_where_warm_and_cold_differ_both_are_optimal(walk, m):
+    """Both strategies guarantee the value that integers find, within 1e-9 of the range: the game has a tie there."""
+    weight = first_weights(m)[0]
+    differences = 0
+    for seed in range(8):
+        solver = Maximin((1, m, m), many_ties=True)
+        for payoff in walk(np.random.default_rng([3, m, seed]), m):
+            strategies = solver(payoff[None]).strategy[0], maximin(payoff).strategy
+            if np.abs(strategies[0] - strategies[1]).max() <= 1e-8:
+                continue
+            differences += 1
+            scaled = (payoff - payoff.min()) / np.ptp(payoff)
+            value = (solve_with_integers(scaled, weight)[0] @ scaled).min()
+            for strategy in strategies:
+                assert (strategy @ scaled).min() == pytest.approx(value, abs=1e-9)
+            if differences == 10:
+                return
+    assert differences > 0

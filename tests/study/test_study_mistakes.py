@@ -82,7 +82,7 @@ MALFORMED = [
     (6, "noise = 1", "line 6, noise", "this is 1; accepted: a noise such as"),
     (6, "noise = []", "line 6, noise", "this list is empty"),
     (6, 'noise = "gausian"', "line 6, noise", "unknown noise 'gausian': did you mean 'gaussian'?"),
-    (6, 'noise = ["none",\n"gaussian:sigma=-1"]', "line 7, noise[1]", "sigma is -1.0; accepted: a number, >= 0"),
+    (6, 'noise = ["none",\n"gaussian:sigma=-1"]', "line 7, noise[1]", "sigma is -1.0; accepted: a number, 0 .. 1e+100"),
     (6, 'noise = ["none", true]', "line 6, noise[1]", "this is true"),
     # record
     (7, 'record = "lst"', "line 7, record", 'this is \'lst\'; accepted: "all", "log", "last"'),

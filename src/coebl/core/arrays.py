@@ -51,7 +51,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     if matrix.ndim != 2:
         raise InputError(
             f"{argument} has {matrix.ndim} dimension{'s' * (matrix.ndim != 1)}; accepted: a matrix, one row per action "
-            "of the row player. Write a single row as [[1, 2, 3]]."
+            f"of the row player. {_dimensions_hint(matrix.shape)}"
         )
     if matrix.size == 0:
         raise InputError(f"{argument} has shape {matrix.shape}; accepted: at least one row and one column.")
@@ -72,6 +72,17 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
             "divide the payoffs by a constant."
         )
     return matrix
+
+
+def _dimensions_hint(shape: tuple[int, ...]) -> str:
+    if len(shape) < 3:
+        return "Write a single row as [[1, 2, 3]]."
+    if len(shape) == 3 and shape[0] == 2:
+        return (
+            "A pair of matrices is a general-sum game, which is not supported; if the second is minus the first, pass "
+            "the first alone. To solve a batch of matrices, call maximin."
+        )
+    return "Pass one matrix per game. To solve a batch of matrices, call maximin."
 
 
 def _why_no_matrix(payoff: Any, argument: str) -> str:

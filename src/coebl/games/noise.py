@@ -12,7 +12,7 @@ from coebl.core.arrays import Floats
 from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 
-Sigma = Annotated[float, Range(0)]
+Sigma = Annotated[float, Range(0, 1e100)]  # as payoffs in a match: rewards can be added up and squared
 
 NOISES: Registry[Noise] = Registry("noise", "noises", refusal=lambda factory: refuse_unless(factory, Noise))
 """The noises by name: `@NOISES.add(name)` above a class adds one."""

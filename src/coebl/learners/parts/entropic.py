@@ -67,11 +67,21 @@ class EntropicSolver:
         if self._seat.actions == 1:  # nothing to choose: the best tau is infinite, the least mean the infimum
             return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
-        self._z, solved = self._descend(self._z, mean, variance, scale)
-        failed = solved.gap > TOLERANCE * scale
-        if failed.any():
-            self._z[failed], again = self._follow(mean[failed], variance[failed], scale[failed])
-            solved.strategy[failed], solved.value[failed], solved.gap[failed] = again.strategy, again.value, again.gap
+        try:
+            self._z, solved = self._descend(self._z, mean, variance, scale)
+            failed = solved.gap > TOLERANCE * scale
+            if failed.any():
+                self._z[failed], again = self._follow(mean[failed], variance[failed], scale[failed])
+                solved.strategy[failed], solved.value[failed], solved.gap[failed] = (
+                    again.strategy,
+                    again.value,
+                    again.gap,
+                )
+        except np.linalg.LinAlgError:
+            raise SolveError(
+                "k-learning: the equations of a solve are singular. Its prior expects payoffs of about 1; divide the "
+                "payoffs by a constant."
+            ) from None
         if (solved.gap > _REFUSED * scale).any():
             raise SolveError(
                 f"k-learning: a solve stopped {float(solved.gap.max()):.1e} from its minimum. Its prior expects "
