@@ -77,20 +77,22 @@ def simulate(
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
     backend = backend_for(device)
-    measured = parse_metrics(metrics, match.game, len(seed_list))
-    check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(measured), keep)
+    kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
+    check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_whole("block_rounds", block_rounds, 1)
+
+    def recorder(runs: int) -> Recorder:  # not kept here, so that its arrays are gone when memory runs out
+        return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep)
+
     with backend.computing(), _memory_told(match, seed_list, backend):
         backend.defer_failures(len(seed_list))
-        recorder = Recorder(measured, recorded, keep)
-        result, again = _play(Table(match, seed_list, backend), recorder, block_rounds, progress)
+        result, again = _play(Table(match, seed_list, backend), recorder(len(seed_list)), block_rounds, progress)
         if len(again):
             some = [seed_list[run] for run in again]
-            recorder = Recorder([type(metric)(match.game, len(some)) for metric in measured], recorded, keep)
-            replayed, _ = _play(Table(match, some, backend_for(device)), recorder, block_rounds)
+            replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(some)), block_rounds)
             result = result.with_runs(again, replayed)
     return result
 

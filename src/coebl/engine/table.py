@@ -55,9 +55,14 @@ def build_seat(
         horizon: the number of rounds, or None.
         payoff_range: of its payoffs.
         number: of the seat, which decides its streams of random numbers.
-        payoff: the true payoffs in own view, if they are known.
+        payoff: the true payoffs in own view. Without them, nothing that depends on them can be seen.
         backend: where its arrays live.
     """
+    hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
+    if payoff is None and hidden:
+        raise InputError(
+            f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
+        )
     actions, opponent_actions = shape
     return Seat(
         runs=len(seeds),
@@ -83,7 +88,7 @@ class Seated:
         payoff_range: of its payoffs.
         number: of the seat.
         name: of the seat, for messages.
-        payoff: the true payoffs in own view. Without them, nothing that depends on them can be seen.
+        payoff: the true payoffs in own view, if they are known.
         backend: where its arrays live.
     """
 
@@ -101,11 +106,6 @@ class Seated:
         payoff: Floats | None = None,
         backend: Backend = CPU,
     ) -> None:
-        hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
-        if payoff is None and hidden:
-            raise InputError(
-                f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
-            )
         self.name = name
         self.seeds = seeds
         self.learner = learner

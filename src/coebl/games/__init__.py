@@ -10,7 +10,7 @@
 """
 
 from coebl.games import catalogue, random_games  # each registers its games; the classics come first
-from coebl.games.game import AnyGame, Game, MatrixGame
+from coebl.games.game import AnyGame, Game
 from coebl.games.io.files import SUFFIXES, read_game, write_game
 from coebl.games.noise import NOISES, Noise, parse_noise
 from coebl.games.registry import GAMES, parse_game
@@ -23,7 +23,6 @@ __all__ = [
     "AnyGame",
     "Game",
     "Indices",
-    "MatrixGame",
     "Noise",
     "Space",
     "catalogue",

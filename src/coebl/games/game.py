@@ -39,7 +39,11 @@ Range = tuple[float, float]  # the ends between which payoffs are known to lie
 
 @runtime_checkable
 class AnyGame(Protocol):
-    """All that the engine needs of a game. What else a game has, such as a value, is for the metrics that need it."""
+    """All that the engine needs of a game. What else a game has, such as a value, is for the metrics that need it.
+
+    >>> isinstance(Game([[3, 0], [1, 2]]), AnyGame)
+    True
+    """
 
     name: str  # what it is called in tables and messages
     spec: str | None  # the spec that makes it, if one does
@@ -58,11 +62,16 @@ class AnyGame(Protocol):
         """The known range of each seat's payoffs."""
 
     def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
-        """Return the reward of each seat, (runs,), from the actions of all seats and nature's numbers, each (runs,)."""
+        """Return the reward of each seat: (runs,).
+
+        Args:
+            actions: per seat: (runs,).
+            draw: nature's numbers, from the noise: (runs,).
+        """
 
 
-class MatrixGame:
-    """A two-player zero-sum game in matrix form: `coebl.Game`.
+class Game:
+    """A two-player zero-sum game in matrix form.
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
 
@@ -185,7 +194,7 @@ class MatrixGame:
         reward = self.noise.reward(payoffs[tuple(actions)], draw, self.payoff_range)
         return reward, -reward
 
-    def with_noise(self, noise: str | Noise) -> MatrixGame:
+    def with_noise(self, noise: str | Noise) -> Game:
         """The same game seen through another noise.
 
         Args:
@@ -193,7 +202,7 @@ class MatrixGame:
         """
         return self._with(noise=parse_noise(noise))
 
-    def renamed(self, name: str, spec: str | None = None) -> MatrixGame:
+    def renamed(self, name: str, spec: str | None = None) -> Game:
         """The same game under another name.
 
         Args:
@@ -202,14 +211,14 @@ class MatrixGame:
         """
         return self._with(name=name, spec=spec)
 
-    def _with(self, **changes: Any) -> MatrixGame:
+    def _with(self, **changes: Any) -> Game:
         """A copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium, if known."""
         changed = copy.copy(self)
         vars(changed).update(changes)
         return changed
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> MatrixGame:
+    def read(cls, path: str | os.PathLike[str]) -> Game:
         """The game in a file: .csv, .npy, .json or .nfg.
 
         Args:
@@ -230,7 +239,7 @@ class MatrixGame:
         write_game(self, path)
 
     @classmethod
-    def from_openspiel(cls, game: Any) -> MatrixGame:
+    def from_openspiel(cls, game: Any) -> Game:
         """The game of a pyspiel game, or of the name of one such as "matrix_rps".
 
         Args:
@@ -247,7 +256,7 @@ class MatrixGame:
         return to_openspiel(self)
 
     @classmethod
-    def from_nashpy(cls, game: Any) -> MatrixGame:
+    def from_nashpy(cls, game: Any) -> Game:
         """The game of a nashpy.Game.
 
         Args:
@@ -264,7 +273,7 @@ class MatrixGame:
         return to_nashpy(self)
 
     @classmethod
-    def from_gambit(cls, game: Any) -> MatrixGame:
+    def from_gambit(cls, game: Any) -> Game:
         """The game of a pygambit.Game.
 
         Args:
@@ -297,7 +306,7 @@ class MatrixGame:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MatrixGame) and self._content() == other._content()
+        return isinstance(other, Game) and self._content() == other._content()
 
     def __hash__(self) -> int:
         return hash(self._content())
@@ -323,8 +332,8 @@ class MatrixGame:
         return "\n".join([title, *lines])
 
 
-Game = MatrixGame
-"""The name that users write."""
+MatrixGame = Game
+"""The same class, where other kinds of games are spoken of too."""
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:

@@ -13,20 +13,38 @@ _SUM_TOLERANCE = 1e-8
 
 
 class Space(Protocol):
-    """The actions of a seat. A policy has `width` numbers; arrays may be those of any library."""
+    """The actions of a seat. A policy has `width` numbers; arrays may be those of any library.
+
+    >>> space: Space = Indices(3)
+    >>> space.width
+    3
+    """
 
     @property
     def width(self) -> int:
         """The length of a policy."""
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return an action per run, from policies, (runs, width), and a uniform number per run, (runs, 1)."""
+        """Return an action per run: (runs,).
+
+        Args:
+            policy: (runs, width).
+            uniform: a number per run, uniform on [0, 1): (runs, 1).
+        """
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """Return which of (rounds, runs, width) are policies: (rounds, runs)."""
+        """Return which of many are policies: (rounds, runs).
+
+        Args:
+            policies: (rounds, runs, width).
+        """
 
     def fault(self, policy: Floats) -> str | None:
-        """Return why this is not a policy, after "its policy"; None if it is one."""
+        """Return why this is not a policy, to follow "its policy"; None if it is one.
+
+        Args:
+            policy: of one run: (width,).
+        """
 
 
 @dataclass(frozen=True)
@@ -43,7 +61,12 @@ class Indices:
     width: int  # the number of actions, m
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return the first action whose cumulative probability exceeds the uniform number: (runs,)."""
+        """Return the first action whose cumulative probability exceeds the uniform number: (runs,).
+
+        Args:
+            policy: (runs, width).
+            uniform: a number per run, uniform on [0, 1): (runs, 1).
+        """
         cumulative = policy.cumsum(axis=1)
         below = cumulative <= uniform * cumulative[:, -1:]
         below[:, -1] = False  # only a policy that is about to be rejected needs this
@@ -51,12 +74,20 @@ class Indices:
         return action
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """As in `Space`."""
+        """Return which of many are policies: (rounds, runs).
+
+        Args:
+            policies: (rounds, runs, width).
+        """
         good: Booleans = (policies >= 0).all(axis=-1) & (np.abs(policies.sum(axis=-1) - 1) <= _SUM_TOLERANCE)
         return good
 
     def fault(self, policy: Floats) -> str | None:
-        """As in `Space`."""
+        """Return why this is not a policy, to follow "its policy"; None if it is one.
+
+        Args:
+            policy: of one run: (width,).
+        """
         if self.are_policies(policy):
             return None
         if np.isnan(policy).any():
