@@ -85,7 +85,7 @@ def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch)
     monkeypatch.setattr(certify, "_double_precision", lambda scaled, weight: None)
     monkeypatch.setattr(certify, "solve_with_integers", lambda scaled, weight: None)
     accepted = rejected = 0
-    for excess in np.linspace(-4e-12, 4e-12, 401):
+    for excess in [*np.linspace(-4e-12, 4e-12, 401), *np.linspace(-2e-15, 2e-15, 401)]:
         A = random.uniform(0.1, 10) * np.eye(2) + random.uniform(-1, 1)
         row = np.array([0.5 + (1e-9 + excess), 0.5 - (1e-9 + excess)])
         monkeypatch.setattr(certify, "solve_with_highs", lambda scaled, row=row: (row, np.full(2, 0.5), 1))

@@ -177,7 +177,7 @@ def test_a_solver_that_remembers_nothing_solves_from_scratch(shape):
 
 
 def near_ties(random, m):
-    """Rows that are equal up to 1e-10 to 1e-7 of the range, more and more of them."""
+    """Equal rows that come to differ by about 1e-10 to 1e-7 of the range."""
     payoff = random.normal(size=(m // 3, m))[random.integers(m // 3, size=m)]
     for _ in range(100):
         yield payoff.copy()
@@ -192,7 +192,7 @@ def sizes(random, m):
         payoff[random.integers(m), random.integers(m)] = random.choice([0, 1e-7, 1])
 
 
-@pytest.mark.parametrize(("walk", "m"), [(near_ties, 32), (near_ties, 64), (sizes, 32)])
+@pytest.mark.parametrize(("walk", "m"), [(near_ties, 24), (near_ties, 32), (sizes, 21)])
 def test_where_warm_and_cold_differ_both_are_optimal(walk, m):
     """Both strategies guarantee the value that integers find, within 1e-9 of the range: the game has a tie there."""
     weight = first_weights(m)[0]

@@ -7,8 +7,8 @@ answers are double precision with either.
 
 from typing import NamedTuple
 
-# The largest duality gap of an answer that is returned, relative to the payoff range. 1e-9 is promised; the rest is for
-# the rounding of those who compute it again from the strategies and the payoffs, in another order and unit.
+# The largest duality gap, relative to the payoff range, of an answer that is returned. 1e-9 is promised: the difference
+# is for the rounding of a user who computes the gap again from the strategies and the payoffs, in another order.
 MOST_GAP = 1e-9 - 1e-12
 
 

@@ -12,6 +12,7 @@ from coebl.core.errors import SolveError
 from coebl.learners.base import Seat
 
 TOLERANCE = 1e-9  # of the certified gap, as a share of 1 + the largest absolute mean
+_MOST_MEAN = 2.0**53  # beyond it, the prior, of order 1, is less than the rounding of a mean
 _REFUSED = 1e-6  # a gap that is still above this share at the end is an error
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
@@ -67,21 +68,16 @@ class EntropicSolver:
         if self._seat.actions == 1:  # nothing to choose: the best tau is infinite, the least mean the infimum
             return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
-        try:
-            self._z, solved = self._descend(self._z, mean, variance, scale)
-            failed = solved.gap > TOLERANCE * scale
-            if failed.any():
-                self._z[failed], again = self._follow(mean[failed], variance[failed], scale[failed])
-                solved.strategy[failed], solved.value[failed], solved.gap[failed] = (
-                    again.strategy,
-                    again.value,
-                    again.gap,
-                )
-        except np.linalg.LinAlgError:
+        if not (scale <= _MOST_MEAN).all():
             raise SolveError(
-                "k-learning: the equations of a solve are singular. Its prior expects payoffs of about 1; divide the "
-                "payoffs by a constant."
-            ) from None
+                f"k-learning: a payoff has a mean of {float(scale.max()):.1e}. Its prior expects payoffs of about 1; "
+                "divide the payoffs by a constant."
+            )
+        self._z, solved = self._descend(self._z, mean, variance, scale)
+        failed = solved.gap > TOLERANCE * scale
+        if failed.any():
+            self._z[failed], again = self._follow(mean[failed], variance[failed], scale[failed])
+            solved.strategy[failed], solved.value[failed], solved.gap[failed] = again.strategy, again.value, again.gap
         if (solved.gap > _REFUSED * scale).any():
             raise SolveError(
                 f"k-learning: a solve stopped {float(solved.gap.max()):.1e} from its minimum. Its prior expects "
