@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 import subprocess
 import sys
 
@@ -146,6 +147,70 @@ def run(code, **environment):
     return subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=True
     )
+
+
+MODES = [  # of the folder above, of the folder itself, and whether it is used
+    (0o755, 0o700, True),
+    (0o755, 0o755, True),
+    (0o1777, 0o700, True),  # as /tmp is
+    (0o777, 0o700, False),  # anybody could put another folder in its place
+    (0o755, 0o777, False),
+]
+
+
+@pytest.mark.parametrize(("above", "own", "used"), MODES)
+def test_a_folder_that_others_can_write_is_not_used(sources, tmp_path, above, own, used):
+    folder = cache.make_folder(sources, [tmp_path / "shared"])
+    assert folder.stat().st_mode & 0o777 == 0o700
+    (folder / "something.nbi").touch()
+    folder.chmod(own)
+    folder.parent.chmod(above)
+    assert cache.find_folders(sources, [tmp_path / "shared"]) == [folder] * used
+    assert cache.make_folder(sources, [tmp_path / "shared", tmp_path / "own"]) == (
+        folder if used else tmp_path / "own" / folder.name
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("kind", ["folder", "file", "above"])
+def test_a_folder_with_something_of_another_user_is_not_used(sources, tmp_path, kind):
+    folder = cache.make_folder(sources, [tmp_path / "shared"])
+    (folder / "something.nbi").touch()
+    os.chown({"folder": folder, "file": folder / "something.nbi", "above": folder.parent}[kind], 12345, 12345)
+    assert cache.find_folders(sources, [tmp_path / "shared"]) == []
+    assert cache.make_folder(sources, [tmp_path / "shared"]) is None
+
+
+def test_a_link_is_not_used(sources, tmp_path):
+    folder = cache.make_folder(sources, [tmp_path / "shared"])
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert cache.find_folders(sources, [tmp_path / "shared"]) == []
+    assert cache.make_folder(sources, [tmp_path / "shared"]) is None
+
+
+class Canary:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_what_is_in_a_folder_open_to_others_is_not_loaded(tmp_path):
+    """One line says so, and the solver is compiled."""
+    maximin(np.eye(2))  # so that there are names to take
+    shared = tmp_path / "shared"
+    planted = shared / cache.default_folder().name
+    planted.mkdir(parents=True)
+    for kept in cache.default_folder().glob("*.nb?"):
+        (planted / kept.name).write_bytes(pickle.dumps(Canary(tmp_path / "canary")))
+    shared.chmod(0o777)
+    done = run(SOLVE, NUMBA_CACHE_DIR=str(shared), TMPDIR=str(tmp_path))
+    assert done.stdout == "1.5\n"
+    assert "or others can write there too. Set NUMBA_CACHE_DIR to a folder of yours alone" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["shared"]
 
 
 def test_the_users_directory_is_used_and_may_be_missing(tmp_path):

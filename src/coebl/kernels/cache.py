@@ -5,8 +5,10 @@ it. Here the folder is named after a digest of all kernel sources: what is found
 
 The folder is made in the directory NUMBA_CACHE_DIR, if that is set. Otherwise it is made in the ``__pycache__`` beside
 the kernels, or, if that is not writable, in Numba's cache directory of the user. Folders that can only be read, as in a
-container, are read. If none can be written, what has to be compiled is kept in a temporary folder until this process
-ends, for the processes that it starts, and a line on stderr says so. Files that are damaged are compiled again.
+container, are read. Compiled kernels are pickles, which can run anything, so a folder is used only if it is private:
+it and its files belong to this user or the administrator, and no one else can write there. If no such folder can be
+written, what has to be compiled is kept in a temporary folder until this process ends, for the processes that it
+starts, and a line on stderr says so. Files that are damaged are compiled again.
 NUMBA_CACHE_LOCATOR_CLASSES, which would replace the digest by Numba's own look at the file, has no effect here.
 """
 
@@ -17,13 +19,15 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 from numba import config, njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.misc.appdirs import AppDirs
+
+from coebl.core.files import is_private
 
 SOURCES = Path(__file__).parent
 _SHARED = "COEBL_KERNELS"  # the environment variable that names the temporary folder to the processes of this one
@@ -55,32 +59,42 @@ def _users_directory():
 
 
 def make_folder(sources, parents):
-    """Make the folder of these sources in the first directory that is writable, and delete those of older sources.
+    """Make the folder of these sources in the first directory that will do, and delete those of older sources.
 
-    Returns None if no directory is writable. Folders of another copy of the sources, elsewhere, are left alone.
+    It has to be writable, and private. Returns None if there is none. Folders of another copy of the sources,
+    elsewhere, are left alone.
     """
     owner = "coebl-" + hashlib.sha256(str(sources).encode()).hexdigest()[:8]
     for parent in parents:
-        folder = parent / f"{owner}-{digest(sources)}"
+        folder = parent.resolve() / f"{owner}-{digest(sources)}"
         try:
             if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(0o700, parents=True, exist_ok=True)
                 for older in parent.glob(owner + "-*"):
                     if older != folder:
                         shutil.rmtree(older, ignore_errors=True)
             tempfile.TemporaryFile(dir=folder).close()  # raises if it cannot be written
         except OSError:
             continue
-        return folder
+        if _is_safe(folder):
+            return folder
+        with suppress(OSError):
+            folder.rmdir()  # if it was made just now
     return None
 
 
+def _is_safe(folder):
+    """Whether what is in a folder may be run."""
+    return not folder.is_symlink() and is_private(folder)
+
+
 def find_folders(sources, parents):
-    """The folders of these very sources, or of a copy of them, that are there already, whether writable or not."""
+    """The private folders of these very sources, or of a copy of them, that are there, whether writable or not."""
     try:
-        return [folder for parent in parents for folder in sorted(parent.glob(f"coebl-*-{digest(sources)}"))]
+        found = [folder for parent in parents for folder in sorted(parent.resolve().glob(f"coebl-*-{digest(sources)}"))]
     except OSError:
         return []
+    return [folder for folder in found if _is_safe(folder)]
 
 
 @cache
@@ -99,7 +113,7 @@ def announce():
         places = " or ".join(map(str, parents(SOURCES)))
         print(
             "coebl: compiling the solver, up to a minute; it cannot be kept for the next time, because nothing can be "
-            f"written to {places}. Set NUMBA_CACHE_DIR to a folder that can be written.",
+            f"written to {places}, or others can write there too. Set NUMBA_CACHE_DIR to a folder of yours alone.",
             file=sys.stderr,
         )
     elif _always or sys.stderr.isatty():
@@ -137,7 +151,7 @@ def _is_temporary(folder):
 def _temporary_folder():
     """A folder for this process and those that it starts, or None if there is no room for any."""
     shared = os.environ.get(_SHARED, "")
-    if Path(shared).is_absolute() and Path(shared).is_dir():
+    if Path(shared).is_absolute() and _is_safe(Path(shared)):
         return Path(shared)
     try:
         folder = Path(tempfile.mkdtemp(prefix="coebl-", suffix="-" + digest(SOURCES)))
