@@ -1,4 +1,4 @@
-"""Nothing imports from a layer to its right, and nothing imports another module's private names (docs/design.md)."""
+"""Nothing imports from an outer ring, and nothing imports another module's private names (docs/design.md)."""
 
 import ast
 from collections.abc import Iterator
@@ -8,26 +8,15 @@ import coebl
 
 ROOT = Path(coebl.__file__).parent
 
-LAYERS = [
-    {"core"},
-    {"kernels"},
-    {"games", "solver"},
-    {"backend"},
-    {"learners"},
-    {"metrics"},
-    {"statistics"},
-    {"runs"},
-    {"plots"},
-    {"engine"},
-    {"study", "testing"},
-    {"claims"},
-    {"tournament"},
-    {"report"},
-    {"papers"},
-    {"cli"},
-    {"__main__"},
-]
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+RINGS = {
+    "core": ["core"],
+    "model": ["backend", "kernels", "solver", "games", "learners", "metrics", "naming"],
+    "engine": ["engine"],
+    "lab": ["statistics", "runs", "study", "claims", "testing"],
+    "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],
+}
+THEMSELVES = {"engine/result.py", "study/plotting.py"}  # a result can plot itself: these import plots in a method
+RANK = {name: rank for rank, names in enumerate(RINGS.values()) for name in names}
 
 
 def imports(path: Path) -> Iterator[tuple[str, str]]:
@@ -50,22 +39,24 @@ def modules() -> list[Path]:
     return sorted(ROOT.rglob("*.py"))
 
 
-def test_every_part_has_a_layer():
+def test_every_part_has_a_ring():
     parts = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert parts - {"__init__"} == set(RANK)
 
 
-def test_nothing_imports_from_the_right():
+def test_nothing_imports_from_an_outer_ring():
     wrong = []
     for path in modules():
         part = path.relative_to(ROOT).parts[0].removesuffix(".py")
         if part == "__init__":
             continue
-        wrong += [f"{path.relative_to(ROOT)} imports {other}" for other in imported(path) if RANK[other] > RANK[part]]
+        name = path.relative_to(ROOT).as_posix()
+        allowed = {"plots"} if name in THEMSELVES else set()
+        wrong += [f"{name} imports {other}" for other in imported(path) - allowed if RANK[other] > RANK[part]]
     assert not wrong
 
 
-def test_no_layer_is_imported_from_a_string():
+def test_no_part_is_imported_from_a_string():
     """That would get past the test above."""
     wrong = []
     for path in modules():

@@ -15,7 +15,7 @@ from coebl.core.errors import InputError
 from coebl.core.specs import escape, files_in
 from coebl.games import GAMES, NOISES, parse_game, read_game
 from coebl.learners import LEARNERS, parse_learner
-from coebl.plots import game_title, learner_title, learner_titles, looks
+from coebl.naming import game_title, learner_title, learner_titles, looks
 from coebl.study import Results, Store
 from coebl.study.about import about_of
 from coebl.study.cell import digest_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coebl import simulate
-from coebl.learners import base
+from coebl.backend import base
 from coebl.solver import Maximin
 
 # of BiggerNumber, by n: the rounds that are played, and by seed the round and seat whose matrix is hard

@@ -21,8 +21,8 @@ from coebl.core.plain import as_csv
 from coebl.core.text import decimal_places
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
+from coebl.naming.looks import PALETTE
 from coebl.plots import save
-from coebl.plots.looks import PALETTE
 from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
 from coebl.study import Results, Study, read_study
 from coebl.study.compare import ALL_GAMES

@@ -13,7 +13,7 @@ from typing import Any
 
 from coebl.core.files import write_whole
 from coebl.learners import KINDS, REFERENCES
-from coebl.plots import learner_titles
+from coebl.naming import learner_titles
 from tools.templates import text_template
 
 TEMPLATE = Path(__file__).with_name("advice.md.jinja")

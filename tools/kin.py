@@ -17,7 +17,7 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
-from coebl.plots import learner_titles
+from coebl.naming import learner_titles
 from coebl.tournament.files import FOLDER
 from coebl.tournament.suite import read_suite
 from coebl.tournament.trial.judging import MISSING, WORDS

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coebl.core.text import number_text, with_minus
+from coebl.naming import game_title, learner_title
 from coebl.papers.ijcai2025.claims import HEADLINE
 from coebl.papers.ijcai2025.experiments import BASELINES, VARIANTS, Variant, games
-from coebl.plots import game_title, learner_title
 from coebl.plots.style import NOTE, lay_out, look, new_figure
 from coebl.statistics import ALPHA
 

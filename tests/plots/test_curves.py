@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from coebl import plots
+from coebl import naming, plots
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from plots.made import EXP3, GAME, UCB, Made, bands, labels, slow
@@ -94,7 +94,7 @@ def test_long_curves_are_thinned_and_keep_their_ends():
 def test_a_line_looks_as_its_row_learner_does_everywhere():
     coebl = (GAME, "coebl:c=2", "coebl:c=2")
     lines = plots.plot_curves(Made(EXP3, coebl), "regret", {"a": EXP3, "b": coebl}).lines
-    everywhere = plots.looks(["exp3", "coebl", "coebl:c=2"], plainest=["exp3", "coebl:c=2"])
+    everywhere = naming.looks(["exp3", "coebl", "coebl:c=2"], plainest=["exp3", "coebl:c=2"])
     assert [line.get_color() for line in lines] == [everywhere[spec].style["color"] for spec in ("exp3", "coebl:c=2")]
     assert lines[0].get_color() != lines[1].get_color()
 

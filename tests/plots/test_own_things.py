@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from coebl import plots
+from coebl import naming, plots
 from coebl.engine import Match, simulate
 from coebl.learners import Learner
 from coebl.metrics import Metric
-from coebl.plots.labels import spelled_out
-from coebl.plots.looks import FIRST_FREE, PALETTE
+from coebl.naming.looks import FIRST_FREE, PALETTE
+from coebl.naming.titles import spelled_out
 from plots.made import GAME, Made, labels
 
 
@@ -58,18 +58,18 @@ class Stored(Made):
 
 
 def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
-    known = plots.known_to(Stored())
-    titles = plots.learner_titles(["mine.py:Mine", "mine.py:Mine:c=2", "yours.py:Yours", "ucb"], known)
+    known = naming.known_to(Stored())
+    titles = naming.learner_titles(["mine.py:Mine", "mine.py:Mine:c=2", "yours.py:Yours", "ucb"], known)
     assert [title.replace("\u00a0", " ") for title in titles.values()] == [
         "My learner",
         "My learner, c = 2",
         "yours.py:Yours",
         "UCB",
     ]
-    found = plots.looks(titles, known=known)
+    found = naming.looks(titles, known=known)
     assert found["mine.py:Mine"].colour == found["mine.py:Mine:c=2"].colour == PALETTE[6][0]
     assert found["yours.py:Yours"].colour == PALETTE[FIRST_FREE][0]
-    words = plots.metric_words("surprise", known)
+    words = naming.metric_words("surprise", known)
     assert (words.title, words.formula, words.cumulative, words.known) == ("Surprise", "$s$", True, True)
 
 
@@ -100,11 +100,11 @@ class Swept(Made):
 
 
 def test_a_sweep_of_ones_own_learner_shows_the_default_that_its_cells_store():
-    known = plots.known_to(Swept())
+    known = naming.known_to(Swept())
     specs = ["mine.py:Mine", "mine.py:Mine:rate=2", "ucb"]
-    [sweep] = plots.find_sweeps(specs, known)
+    [sweep] = naming.find_sweeps(specs, known)
     assert (sweep.parameter, sweep.values) == ("rate", {"mine.py:Mine": 0.1, "mine.py:Mine:rate=2": 2.0})
-    titles = plots.learner_titles(specs, known).values()
+    titles = naming.learner_titles(specs, known).values()
     assert [title.replace("\u00a0", " ") for title in titles] == ["Mine, rate = 0.1", "Mine, rate = 2", "UCB"]
     assert list(spelled_out(specs, known).values()) == ["mine.py:Mine:rate=0.1", "mine.py:Mine:rate=2", "ucb"]
     assert list(spelled_out(specs).values()) == specs  # of older cells

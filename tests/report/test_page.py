@@ -12,8 +12,9 @@ import pytest
 from scipy.stats import t as student
 
 from coebl.core.errors import InputError
-from coebl.plots import Reference, learner_style
-from coebl.plots.looks import PALETTE
+from coebl.naming import learner_style
+from coebl.naming.looks import PALETTE
+from coebl.plots import Reference
 from coebl.report.curves import Curves
 from coebl.report.page import Preset
 from coebl.statistics import mean_interval

@@ -10,7 +10,7 @@ import pytest
 
 from coebl.cli import main
 from coebl.core.errors import InputError
-from coebl.plots import metric_words
+from coebl.naming import metric_words
 from coebl.runs import Runs
 from coebl.statistics import holm, paired_difference
 from coebl.study import Results, Store

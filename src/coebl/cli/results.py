@@ -22,7 +22,7 @@ from coebl.core.errors import InputError, printable
 from coebl.core.text import counted
 
 if TYPE_CHECKING:
-    from coebl.plots.described import Known
+    from coebl.naming.described import Known
     from coebl.study import Results
     from coebl.study.compare import Comparison
     from coebl.study.summaries import SummaryRow
@@ -103,8 +103,8 @@ def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
     from coebl.metrics import METRICS, metric_class
-    from coebl.plots.described import known_to
-    from coebl.plots.labels import spelled_out
+    from coebl.naming.described import known_to
+    from coebl.naming.titles import spelled_out
 
     names = ["game", "row", "column", "round", "metric", "n"]
     if len({row["noise"] for row in rows}) > 1:
@@ -174,7 +174,7 @@ def compare_command(
       coebl compare results ucb coebl:c=2 --metric tv --game rps
       coebl compare results ucb exp3 --margin 5 --json
     """
-    from coebl.plots.described import known_to
+    from coebl.naming.described import known_to
     from coebl.study import Results
 
     _check_forms(as_csv, as_json)
@@ -193,7 +193,7 @@ def compare_command(
 
 
 def _print_comparison(found: Comparison, known: Known) -> None:
-    from coebl.plots.labels import spelled_out
+    from coebl.naming.titles import spelled_out
 
     learners = spelled_out([found.a, found.b], known)
     comparison = replace(found, a=learners[found.a], b=learners[found.b])

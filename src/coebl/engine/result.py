@@ -20,7 +20,6 @@ from coebl.core.text import counted
 from coebl.engine.match import Match
 from coebl.engine.table import Table
 from coebl.metrics import Block, Metric
-from coebl.plots import plot_runs
 from coebl.runs import Runs
 
 if TYPE_CHECKING:
@@ -127,6 +126,8 @@ class Result:
             metric: its name.
             ax: where to draw; by default in a figure of its own.
         """
+        from coebl.plots import plot_runs
+
         metric = metric or next(iter(self.metrics))
         self.final(metric)  # complains if it was not recorded
         runs = Runs(self.rounds, self.seeds, self.metrics[metric])

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coebl.core.errors import look_up
+from coebl.naming.described import Described
 from coebl.papers import Paper, V, no_data
 from coebl.plots import FORMATS, save
-from coebl.plots.described import Described
 from coebl.runs import Source
 from coebl.study.processes import local_processes
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from coebl.naming.looks import Style
 from coebl.plots import plot_curves, plot_frontier, plot_heat_map
-from coebl.plots.style import WIDTH, Style
+from coebl.plots.style import WIDTH
 from coebl.runs import MatchSpecs, Source
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Plots of any results: curves with bands, heat maps, the frontier; and what people read and see in them.
+"""Plots of any results: curves with bands, heat maps, the frontier.
 
 Each function reads a `coebl.runs.Source`, draws on the matplotlib axes that it is given, or on those of a figure of its
 own, and returns them.
@@ -12,30 +12,14 @@ own, and returns them.
 """
 
 from coebl.plots.curves import Reference, plot_curves, plot_reference, plot_runs
-from coebl.plots.described import Known, describe, known_to
 from coebl.plots.frontier import plot_frontier
 from coebl.plots.heat_map import plot_heat_map
-from coebl.plots.labels import game_title, learner_title, metric_label, metric_words
-from coebl.plots.looks import learner_style, looks
 from coebl.plots.panels import plot_panels
 from coebl.plots.save import FORMATS, save
-from coebl.plots.sweeps import Sweep, find_sweeps, learner_titles
 
 __all__ = [
     "FORMATS",
-    "Known",
     "Reference",
-    "Sweep",
-    "describe",
-    "find_sweeps",
-    "game_title",
-    "known_to",
-    "learner_style",
-    "learner_title",
-    "learner_titles",
-    "looks",
-    "metric_label",
-    "metric_words",
     "plot_curves",
     "plot_frontier",
     "plot_heat_map",

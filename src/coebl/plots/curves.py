@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats
 from coebl.learners import Learner
 from coebl.metrics import Metric
-from coebl.plots.described import describe, known_to
-from coebl.plots.labels import learner_title, metric_label
-from coebl.plots.looks import looks, slot_look
-from coebl.plots.style import BAND, REFERENCE, Style, canvas, check_some, seeds_text
+from coebl.naming.described import describe, known_to
+from coebl.naming.looks import Style, looks, slot_look
+from coebl.naming.titles import learner_title, metric_label
+from coebl.plots.style import BAND, REFERENCE, canvas, check_some, seeds_text
 from coebl.runs import Runs, Source
 from coebl.statistics import Band
 

@@ -10,11 +10,11 @@ from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, REFERENCES
+from coebl.naming.described import known_to
+from coebl.naming.sweeps import learner_titles
+from coebl.naming.titles import game_title, learner_words
 from coebl.plots.curves import BAND_LABEL, line_styles, plot_curves
-from coebl.plots.described import known_to
-from coebl.plots.labels import game_title, learner_words
 from coebl.plots.style import COLUMN, WIDTH, check_some, lay_out, look, new_figure
-from coebl.plots.sweeps import learner_titles
 from coebl.runs import Source
 
 if TYPE_CHECKING:

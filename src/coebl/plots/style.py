@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
 from coebl.core.modules import require
+from coebl.naming.looks import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Style = Mapping[str, Any]  # keywords of a matplotlib line
 
 REFERENCE: Style = {"color": "black", "linestyle": (0, (1, 1.6)), "linewidth": 1.0}
 GUIDE: Style = {"color": "0.45", "linestyle": "-", "linewidth": 0.6, "zorder": 1}  # an axis through the data

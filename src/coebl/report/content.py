@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from coebl.naming.described import Known, MetricWords, known_to
+from coebl.naming.looks import natural
+from coebl.naming.sweeps import find_sweeps
+from coebl.naming.titles import metric_words
 from coebl.plots.curves import Reference
-from coebl.plots.described import Known, MetricWords, known_to
 from coebl.plots.frontier import LAST
-from coebl.plots.labels import metric_words
-from coebl.plots.looks import natural
-from coebl.plots.sweeps import find_sweeps
 from coebl.report.curves import Curves, are_logarithmic, read_curves
 from coebl.report.frontier import Frontier, default_frontier
 from coebl.report.legend import Preset, game_entry, game_order, learner_entries, metric_entry, sweep_entry

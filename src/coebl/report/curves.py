@@ -11,7 +11,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
-from coebl.plots.described import MetricWords
+from coebl.naming.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
 from coebl.report.numbers import HALF_DIGITS, short
 from coebl.runs import Runs, Source

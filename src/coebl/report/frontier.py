@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coebl.learners import LEARNERS
-from coebl.plots.described import MetricWords
+from coebl.naming.described import MetricWords
 from coebl.plots.frontier import LAST
 from coebl.report.numbers import short
 from coebl.runs import Runs

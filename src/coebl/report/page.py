@@ -19,8 +19,8 @@ from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.plain import finite
 from coebl.metrics import METRICS
+from coebl.naming.titles import metric_words
 from coebl.plots.curves import Reference
-from coebl.plots.labels import metric_words
 from coebl.report.about import About, about_results, commands, settings
 from coebl.report.answer import answer
 from coebl.report.charts import charts_for_script, library

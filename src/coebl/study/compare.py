@@ -24,8 +24,8 @@ from coebl.core.text import counted
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
-from coebl.plots.described import MetricWords, known_to
-from coebl.plots.labels import metric_words
+from coebl.naming.described import MetricWords, known_to
+from coebl.naming.titles import metric_words
 from coebl.statistics import ALPHA, Equivalence, Interval, equivalent, holm, paired_difference
 from coebl.study.finding import find, listed
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
-from coebl.plots import known_to, metric_words, plot_panels
+from coebl.naming import known_to, metric_words
+from coebl.plots import plot_panels
 from coebl.runs import Runs
 from coebl.study.compare import DEFAULT
 

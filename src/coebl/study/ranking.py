@@ -14,8 +14,8 @@ from typing import Any
 
 from coebl.core.text import counted
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.plots.described import NOTHING, Known, known_to
-from coebl.plots.labels import spelled_out
+from coebl.naming.described import NOTHING, Known, known_to
+from coebl.naming.titles import spelled_out
 from coebl.statistics import ALPHA, holm, paired_difference
 from coebl.study.plan import Asked
 from coebl.study.results import Results

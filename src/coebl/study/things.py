@@ -14,7 +14,7 @@ from coebl.core.specs import without_folder
 from coebl.engine import Result
 from coebl.learners import KINDS, LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
-from coebl.plots.described import parameters_of
+from coebl.naming.described import parameters_of
 
 _MOST_SLOT = 1 << 31  # of a palette
 

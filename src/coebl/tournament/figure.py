@@ -8,11 +8,11 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Kind
-from coebl.plots.described import NOTHING, Known
-from coebl.plots.looks import looks
+from coebl.naming.described import NOTHING, Known
+from coebl.naming.looks import Style, looks
+from coebl.naming.sweeps import learner_titles
 from coebl.plots.points import label_points, plain_log_scale
-from coebl.plots.style import GUIDE, NOTE, WIDTH, Style, canvas, lay_out
-from coebl.plots.sweeps import learner_titles
+from coebl.plots.style import GUIDE, NOTE, WIDTH, canvas, lay_out
 from coebl.tournament.standings import Estimate, Standings, kinds_in
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 from coebl.core.files import make_folder, write_whole
 from coebl.core.modules import require
 from coebl.core.plain import as_csv, finite
+from coebl.naming.described import NOTHING, Known
 from coebl.plots import save
-from coebl.plots.described import NOTHING, Known
 from coebl.tournament.duels import OVERALL, Duel
 from coebl.tournament.figure import plot_standings
 from coebl.tournament.page import page_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from coebl.core.specs import without_folder
 from coebl.learners import LEARNERS
-from coebl.plots import known_to
+from coebl.naming import known_to
 from coebl.study import Results, Study
 from coebl.tournament.files import write_files
 from coebl.tournament.measured import measure

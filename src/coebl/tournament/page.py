@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from coebl.core.text import with_minus
-from coebl.plots.described import NOTHING, Known
-from coebl.plots.sweeps import learner_titles
+from coebl.naming.described import NOTHING, Known
+from coebl.naming.sweeps import learner_titles
 from coebl.tournament.duels import Cycle
 from coebl.tournament.standings import Estimate, Standing, Standings
 from coebl.tournament.words import numbers_of, sentences

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.naming import learner_style
 from coebl.papers import figures
 from coebl.papers.drawing import draw
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.experiments import BASELINES, RATES, ROLES, VARIANTS, coebl
 from coebl.papers.ijcai2025.figures import FIGURES
-from coebl.plots import learner_style
 from coebl.runs import Runs
 
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]

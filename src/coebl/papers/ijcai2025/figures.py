@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
+from coebl.naming import game_title, learner_style, learner_title
 from coebl.papers.figures import Groups, PanelFigure
 from coebl.papers.ijcai2025.experiments import (
     BASELINES,
@@ -33,7 +34,7 @@ from coebl.papers.ijcai2025.experiments import (
     size_of,
 )
 from coebl.papers.panels import Curves, Frontier, HeatMap
-from coebl.plots import game_title, learner_style, learner_title, plot_reference
+from coebl.plots import plot_reference
 from coebl.plots.style import GUIDE
 from coebl.runs import MatchSpecs
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.text import one_line, with_minus
-from coebl.plots.described import NOTHING, Known
+from coebl.naming.described import NOTHING, Known
+from coebl.naming.sweeps import learner_titles
 from coebl.plots.points import plain_log_scale
 from coebl.plots.style import GUIDE, NOTE, lay_out, look, new_figure
-from coebl.plots.sweeps import learner_titles
 from coebl.tournament.statements import StatementKind
 from coebl.tournament.trial.judging import MISSING, Finding, Row
 

@@ -13,8 +13,9 @@ from coebl.core.files import make_folder, write_whole
 from coebl.core.plain import finite
 from coebl.games import parse_game
 from coebl.learners import parse_learner
-from coebl.plots import known_to, save
-from coebl.plots.described import NOTHING, Known
+from coebl.naming import known_to
+from coebl.naming.described import NOTHING, Known
+from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.files import FOLDER, write_table
 from coebl.tournament.measured import label

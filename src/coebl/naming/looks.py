@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, cycle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from coebl.core.order import natural as natural
 from coebl.core.specs import split_spec
-from coebl.plots.described import NOTHING, Known
-from coebl.plots.labels import learner_words
-from coebl.plots.style import Style
-from coebl.plots.sweeps import find_sweeps
+from coebl.naming.described import NOTHING, Known
+from coebl.naming.sweeps import find_sweeps
+from coebl.naming.titles import learner_words
+
+Style = Mapping[str, Any]  # keywords of a matplotlib line
 
 # Okabe and Ito's colours, which the colour-blind tell apart, and two more; each with dashes of its own for grey print,
 # in widths of the line. Dots belong to the reference line.

@@ -8,7 +8,7 @@ import pytest
 from coebl.core.registry import Registry
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import METRICS, Metric
-from coebl.plots import find_sweeps, game_title, learner_title, learner_titles, metric_label, metric_words
+from coebl.naming import find_sweeps, game_title, learner_title, learner_titles, metric_label, metric_words
 
 
 def plain(text):
@@ -80,8 +80,8 @@ def test_a_metric_that_is_not_registered_goes_by_its_name():
 
 def test_what_a_user_registers_has_its_own_title(monkeypatch):
     learners, metrics = Registry("learner", "learners"), Registry("metric", "metrics")
-    monkeypatch.setattr("coebl.plots.labels.LEARNERS", learners)
-    monkeypatch.setattr("coebl.plots.labels.METRICS", metrics)
+    monkeypatch.setattr("coebl.naming.titles.LEARNERS", learners)
+    monkeypatch.setattr("coebl.naming.titles.METRICS", metrics)
 
     @learners.add("mine")
     @dataclass

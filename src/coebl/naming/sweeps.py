@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
-from coebl.plots.described import NOTHING, Known
-from coebl.plots.labels import learner_title, learner_words
+from coebl.naming.described import NOTHING, Known
+from coebl.naming.titles import learner_title, learner_words
 
 
 class Sweep(NamedTuple):

@@ -1,7 +1,7 @@
 """How specs and metrics read to people: in figures, tables and on the page.
 
 Titles stand on the classes of the things themselves. Results may name what is not registered here, such as a learner in
-a user's own file: it goes by what the results say of it (`coebl.plots.described`), else by its spec. No file is run to
+a user's own file: it goes by what the results say of it (`coebl.naming.described`), else by its spec. No file is run to
 name what is in it.
 """
 
@@ -15,7 +15,7 @@ from coebl.core.specs import split_spec
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
-from coebl.plots.described import NOTHING, Known, LearnerWords, MetricWords, plain_name
+from coebl.naming.described import NOTHING, Known, LearnerWords, MetricWords, plain_name
 
 
 def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import Metric
-from coebl.runs import Source
 
 Table = dict[str, dict[str, Any]]
 Words = TypeVar("Words", "LearnerWords", "MetricWords")
@@ -70,7 +69,7 @@ class Known:
     """What is known about learners and metrics besides what is registered here.
 
     >>> own = Known({"mine.py:Mine": LearnerWords("My learner", colour=3)})
-    >>> from coebl.plots import learner_title
+    >>> from coebl.naming import learner_title
     >>> learner_title("mine.py:Mine", known=own)
     'My learner'
     """
@@ -119,7 +118,7 @@ def parameters_of(learner: Learner) -> dict[str, str]:
     return {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
 
 
-def known_to(source: Source) -> Known:
+def known_to(source: object) -> Known:
     """What a source says of its learners and metrics.
 
     >>> from coebl.study import Results
