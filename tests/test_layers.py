@@ -11,8 +11,8 @@ ROOT = Path(coebl.__file__).parent
 RINGS = {
     "core": ["core"],
     "model": ["backend", "kernels", "solver", "games", "learners", "metrics", "naming"],
-    "engine": ["engine"],
-    "lab": ["statistics", "runs", "study", "claims", "testing"],
+    "engine": ["engine", "runs"],
+    "lab": ["study", "evidence", "testing"],
     "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],
 }
 THEMSELVES = {"engine/result.py", "study/plotting.py"}  # a result can plot itself: these import plots in a method

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.files import write_whole
 from coebl.core.plain import as_csv
 from coebl.core.text import decimal_places
+from coebl.evidence.compare import ALL_GAMES
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming.looks import PALETTE
 from coebl.plots import save
 from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
 from coebl.study import Results, Study, read_study
-from coebl.study.compare import ALL_GAMES
 from tools.suggestions import (
     KIN,
     OUTCOMES,

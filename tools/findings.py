@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from coebl.claims.tables import MARKS, MEANINGS, mark
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
+from coebl.evidence.rendering import MARKS, MEANINGS, mark
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.claims import answer

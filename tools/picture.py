@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coebl.core.text import number_text, with_minus
+from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_title
 from coebl.papers.ijcai2025.claims import HEADLINE
 from coebl.papers.ijcai2025.experiments import BASELINES, VARIANTS, Variant, games
 from coebl.plots.style import NOTE, lay_out, look, new_figure
-from coebl.statistics import ALPHA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ NAME = "who-wins"
 _OPEN = "not significant"
 _HEADINGS = {"text": "the paper's text", "c=2": "c = 2 everywhere", "as-released": "c = 2, baselines as released"}
 
-CheckValues = Mapping[str, Any]  # as `coebl.claims` has it in plain values
+CheckValues = Mapping[str, Any]  # as `coebl.evidence` has it in plain values
 Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by what they are about
 
 

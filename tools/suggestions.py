@@ -10,13 +10,13 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from coebl.core.text import few_digits
+from coebl.evidence.compare import ALL_GAMES
+from coebl.evidence.statistics import ALPHA, holm, mean_interval, paired_difference
 from coebl.learners import Learner, parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.kin import Kin
 from coebl.runs import Runs
-from coebl.statistics import ALPHA, holm, mean_interval, paired_difference
 from coebl.study import Results, Study
-from coebl.study.compare import ALL_GAMES
 
 WISHES = ("mutation", "recombination", "selection", "population")  # by the parameters of COEBL
 KIN = "kin"  # the group of its comparisons

@@ -22,7 +22,7 @@ PACKAGES = (
     "coebl.learners",
     "coebl.learners.evolution",
     "coebl.metrics",
-    "coebl.statistics",
+    "coebl.evidence",
     "coebl.engine",
     "coebl.runs",
     "coebl.plots",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coebl.claims.judging import CheckResult, Reported, Verdict
 from coebl.cli import screen
 from coebl.cli.studies import going_on
 from coebl.cli.verdicts import print_details, print_verdicts
+from coebl.evidence.judge import CheckResult, Reported, Verdict
 from coebl.papers.ijcai2025 import PAPER
 
 RESULTS = Path(__file__).parents[2] / "results" / "ijcai2025"

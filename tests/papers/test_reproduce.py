@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import pytest
 
-from coebl.claims.checks import above, below
-from coebl.claims.judging import Claims
-from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
+from coebl.evidence.checks import above, below
+from coebl.evidence.judge import Claims
+from coebl.evidence.samples import Setting
 from coebl.papers import PAPERS, Paper, Quick, load_paper, paper_of
 from coebl.papers.reproduce import experiments, means, reproduce
 from coebl.plots import plot_curves

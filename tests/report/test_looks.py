@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from coebl.evidence.ranking import rank
 from coebl.report.page import write_page
 from coebl.study import Results, parse_study, run
-from coebl.study.ranking import rank
 from report.browser import Page
 from report.pages import embedded, page_text
 

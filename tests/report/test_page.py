@@ -12,12 +12,12 @@ import pytest
 from scipy.stats import t as student
 
 from coebl.core.errors import InputError
+from coebl.evidence.statistics import mean_interval
 from coebl.naming import learner_style
 from coebl.naming.looks import PALETTE
 from coebl.plots import Reference
 from coebl.report.curves import Curves
 from coebl.report.page import Preset
-from coebl.statistics import mean_interval
 from coebl.study import Runs
 from report.browser import NAMES, MadeUp
 from report.pages import MATCHES, Elements, curves, embedded, page_text

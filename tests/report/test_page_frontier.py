@@ -5,9 +5,9 @@ import math
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.evidence.statistics import mean_interval
 from coebl.plots.frontier import LAST
 from coebl.report.page import Frontier
-from coebl.statistics import mean_interval
 from report.browser import NAMES, MadeUp
 from report.pages import Elements, embedded, page_text
 

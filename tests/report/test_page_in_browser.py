@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
+from coebl.evidence.statistics import mean_interval
 from coebl.report.page import write_page
 from coebl.runs import Runs
-from coebl.statistics import mean_interval
 from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, mouse, name_of, plot_area, selves
 
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from coebl.evidence.statistics import holm, mean_interval, one_sided_p
 from coebl.report.page import write_page
-from coebl.statistics import holm, mean_interval, one_sided_p
 from coebl.study import Cell, Results, Store
 from report.browser import (
     CHECKS,

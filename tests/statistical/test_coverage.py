@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from coebl.statistics import equivalent, holm, mean_interval, one_sided_p, paired_difference
+from coebl.evidence.statistics import equivalent, holm, mean_interval, one_sided_p, paired_difference
 
 REPETITIONS = 2000
 

@@ -6,12 +6,12 @@ from typer.testing import CliRunner
 
 from coebl.cli import app
 from coebl.core.errors import InputError
+from coebl.evidence.ranking import rank
 from coebl.report.page import write_page
 from coebl.study import Results, StudyError, parse_study, run
 from coebl.study.cell import Cell, device_of
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
-from coebl.study.ranking import rank
 from coebl.study.store import Store
 from coebl.tournament.measured import measure
 

@@ -14,7 +14,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Result
-from coebl.statistics import mean_interval
+from coebl.evidence.statistics import mean_interval
 from coebl.study import about
 from coebl.study import results as results_module
 from coebl.study.cell import Cell

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl.statistics import holm, paired_difference
+from coebl.evidence.compare import ALL_GAMES
+from coebl.evidence.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study, run
-from coebl.study.compare import ALL_GAMES
 from tools.ablation import STUDY, TEMPLATE, Files, render, summarise
 from tools.suggestions import KIN, OUTCOMES, WISHES, comparisons
 

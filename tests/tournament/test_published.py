@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
+from coebl.evidence.samples import Setting
 from coebl.runs import Runs
 from coebl.tournament.suite import read_suite
 from coebl.tournament.trial.judging import Arena, Contest, judge_statements

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from coebl.statistics import holm
+from coebl.evidence.statistics import holm
 from coebl.tournament.duels import OVERALL, beaten, cycles, duels
 from coebl.tournament.measured import Measured
 from coebl.tournament.nash import nash_average

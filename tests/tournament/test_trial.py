@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
+from coebl.evidence.samples import Setting
+from coebl.evidence.statistics import holm
 from coebl.games import GAMES, parse_game
 from coebl.runs import Runs
-from coebl.statistics import holm
 from coebl.tournament.plan import opponents_of, read_tournament, subjects_of
 from coebl.tournament.suite import read_suite
 from coebl.tournament.trial.judging import Arena, Contest, OfSeeds, judge_statements

@@ -18,7 +18,7 @@ from coebl.core.errors import InputError
 from coebl.core.text import counted
 
 if TYPE_CHECKING:
-    from coebl.claims.judging import Verdict
+    from coebl.evidence.judge import Verdict
     from coebl.papers import Paper
     from coebl.study import Results, RunSummary, Study
 
@@ -139,16 +139,16 @@ def claims_command(
       coebl claims reproduction --claim C9
       coebl claims reproduction --json
     """
-    from coebl.claims import tables
+    from coebl.evidence import rendering
 
     if as_json and as_markdown:
         raise InputError("--json and --markdown are both given; accepted: one of them.")
     paper, results = _of_a_paper(folder)
     verdicts = paper.judge(results, claim or None)
     if as_json:
-        print(tables.as_json(verdicts))
+        print(rendering.as_json(verdicts))
     elif as_markdown:
-        print(tables.as_markdown(verdicts, paper.titles), end="")
+        print(rendering.as_markdown(verdicts, paper.titles), end="")
     else:
         _print_outcome(paper, verdicts, folder, details=details or bool(claim))
         page = folder / PAGE

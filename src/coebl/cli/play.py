@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from coebl.core.arrays import Floats
     from coebl.engine import Match, Result
+    from coebl.evidence.statistics import Interval
     from coebl.games import Game
-    from coebl.statistics import Interval
 
 GameArgument = Annotated[
     str, typer.Argument(metavar="GAME", help="A game's spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
@@ -222,7 +222,7 @@ def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
     """The interval of the mean of every metric that is finite in all runs."""
     import numpy as np
 
-    from coebl.statistics import mean_interval
+    from coebl.evidence.statistics import mean_interval
 
     return {name: mean_interval(values) for name, values in finals.items() if np.isfinite(values).all()}
 

@@ -29,7 +29,7 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
         results: a folder.
         study: what counts of it; by default everything.
     """
-    from coebl.study.ranking import rank
+    from coebl.evidence.ranking import rank
 
     ranking = rank(results, study)
     if ranking is None:

@@ -22,9 +22,9 @@ from coebl.core.errors import InputError, printable
 from coebl.core.text import counted
 
 if TYPE_CHECKING:
+    from coebl.evidence.compare import Comparison
     from coebl.naming.described import Known
     from coebl.study import Results
-    from coebl.study.compare import Comparison
     from coebl.study.summaries import SummaryRow
 
 Metrics = Annotated[list[str] | None, typer.Option("--metric", help="Only this metric; may be given more than once.")]

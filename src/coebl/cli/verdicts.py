@@ -11,7 +11,7 @@ from coebl.cli.screen import BAD, FAINT, GOOD, UNSURE, can_show, console, print_
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from coebl.claims.judging import Outcome, Verdict
+    from coebl.evidence.judge import Outcome, Verdict
 
 STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UNSURE, "not testable": FAINT}
 _PLAIN_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant": "?", "not testable": "-"}
@@ -26,7 +26,7 @@ def print_verdicts(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> No
     """
     from rich.text import Text
 
-    from coebl.claims.tables import MARKS, MEANINGS, mark
+    from coebl.evidence.rendering import MARKS, MEANINGS, mark
 
     marks = MARKS if can_show("".join(MARKS.values())) else _PLAIN_MARKS
     found = {(verdict.id, verdict.variant): verdict for verdict in verdicts}
@@ -57,7 +57,7 @@ def print_details(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> Non
     """Print every claim in the paper's words, with what decided in each variant."""
     from rich.text import Text
 
-    from coebl.claims.tables import as_table
+    from coebl.evidence.rendering import as_table
 
     text = Text(as_table(verdicts, titles, width()))
     for outcome, style in STYLES.items():

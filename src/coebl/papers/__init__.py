@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from coebl.claims.judging import Claim, Verdict, judge
 from coebl.core.errors import InputError, look_up
 from coebl.core.modules import load
+from coebl.evidence.judge import Claim, Verdict, judge
 from coebl.runs import MatchSpecs, Source
 
 if TYPE_CHECKING:

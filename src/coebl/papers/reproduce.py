@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coebl.claims.judging import Verdict
-from coebl.claims.tables import as_json, as_markdown
 from coebl.core.files import make_folder, write_whole
 from coebl.core.text import counted, few_digits
+from coebl.evidence.judge import Verdict
+from coebl.evidence.rendering import as_json, as_markdown
+from coebl.evidence.statistics import mean_interval
 from coebl.naming import game_title
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
 from coebl.report.page import LeftOut, about_results, write_page
-from coebl.statistics import mean_interval
 from coebl.study import Results, RunSummary, Study, parse_study
 from coebl.study import run as run_study
 from coebl.study.processes import cores

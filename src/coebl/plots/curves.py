@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
+from coebl.evidence.statistics import Band
 from coebl.learners import Learner
 from coebl.metrics import Metric
 from coebl.naming.described import describe, known_to
@@ -17,7 +18,6 @@ from coebl.naming.looks import Style, looks, slot_look
 from coebl.naming.titles import learner_title, metric_label
 from coebl.plots.style import BAND, REFERENCE, canvas, check_some, seeds_text
 from coebl.runs import Runs, Source
-from coebl.statistics import Band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

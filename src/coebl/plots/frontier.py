@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.arrays import Floats
+from coebl.evidence.statistics import Band
 from coebl.naming.described import known_to
 from coebl.naming.looks import learner_style
 from coebl.naming.titles import metric_words
 from coebl.plots.points import label_points, plain_log_scale
 from coebl.plots.style import canvas, check_some, seeds_text
 from coebl.runs import Runs, Source
-from coebl.statistics import Band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

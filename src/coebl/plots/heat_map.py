@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coebl.core.text import decimal_places, number_text, with_minus
+from coebl.evidence.statistics import Band
 from coebl.naming.described import known_to
 from coebl.naming.titles import metric_label
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
 from coebl.runs import Source
-from coebl.statistics import Band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
-from coebl.claims.judging import Outcome, Reported, Verdict
 from coebl.core.text import few_digits
+from coebl.evidence.judge import Outcome, Reported, Verdict
+from coebl.evidence.statistics import ALPHA
 from coebl.report.legend import Preset
 from coebl.report.numbers import DIGITS
-from coebl.statistics import ALPHA
 
 _VERDICTS = get_args(Outcome)
 _CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "threshold", "verdict")  # of many more
@@ -21,7 +21,7 @@ OUTCOMES = {"holds": "shown", "fails": "refuted", "not significant": "open", "no
 _REPORTED_FIELDS = tuple(field.name for field in fields(Reported))
 
 VERDICT_KINDS = {word: word.replace(" ", "-") for word in _VERDICTS}  # to the class of the style sheet
-VerdictValues = Mapping[str, Any]  # a `coebl.claims.judging.Verdict` as plain values
+VerdictValues = Mapping[str, Any]  # a `coebl.evidence.judge.Verdict` as plain values
 
 
 def claims_table(verdicts: Sequence[VerdictValues], presets: Sequence[Preset]) -> dict[str, Any]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
+from coebl.evidence.statistics import ALPHA, Band, holm, paired_difference
 from coebl.naming.described import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
 from coebl.report.numbers import HALF_DIGITS, short
 from coebl.runs import Runs, Source
-from coebl.statistics import ALPHA, Band, holm, paired_difference
 
 _POINTS = 50  # rounds of a curve that are kept
 _FEWEST_POINTS = 20

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.naming.described import MetricWords
 from coebl.plots.frontier import LAST
 from coebl.report.numbers import short
 from coebl.runs import Runs
-from coebl.statistics import Band
 
 _FEWEST = 3  # settings that a frontier has
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.plain import finite
+from coebl.evidence.ranking import rank
 from coebl.metrics import METRICS
 from coebl.naming.titles import metric_words
 from coebl.plots.curves import Reference
@@ -35,7 +36,6 @@ from coebl.report.standings import plain_tables, ranking
 from coebl.report.wording import by_title
 from coebl.runs import Source
 from coebl.study import Results
-from coebl.study.ranking import rank
 
 __all__ = ["About", "Frontier", "LeftOut", "Preset", "Reference", "about_results", "write_page"]
 
@@ -77,7 +77,7 @@ def write_page(
         path: the file.
         title: the heading of the page.
         question: what the study is about, in a paragraph.
-        verdicts: what `Verdict.as_dict` gives (see `coebl.claims.judging`); all keys but id, variant and verdict may be
+        verdicts: what `Verdict.as_dict` gives (see `coebl.evidence.judge`); all keys but id, variant and verdict may be
             missing or None.
         headline: the id of the claim whose checks the answer at the top counts.
         presets: choices of lines, the first of which is shown first.

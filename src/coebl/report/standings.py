@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from coebl.core.text import number_text, with_minus
+from coebl.evidence.ranking import Ranking
 from coebl.report.content import Content
 from coebl.report.numbers import interval_texts
 from coebl.report.sections import Section
-from coebl.study.ranking import Ranking
 
 SURE = 2  # the standing of a head-to-head that is decided after correction
 Tally = tuple[int, int, int]  # won, level, lost

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
+from coebl.evidence.compare import DEFAULT
 from coebl.naming import known_to, metric_words
 from coebl.plots import plot_panels
 from coebl.runs import Runs
-from coebl.study.compare import DEFAULT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow
     from matplotlib.figure import Figure
 
-    from coebl.study.compare import Comparison
+    from coebl.evidence.compare import Comparison
 
 _MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
 _GROUPED = ("game", "noise", "row", "column")  # the labels by which a summary is grouped
@@ -308,7 +308,7 @@ class Results:
     def compare(
         self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
     ) -> Comparison:
-        """Two learners, paired by seed and in both seats: see `coebl.study.compare.compare`.
+        """Two learners, paired by seed and in both seats: see `coebl.evidence.compare.compare`.
 
         Args:
             a: the spec of a learner.
@@ -317,7 +317,7 @@ class Results:
             game: only these games.
             margin: also test whether the two differ by less than this.
         """
-        from coebl.study.compare import compare
+        from coebl.evidence.compare import compare
 
         return compare(self, a, b, metric, game, margin)
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.statistics import Band
+from coebl.evidence.statistics import Band
 from coebl.study.errors import StoreError
 
 _Spread = tuple[float, float, float, float, int]  # mean, low, high, sd, n

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.statistics import ALPHA, Interval, holm, paired_difference
+from coebl.evidence.statistics import ALPHA, Interval, holm, paired_difference
 from coebl.tournament.measured import Measured
 
 OVERALL = ""  # in the place of a game: all of them

@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 from coebl.core.errors import InputError, nearest, shorten
+from coebl.evidence.statistics import ALPHA
 from coebl.metrics import metric_class
-from coebl.statistics import ALPHA
 
 StatementKind = Literal["head-to-head", "best-response", "self-play"]
 CORRECTION = "holm"

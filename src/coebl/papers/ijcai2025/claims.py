@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from coebl.claims.checks import Check, Largest, Near, above, below, sublinear
-from coebl.claims.judging import Claims
-from coebl.claims.reading import Sample
+from coebl.evidence.checks import Check, Largest, Near, above, below, sublinear
+from coebl.evidence.judge import Claims
+from coebl.evidence.samples import Sample
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.experiments import (
     BASELINES,

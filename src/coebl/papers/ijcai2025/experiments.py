@@ -14,8 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from coebl.claims.reading import Setting
 from coebl.core.specs import split_spec
+from coebl.evidence.samples import Setting
 from coebl.learners import parse_learner
 from coebl.plots import Reference
 from coebl.runs import MatchSpecs

@@ -1,7 +1,8 @@
 """The statements of a suite about its subject, held against results.
 
 What is computed stands in words in the suite's file, `suites/pre-registered.toml`. The tests are those of
-`coebl.claims`: each row of a statement has a p value for it and one against it, each corrected by Holm over the suite.
+`coebl.evidence`: each row of a statement has a p value for it and one against it, each corrected by Holm over the
+suite.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from coebl.claims.checks import Bound, Check, Contrast, Measurement, Side, TimesLeast, weighted
-from coebl.claims.judging import CheckResult, Outcome, corrected, judge_family
-from coebl.claims.reading import Missing, Reader, Sample, Setting
 from coebl.core.arrays import Ints
+from coebl.evidence.checks import Bound, Check, Contrast, Measurement, Side, TimesLeast, weighted
+from coebl.evidence.judge import CheckResult, Outcome, corrected, judge_family
+from coebl.evidence.samples import Missing, Reader, Sample, Setting
 from coebl.runs import MatchSpecs, Runs, Source
 from coebl.tournament.plan import YARDSTICK
 from coebl.tournament.statements import Statement, StatementKind

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coebl.claims.reading import Setting
 from coebl.core.files import make_folder, write_whole
 from coebl.core.plain import finite
+from coebl.evidence.samples import Setting
 from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.naming import known_to

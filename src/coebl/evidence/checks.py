@@ -2,7 +2,7 @@
 
 One p value is for the statement and one against it, so that a check holds, fails, or decides nothing. The tests are
 Student's. Intervals are two-sided, at 95 %, and not corrected for the number of checks; the p values are, by
-`coebl.claims.judging`.
+`coebl.evidence.judge`.
 
 If a metric takes few values, as the distance to a pure equilibrium does late in a run, Student's interval is an
 approximation: it does not account for rare runs that no seed has shown.
@@ -18,10 +18,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from coebl.claims.reading import Sample
 from coebl.core.arrays import Floats
 from coebl.core.text import number_text
-from coebl.statistics import LEVEL, mean_interval, one_sided_p, t_quantile
+from coebl.evidence.samples import Sample
+from coebl.evidence.statistics import LEVEL, mean_interval, one_sided_p, t_quantile
 
 Side = Literal["above", "below"]
 

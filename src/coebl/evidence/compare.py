@@ -21,12 +21,12 @@ import numpy as np
 from coebl.core.errors import InputError, nearest
 from coebl.core.order import natural
 from coebl.core.text import counted
+from coebl.evidence.statistics import ALPHA, Equivalence, Interval, equivalent, holm, paired_difference
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
 from coebl.naming.described import MetricWords, known_to
 from coebl.naming.titles import metric_words
-from coebl.statistics import ALPHA, Equivalence, Interval, equivalent, holm, paired_difference
 from coebl.study.finding import find, listed
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import get_args
 
-from coebl.claims.judging import Outcome, Verdict
 from coebl.core.text import number_text
+from coebl.evidence.judge import Outcome, Verdict
 
 MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
 MEANINGS: dict[Outcome, str] = {

@@ -10,11 +10,11 @@ import pytest
 
 from coebl.cli import main
 from coebl.core.errors import InputError
+from coebl.evidence.compare import compare
+from coebl.evidence.statistics import holm, paired_difference
 from coebl.naming import metric_words
 from coebl.runs import Runs
-from coebl.statistics import holm, paired_difference
 from coebl.study import Results, Store
-from coebl.study.compare import compare
 
 RNG = np.random.default_rng(7)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coebl.core.errors import InputError
-from coebl.statistics import (
+from coebl.evidence.statistics import (
     Band,
     Interval,
     equivalent,

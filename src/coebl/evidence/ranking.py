@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from coebl.core.text import counted
+from coebl.evidence.statistics import ALPHA, holm, paired_difference
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming.described import NOTHING, Known, known_to
 from coebl.naming.titles import spelled_out
-from coebl.statistics import ALPHA, holm, paired_difference
 from coebl.study.plan import Asked
 from coebl.study.results import Results
 from coebl.study.schema import Study

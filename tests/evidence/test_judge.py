@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from coebl.claims.checks import Near, above, below
-from coebl.claims.judging import Claims, judge
-from coebl.claims.reading import Setting
 from coebl.core.errors import InputError
+from coebl.evidence.checks import Near, above, below
+from coebl.evidence.judge import Claims, judge
+from coebl.evidence.samples import Setting
 from coebl.runs import MatchSpecs, Runs
 
 SETTING = Setting(300, "gaussian")

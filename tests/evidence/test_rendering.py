@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from coebl.claims.judging import CheckResult, Reported, Verdict
-from coebl.claims.tables import as_json, as_markdown, as_table
+from coebl.evidence.judge import CheckResult, Reported, Verdict
+from coebl.evidence.rendering import as_json, as_markdown, as_table
 
 TITLES = {"text": "the text", "c=2": "c = 2 everywhere", "unused": "not judged"}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coebl.cli.rankings import print_ranking
+from coebl.evidence.ranking import Pairing, Ranking, _ranked, rank
 from coebl.study import Results, parse_study, run, store
-from coebl.study.ranking import Pairing, Ranking, _ranked, rank
 
 STUDY = """
 name = "who"
@@ -43,7 +43,7 @@ def test_who_wins_by_what_is_played(played):
     assert (pairing.winner, abs(pairing.advantage), pairing.p_holm) == ("fixed:strategy=1/0/0", 60, 0)
     assert ranking.left_out == ["hedge"]
     assert ranking.metric == "pseudo_regret"
-    assert str(ranking) == "fixed:strategy=1/0/0 comes first of 2 learners: of its 1 pairings it wins 1 and loses 0."
+    assert str(ranking) == "fixed:strategy=1/0/0 comes first of 2 learners: of its 1 pairing it wins 1 and loses 0."
 
 
 def test_every_file_is_read_once(played, monkeypatch):

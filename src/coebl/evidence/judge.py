@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from coebl.claims.checks import Check, Measurement
-from coebl.claims.reading import Missing, Reader
 from coebl.core.plain import finite
 from coebl.core.specs import split_spec
 from coebl.core.text import number_text
+from coebl.evidence.checks import Check, Measurement
+from coebl.evidence.samples import Missing, Reader
+from coebl.evidence.statistics import ALPHA, holm
 from coebl.runs import MatchSpecs, Source
-from coebl.statistics import ALPHA, holm
 
 Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]

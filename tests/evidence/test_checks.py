@@ -7,8 +7,8 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from coebl.claims.checks import Bound, Contrast, Largest, Near, TimesLeast, fieller, sublinear
-from coebl.claims.reading import Setting
+from coebl.evidence.checks import Bound, Contrast, Largest, Near, TimesLeast, fieller, sublinear
+from coebl.evidence.samples import Setting
 from coebl.runs import MatchSpecs
 
 SETTING = Setting(3000, "gaussian")
