@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
@@ -20,6 +20,7 @@ from coebl.runs import Source as Source
 from coebl.study.about import REGISTRIES
 from coebl.study.cell import device_of
 from coebl.study.finding import NOTHING_YET, listed
+from coebl.study.frames import MatchKey, Part, evenly_spread, frame_of
 from coebl.study.index import Index, Listing, sound
 from coebl.study.index import Specs as Specs
 from coebl.study.store import Store
@@ -122,6 +123,92 @@ class Results:
     def metrics(self) -> list[str]:
         """The metrics that any cell has recorded."""
         return list(self.index().metrics)
+
+    def last(
+        self,
+        metrics: Sequence[str] | None = None,
+        *,
+        game: Specs = None,
+        players: Sequence[Specs] | None = None,
+        noise: Specs = None,
+        rounds: int | None = None,
+    ) -> polars.DataFrame:
+        """Every run at its last round: one row per match and seed, as a Polars frame.
+
+        The columns are `game`, `players` (a list, in the order of the seats), `noise`, `rounds` (the length of the
+        match), `seed`, then a column for each metric: null where the run has not recorded it. Rows are sorted by match
+        and seed; a run that overlapping cells hold twice is one row.
+
+        Args:
+            metrics: only these metrics, by name, and only runs that have recorded any of them.
+            game: only these games, one equivalent spec or several.
+            players: only matches with these learners in the seats: a tuple with a spec, several, or None for any.
+            noise: only these noises.
+            rounds: another recorded round than the last.
+
+        >>> Results("results").last(["pseudo_regret"], players=("ucb", "exp3")).columns
+        ['game', 'players', 'noise', 'rounds', 'seed', 'pseudo_regret']
+        """
+        chosen = self._filtered(game, players, noise)
+        if rounds is not None:
+            _check_rounds(rounds)
+        parts: list[Part] = []
+        recorded: set[int] = set()
+        for digest in chosen:
+            columns, about = sound(self.store.columns, digest, metrics, rounds is None)
+            self._listing.note(digest, about)
+            part = _part(columns, about)
+            recorded.update(part.rounds.tolist())
+            kept = slice(None) if rounds is None else part.rounds == rounds
+            parts.append(_at(part, kept))
+        self.store.remember()
+        if rounds is not None and chosen:
+            _check_recorded([rounds], recorded)
+        return frame_of(_measured(parts), self._chosen_metrics(metrics), _match_order, curves=False)
+
+    def curves(
+        self,
+        metrics: Sequence[str] | None = None,
+        *,
+        points: int | None = None,
+        game: Specs = None,
+        players: Sequence[Specs] | None = None,
+        noise: Specs = None,
+    ) -> polars.DataFrame:
+        """Every run at its recorded rounds: as `last`, with a column `round` after `seed` and a row for each of them.
+
+        Args:
+            metrics: only these metrics, by name, and only runs that have recorded any of them.
+            points: at most this many rounds of each run, evenly spread over the recorded ones, first and last included.
+            game: only these games, one equivalent spec or several.
+            players: only matches with these learners in the seats: a tuple with a spec, several, or None for any.
+            noise: only these noises.
+
+        >>> Results("results").curves(["pseudo_regret"], points=3, players=("ucb", "exp3"))["round"].to_list()[:3]
+        [10, 50, 100]
+        """
+        if points is not None and points < 1:
+            raise InputError(f"points is {points}; accepted: an integer from 1, or None for all recorded rounds.")
+        wanted = self._chosen_metrics(metrics)
+        parts = []
+        for digest in self._filtered(game, players, noise):
+            columns, about = sound(self.store.columns, digest, metrics)
+            part = _part(columns, about)
+            parts.append(part if points is None else _at(part, evenly_spread(len(part.rounds), points)))
+        self.store.remember()
+        return frame_of(_measured(parts), wanted, _match_order, curves=True)
+
+    def _filtered(self, game: Specs, players: Sequence[Specs] | None, noise: Specs) -> list[str]:
+        """The digests of the cells that fit; without filters nothing is read to find them."""
+        if isinstance(players, str) or (players is not None and len(players) != 2):
+            raise InputError(
+                f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
+            )
+        row, column = players or (None, None)
+        filters = {"game": game, "row": row, "column": column, "noise": noise}
+        if all(specs is None for specs in filters.values()):
+            return self.store.digests()
+        return [digest for digest, _ in self.index().matching(filters)]
 
     def table(
         self,
@@ -360,6 +447,27 @@ class Results:
                     f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}."
                 )
         return list(dict.fromkeys(metrics))
+
+
+def _part(columns: dict[str, NDArray[Any]], about: dict[str, Any]) -> Part:
+    labels = about["labels"]
+    match = MatchKey(labels["game"], (labels["row"], labels["column"]), labels["noise"], about["description"]["rounds"])
+    values = {name: values for name, values in columns.items() if name not in ("seed", "round")}
+    return Part(match, columns["seed"], columns["round"], values)
+
+
+def _at(part: Part, kept: Any) -> Part:
+    """Select recorded rounds of a part by index or mask."""
+    values = {name: values[kept] for name, values in part.values.items()}
+    return part._replace(rounds=part.rounds[kept], values=values)
+
+
+def _measured(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if part.values and len(part.rounds)]
+
+
+def _match_order(match: MatchKey) -> tuple[Any, ...]:
+    return _by_number((match.game, match.noise, *match.players, match.rounds))
 
 
 def _kind_of(learner: Any) -> Kind:

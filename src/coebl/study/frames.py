@@ -1,0 +1,113 @@
+"""The one table of a study: Polars frames of runs, made from the columns of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coebl.core.arrays import Floats, Ints
+from coebl.core.modules import require
+from coebl.study.errors import StoreError
+
+if TYPE_CHECKING:
+    import polars
+
+
+class MatchKey(NamedTuple):
+    """A match as the frames label it."""
+
+    game: str
+    players: tuple[str, ...]
+    noise: str
+    rounds: int
+
+    def __str__(self) -> str:
+        return f"{self.game}, {' v '.join(self.players)}"
+
+
+class Part(NamedTuple):
+    """The runs of one cell."""
+
+    match: MatchKey
+    seeds: Ints  # (runs,)
+    rounds: Ints  # (recorded,)
+    values: dict[str, Floats]  # by metric: (recorded, runs)
+
+
+def frame_of(
+    parts: Iterable[Part], metrics: Sequence[str], order: Callable[[MatchKey], Any], curves: bool
+) -> polars.DataFrame:
+    """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by `order` of matches.
+
+    A run that several parts hold is one row; a StoreError if they disagree.
+    """
+    pl = require("polars")
+    parts = list(parts)
+    matches = sorted({part.match for part in parts}, key=order)
+    numbers = {match: number for number, match in enumerate(matches)}
+    empty = {"match": pl.Int64, "seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
+    alike: dict[tuple[str, ...], list[Part]] = {}
+    for part in parts:
+        alike.setdefault(tuple(part.values), []).append(part)
+    frames = [pl.DataFrame(_columns(group, numbers)) for group in alike.values()]
+    frame = pl.concat([pl.DataFrame(schema=empty), *frames], how="diagonal")
+    frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
+    fields = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
+    rows = [(match.game, list(match.players), match.noise, match.rounds) for match in matches]
+    labels = pl.DataFrame(rows, schema=fields, orient="row")[frame["match"]]
+    numbered = frame.select("seed", *(["round"] if curves else []), *metrics)
+    table: polars.DataFrame = pl.concat([labels, numbered], how="horizontal")
+    return table
+
+
+def _columns(parts: list[Part], numbers: dict[MatchKey, int]) -> dict[str, Any]:
+    """The columns of parts with the same metrics: run after run, round after round."""
+    runs = [len(part.seeds) for part in parts]
+    recorded = [len(part.rounds) for part in parts]
+    sizes = np.multiply(runs, recorded)
+    return {
+        "match": np.repeat(np.array([numbers[part.match] for part in parts], np.int64), sizes),
+        "seed": np.concatenate([part.seeds.repeat(count) for part, count in zip(parts, recorded, strict=True)]),
+        "round": np.concatenate([np.tile(part.rounds, count) for part, count in zip(parts, runs, strict=True)]),
+        **{name: np.concatenate([part.values[name].T.ravel() for part in parts]) for name in parts[0].values},
+    }
+
+
+def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[str]) -> polars.DataFrame:
+    """Return a sorted frame with each run once; overlapping cells have to agree to the last bit."""
+    pl = require("polars")
+    keys = ["match", "seed", "round"]
+    if not _repeats(frame).any():
+        return frame
+    for metric in metrics:
+        held = frame.filter(pl.col(metric).is_not_null())
+        bits = held[metric].to_numpy().view(np.int64)
+        [differing] = np.nonzero(_repeats(held) & (bits[1:] != bits[:-1]))
+        if len(differing):
+            match, seed, _ = held.select(keys).row(int(differing[0]))
+            raise StoreError(
+                f"{matches[match]}: seed {seed} has two values of {metric}, so the cells are of two games, two "
+                "learners or two versions; keep them in two folders."
+            )
+    values = [pl.col(metric).drop_nulls().first() for metric in metrics]
+    once: polars.DataFrame = frame.group_by(keys, maintain_order=True).agg(values)
+    return once
+
+
+def _repeats(frame: polars.DataFrame) -> Any:
+    """Of every row but the first of a sorted frame: True if it is of the same run and round as the row before."""
+    columns = (frame[key].to_numpy() for key in ("match", "seed", "round"))
+    return np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
+
+
+@lru_cache(maxsize=64)  # a folder has few lengths, and very many cells
+def evenly_spread(length: int, points: int) -> Ints:
+    """The indices of at most `points` entries of a list, evenly spread, including the first and last.
+
+    >>> evenly_spread(9, 3)
+    array([0, 4, 8])
+    """
+    return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
