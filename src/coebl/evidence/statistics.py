@@ -120,7 +120,7 @@ def mean_interval(
             f"random is {shorten(random)}; accepted for the bootstrap: a generator, numpy.random.default_rng(seed)."
         )
     if resamples < 1:
-        raise InputError(f"resamples is {resamples}; accepted: a whole number, >= 1.")
+        raise InputError(f"resamples is {resamples}; accepted: an integer, >= 1.")
     numbers = _check_samples(samples)
     mean, sd = _moments(numbers)
     if len(numbers) == 1:
