@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from coebl.core.text import number_text
 from coebl.evidence.rendering import MARKS, MEANINGS, mark
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.claims import answer
-from coebl.papers.ijcai2025.experiments import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
+from coebl.papers.ijcai2025.paper_claims import HEADLINE, answer
+from coebl.papers.ijcai2025.variants import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
 from coebl.plots import save
 from tools.picture import NAME, draw_picture, read_checks
 from tools.templates import text_template
@@ -81,7 +82,12 @@ def render(results: Path) -> str:
         marks=[[claim, *_marks(by_variant)] for claim, by_variant in claims.items()],
         meanings=", ".join(f"{MARKS[outcome]} {meaning}" for outcome, meaning in MEANINGS.items()),
         reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
-        answer=answer(verdict for by_variant in claims.values() for verdict in by_variant.values()),
+        answer=answer(
+            {
+                variant: Counter(check["verdict"] for check in verdict["checks"])
+                for variant, verdict in claims[HEADLINE].items()
+            }
+        ),
     )
     return text
 

@@ -13,8 +13,8 @@ import numpy as np
 from coebl.core.text import number_text, with_minus
 from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_title
-from coebl.papers.ijcai2025.claims import HEADLINE
-from coebl.papers.ijcai2025.experiments import BASELINES, VARIANTS, Variant, games
+from coebl.papers.ijcai2025.paper_claims import HEADLINE
+from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, Variant, games
 from coebl.plots.style import NOTE, lay_out, look, new_figure
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Any paper: a small one that is made up here is run, judged, drawn and written as a real one is."""
 
 import json
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import pytest
 
@@ -9,9 +9,9 @@ from coebl.core.errors import InputError
 from coebl.evidence.checks import above, below
 from coebl.evidence.judge import Claims
 from coebl.evidence.samples import Setting
-from coebl.papers import PAPERS, Paper, Quick, load_paper, paper_of
+from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
+from coebl.papers.drawing import Figure, curves_panel
 from coebl.papers.reproduce import experiments, means, reproduce
-from coebl.plots import plot_curves
 from coebl.runs import MatchSpecs
 from coebl.study import Results, parse_study, run
 
@@ -34,9 +34,8 @@ SETTING = Setting(30, "gaussian")
 CLAIMS = Claims()
 
 
-class Reading(NamedTuple):
-    id: str
-    title: str
+@dataclass(frozen=True)
+class Reading(Variant):
     learner: str
 
     def on(self, game):
@@ -58,20 +57,13 @@ def _uniform(reading):
     return [above(SETTING.end(MatchSpecs("rps", "uniform", "exp3")), -1)]
 
 
-class Line:
+def line(name, game, varied=True):
     """A figure with one line."""
 
-    def __init__(self, name, game, varied=True):
-        self.name, self.game, self.varied = name, game, varied
+    def panels(reading):
+        return [[curves_panel(name, {"only": "tv"}, {reading.title: reading.on(game)}, {})]]
 
-    def needs(self, reading):
-        return [reading.on(self.game)]
-
-    def has_data(self, source, reading):
-        return reading.on(self.game) in source.matches()
-
-    def drawings(self, source, reading):
-        yield f"{self.name}-drawn", plot_curves(source, "tv", {reading.title: reading.on(self.game)}).figure
+    return Figure(name, name, panels, lambda title, shown, reading: title, {"only": "-drawn"}, varied)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +90,7 @@ def test_nothing_is_written_through_a_link_in_the_folder(name, tmp_path):
 
 
 def tiny(**changes):
-    figures = [Line("small", "rps"), Line("large", "diagonal:n=2"), Line("fixed", "rps", varied=False)]
+    figures = [line("small", "rps"), line("large", "diagonal:n=2"), line("fixed", "rps", varied=False)]
     fields = {
         "name": "tiny",
         "title": "A tiny paper",

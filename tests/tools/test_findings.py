@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.experiments import SETTING
+from coebl.papers.ijcai2025.variants import SETTING
 from tools.findings import TEMPLATE, render
 from tools.picture import draw_picture, read_checks
 

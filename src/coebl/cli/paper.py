@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -103,7 +103,7 @@ def _drawing_and_writing() -> AbstractContextManager[Advance | None]:
     return progress_bar("figures, then the page", line="drawing the figures and the page; this takes a while")
 
 
-def _print_outcome(paper: Paper[Any], verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
+def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
     """The verdicts, with their reasons or as marks; then, if all claims are judged, what came out in a sentence."""
     from coebl.cli.screen import say
     from coebl.cli.verdicts import print_details, print_verdicts
@@ -112,7 +112,7 @@ def _print_outcome(paper: Paper[Any], verdicts: Sequence[Verdict], folder: Path,
         print_details(verdicts, paper.titles)
         return
     print_verdicts(verdicts, paper.titles)
-    if answer := paper.answer([verdict.as_dict() for verdict in verdicts]):
+    if answer := paper.result(verdicts):
         print()
         say(answer, "bold")
     some = verdicts[0].id
@@ -242,7 +242,7 @@ def report_command(
             print("there is no browser here to open it with", file=sys.stderr)
 
 
-def _of_a_paper(folder: Path) -> tuple[Paper[Any], Results]:
+def _of_a_paper(folder: Path) -> tuple[Paper, Results]:
     """The paper whose study was run into a folder, and the results that are there."""
     from coebl.papers import paper_of
     from coebl.study import Results

@@ -1,64 +1,35 @@
-"""Papers: what each of them runs, draws and claims.
+"""Papers: the experiments, claims and figures of each, as data.
 
-To add a paper, write its folder, with a `Paper` in it, then one line in `PAPERS`.
+To add a paper, write a folder with an ordinary study file and a `Paper`, then one line in `PAPERS`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from coebl.core.errors import InputError, look_up
+from coebl.core.errors import look_up
 from coebl.core.modules import load
 from coebl.evidence.judge import Claim, Verdict, judge
 from coebl.runs import MatchSpecs, Source
 
 if TYPE_CHECKING:
-    import matplotlib.figure
-
+    from coebl.papers.drawing import Figure
     from coebl.plots import Reference
     from coebl.report.page import Frontier, Preset
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
-"""Where each paper is: name, which is also that of its study, to "module:attribute"."""
+"""The "module:attribute" of each paper, by its name, which is also the name of its study."""
 
 
-class Variant(Protocol):
-    """A reading of a paper: who plays the parts of its learners."""
+@dataclass(frozen=True)
+class Variant:
+    """A reading of a paper; subclasses say which learners play the roles of the paper's learners."""
 
-    @property
-    def id(self) -> str:
-        """Its short name, on the command line and in files."""
-
-    @property
-    def title(self) -> str:
-        """Its name in tables and figures."""
-
-
-V = TypeVar("V", bound=Variant)
-V_contra = TypeVar("V_contra", bound=Variant, contravariant=True)
-
-
-class Figure(Protocol[V_contra]):
-    """A figure of a paper, which may be drawn in several ways."""
-
-    @property
-    def name(self) -> str:
-        """Its name on the command line and, up to a suffix, of its files."""
-
-    @property
-    def varied(self) -> bool:
-        """Whether it depends on the variant."""
-
-    def needs(self, variant: V_contra) -> list[MatchSpecs]:
-        """The matches that it shows when there is data for all of them."""
-
-    def has_data(self, source: Source, variant: V_contra) -> bool:
-        """Whether there is enough data to draw a part of it."""
-
-    def drawings(self, source: Source, variant: V_contra) -> Iterable[tuple[str, matplotlib.figure.Figure]]:
-        """The name of each file, without its format, and what it shows."""
+    id: str  # on the command line and in files
+    title: str  # in tables and figures
 
 
 @dataclass(frozen=True)
@@ -66,55 +37,66 @@ class Quick:
     """The part of a paper's study that takes minutes."""
 
     games: Sequence[str]
-    seeds: int  # those below this number
+    seeds: int  # seeds below this number
     figures: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Paper(Generic[V]):
-    """What a paper runs, draws and claims, and what its page shows."""
+class Paper:
+    """The experiments, claims and figures of a paper, and the content of its page."""
 
     name: str
     title: str
-    question: str  # what its reproduction is about, in a paragraph
-    study: str  # the text of its study file
-    variants: Mapping[str, V]
-    claims: Mapping[str, Claim[V]]
-    figures: Mapping[str, Figure[V]]
+    question: str  # the subject of the reproduction, in a paragraph
+    study: str  # the content of its study file
+    variants: Mapping[str, Any]  # by id, each a `Variant`
+    claims: Mapping[str, Claim[Any]]
+    figures: Mapping[str, Figure]
     quick: Quick
-    answer: Callable[[Sequence[Mapping[str, Any]]], str] = lambda verdicts: ""  # what came out, from plain verdicts
-    presets: Sequence[Preset] = ()  # the choices of lines on its page
-    first: Sequence[str] = ()  # the metrics that its page shows first
+    headline: str = ""  # the id of the claim that the page begins with
+    answer: Callable[[Mapping[str, Counter[str]]], str] = lambda outcomes: ""  # from outcomes of its checks, by variant
+    presets: Sequence[Preset] = ()  # selections of lines on the page
+    first: Sequence[str] = ()  # metrics that the page shows first
     frontier: Frontier | None = None
-    reference: Reference | None = None  # the line that it holds regrets against
-    headline: str = ""  # the claim that its page begins with
-    switches: Mapping[str, str] = field(default_factory=dict)  # learners that stand in for others, and what that is
+    reference: Reference | None = None  # the line that regrets are compared with
+    switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
     citation: str = ""
-    averaged: Mapping[str, int] = field(default_factory=dict)  # metrics whose mean over so many last rounds is tabled
+    averaged: Mapping[str, int] = field(default_factory=dict)  # metrics also tabled as means over so many last rounds
 
     @property
     def titles(self) -> dict[str, str]:
-        """What each variant is called, by its id."""
+        """The titles of the variants, by id."""
         return {id: variant.title for id, variant in self.variants.items()}
 
     def judge(
         self, source: Source, claims: str | Iterable[str] | None = None, variants: str | Iterable[str] | None = None
     ) -> list[Verdict]:
-        """A verdict on each claim, or on those named, in each variant, or in those named."""
+        """Judge each claim, or those named, in each variant, or in those named."""
         chosen = {variant.id: variant for variant in look_up("variant", variants, self.variants)}
         return judge(source, look_up("claim", claims, self.claims), chosen)
 
+    def result(self, verdicts: Iterable[Verdict]) -> str:
+        """Return the result of the reproduction in one sentence, or "" if the main claim is not judged."""
+        return self.answer(
+            {
+                verdict.variant: Counter(check.verdict for check in verdict.checks)
+                for verdict in verdicts
+                if verdict.id == self.headline
+            }
+        )
+
     def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchSpecs]:
-        """The matches that these figures and claims need in any variant, each once."""
-        parts: list[Figure[V] | Claim[V]] = [
+        """Return the matches that these figures and claims need in any variant, each once."""
+        parts: list[Figure | Claim[Any]] = [
             *look_up("figure", figures, self.figures),
             *look_up("claim", claims, self.claims),
         ]
-        return list(dict.fromkeys(each for part in parts for v in self.variants.values() for each in part.needs(v)))
+        variants = self.variants.values()
+        return list(dict.fromkeys(match for part in parts for variant in variants for match in part.needs(variant)))
 
 
-def load_paper(name: str) -> Paper[Any]:
-    """The paper of a name.
+def load_paper(name: str) -> Paper:
+    """Load a paper by its name.
 
     >>> load_paper("ijcai2025").name
     'ijcai2025'
@@ -125,14 +107,6 @@ def load_paper(name: str) -> Paper[Any]:
     return paper
 
 
-def paper_of(study: str) -> Paper[Any] | None:
-    """The paper whose study has this name, if there is one."""
+def paper_of(study: str) -> Paper | None:
+    """Return the paper whose study has this name, if there is one."""
     return load_paper(study) if study in PAPERS else None
-
-
-def no_data(figure: Figure[V], variant: V) -> InputError:
-    """What to say where a figure cannot be drawn."""
-    return InputError(
-        f"there is no data for figure {figure.name} ({variant.title}); into the same folder, run: "
-        f"coebl reproduce --figure {figure.name}"
-    )

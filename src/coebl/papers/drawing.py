@@ -1,26 +1,160 @@
-"""Writing the figures of a paper to files."""
+"""The figures of a paper: panels on a grid, and the files that they are written to.
+
+A figure is one function that lists its panels in a variant. Its drawing and its data follow from that list.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from coebl.core.errors import look_up
+from coebl.core.errors import InputError, look_up
 from coebl.naming.described import Described
-from coebl.papers import Paper, V, no_data
-from coebl.plots import FORMATS, save
-from coebl.runs import Source
+from coebl.naming.looks import Style
+from coebl.papers import Paper
+from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
+from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
+from coebl.runs import MatchSpecs, Source
 from coebl.study.processes import local_processes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib import figure as matplotlib_figure
+    from matplotlib.axes import Axes
+
+Parts = Mapping[str, Sequence[MatchSpecs]]  # matches by label: of a line, of a row, of a point
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a figure: matches by label, and the function that draws them."""
+
+    parts: Parts
+    draw: Callable[[Source, Axes, Parts, str], object]  # the last argument is the choice of measures
+    width: float  # in inches
+    height: float
+    part_height: float = 0.0  # added for each part
+    whole: bool = False  # the panel is left out if any part lacks a match; otherwise that part is
+
+    @property
+    def needs(self) -> list[MatchSpecs]:
+        """The matches that it shows."""
+        return [match for matches in self.parts.values() for match in matches]
+
+    @property
+    def total_height(self) -> float:
+        """The height with all parts, in inches."""
+        return self.height + self.part_height * len(self.parts)
+
+    def within(self, present: Collection[tuple[str, str, str]]) -> Panel | None:
+        """Return as much of the panel as these matches allow."""
+        parts = {label: matches for label, matches in self.parts.items() if set(matches) <= set(present)}
+        return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
+
+
+def curves_panel(
+    title: str,
+    measure: Mapping[str, str],
+    lines: Mapping[str, MatchSpecs],
+    styles: Mapping[str, Style],
+    finish: Callable[[Axes], object] = lambda ax: None,
+) -> Panel:
+    """Lines over the rounds.
+
+    Args:
+        title: the title of the panel.
+        measure: the metric by choice of measures.
+        lines: the match of each line by its label.
+        styles: the style of each line by its label.
+        finish: draws on the axes after the lines.
+    """
+
+    def draw(source: Source, ax: Axes, parts: Parts, measures: str) -> None:
+        drawn = {label: match for label, (match,) in parts.items()}
+        plot_curves(source, measure[measures], drawn, ax, styles, legend=False)
+        ax.set_title(title)
+        ax.locator_params(axis="x", nbins=3)
+        ax.locator_params(axis="y", nbins=5)
+        finish(ax)
+
+    return Panel({label: [match] for label, match in lines.items()}, draw, WIDTH / 3, 1.55, whole=True)
+
+
+def heat_map_panel(
+    metric: str, rows: Mapping[str, Mapping[str, MatchSpecs]], alike: Collection[MatchSpecs] = ()
+) -> Panel:
+    """A metric by the labels of rows and columns; `alike` are matches of other figures on the same colour scale."""
+
+    def draw(source: Source, ax: Axes, parts: Parts, measures: str) -> None:
+        cells = {(label, column): match for label in parts for column, match in rows[label].items()}
+        present = set(source.matches())
+        plot_heat_map(source, metric, cells, ax, alike=[match for match in alike if tuple(match) in present])
+
+    return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
+
+
+def frontier_panel(
+    title: str, convergence: str, regret: str, opponent: str, points: Mapping[str, tuple[MatchSpecs, MatchSpecs]]
+) -> Panel:
+    """A learner by one of its settings on one game.
+
+    Args:
+        title: the title of the panel.
+        convergence: a metric of self-play.
+        regret: a metric of the match against the opponent.
+        opponent: what it is called.
+        points: self-play and the match against the opponent, by label.
+    """
+
+    def draw(source: Source, ax: Axes, parts: Parts, measures: str) -> None:
+        drawn = {label: (match, other) for label, (match, other) in parts.items()}
+        plot_frontier(source, drawn, convergence, regret, opponent, ax)
+        ax.set_title(title)
+        ax.locator_params(axis="x", nbins=4)
+
+    return Panel(points, draw, WIDTH / 4, 2.25)
+
+
+@dataclass(frozen=True, eq=False)  # hashed by identity
+class Figure:
+    """A figure of panels on a grid, with one legend. Call it to draw it."""
+
+    name: str  # on the command line, and of its files up to a suffix
+    title: str
+    panels: Callable[[Any], list[list[Panel]]]  # of a variant, in groups that each begin a new row
+    heading: Callable[[str, list[MatchSpecs], Any], str]  # from the title, the matches shown and the variant
+    suffixes: Mapping[str, str]  # of its files, by choice of measures
+    varied: bool = True  # whether it depends on the variant
+
+    def needs(self, variant: Any) -> list[MatchSpecs]:
+        """Return the matches that it shows if there is data for all of them."""
+        return _needs(self.panels(variant))
+
+    def rows(self, source: Source, variant: Any) -> list[list[Panel]]:
+        """Return the panels that have data, row by row."""
+        present = source.matches()
+        return [row for group in self.panels(variant) for row in _rows(group, present)]
+
+    def __call__(self, source: Source, variant: Any, measures: str) -> matplotlib_figure.Figure:
+        """Draw the panels that have data."""
+        if measures not in self.suffixes:
+            raise InputError(f"measures is {measures!r}; accepted: {', '.join(self.suffixes)}.")
+        rows = self.rows(source, variant)
+        if not rows:
+            raise _no_data(self, variant)
+        with look():
+            figure = _on_a_grid(rows, source, measures)
+            _add_legend(figure, self.heading(self.title, _needs(rows), variant) if self.varied else self.title)
+            lay_out(figure)
+            return figure
 
 
 def draw(
-    paper: Paper[V],
+    paper: Paper,
     source: Source,
     folder: str | os.PathLike[str],
     names: Iterable[str] | None = None,
@@ -33,18 +167,18 @@ def draw(
     """Write figures as folder/variant/name.format, and return the paths.
 
     Args:
-        paper: whose figures.
+        paper: the paper.
         source: the results.
-        folder: where to.
-        names: which figures; by default all for which there is data.
-        variants: which variants; by default all for which there is data. What does not depend on the variant is written
+        folder: the output folder.
+        names: the figures; by default all that have data.
+        variants: the variants; by default all that have data. A figure that does not depend on the variant is written
             once, under the paper's first.
         formats: any of "pdf", "svg", "png".
-        workers: how many processes write files.
-        progress: called with the number of figures that are drawn, and of all, after each of them.
+        workers: the number of processes that write files.
+        progress: called after each figure with the number of figures drawn, and of all.
         within: the folder of the results; links inside it are not followed.
     """
-    remembered = _Remembered(source)
+    source = _Cached(source)
     first = next(iter(paper.variants.values()))
     figures = look_up("figure", names, paper.figures)
     wanted = dict.fromkeys(
@@ -52,16 +186,17 @@ def draw(
         for variant in look_up("variant", variants, paper.variants)
         for figure in figures
     )
-    present = [(figure, variant) for figure, variant in wanted if figure.has_data(remembered, variant)]
+    present = [(figure, variant) for figure, variant in wanted if figure.rows(source, variant)]
     drawn = {figure for figure, _ in present}
     for figure, variant in wanted:
         if not present or (names is not None and figure not in drawn):
-            raise no_data(figure, variant)
+            raise _no_data(figure, variant)
 
-    def jobs() -> Iterator[tuple[Figure, Path, str, Sequence[str], str | os.PathLike[str] | None]]:
+    def jobs() -> Iterator[tuple[Any, ...]]:
         for done, (figure, variant) in enumerate(present, 1):
-            for name, drawing in figure.drawings(remembered, variant):
-                yield drawing, Path(folder) / variant.id, name, formats, within
+            for measures, suffix in figure.suffixes.items():
+                drawing = figure(source, variant, measures)
+                yield drawing, Path(folder) / variant.id, figure.name + suffix, formats, within
             if progress is not None:
                 progress(done, len(present))
 
@@ -73,10 +208,62 @@ def draw(
     return [path for paths in written for path in paths]
 
 
-class _Remembered:
-    """A source that reads everything once: many figures show the same runs."""
+class _Cached:
+    """A source that is read once, since many figures show the same runs."""
 
     def __init__(self, source: Source) -> None:
         self.matches = cache(source.matches)
         self.runs = cache(source.runs)
         self.metadata = cache(source.metadata if isinstance(source, Described) else list)
+
+
+def _no_data(figure: Figure, variant: Any) -> InputError:
+    return InputError(
+        f"there is no data for figure {figure.name} ({variant.title}); into the same folder, run: "
+        f"coebl reproduce --figure {figure.name}"
+    )
+
+
+def _needs(groups: list[list[Panel]]) -> list[MatchSpecs]:
+    return list(dict.fromkeys(match for group in groups for panel in group for match in panel.needs))
+
+
+def _rows(group: list[Panel], present: Sequence[tuple[str, str, str]]) -> list[list[Panel]]:
+    """Split the panels of a group that have data into rows as wide as the page."""
+    panels = [part for panel in group if (part := panel.within(present))]
+    across = round(WIDTH / panels[0].width) if panels else 1
+    return [panels[first : first + across] for first in range(0, len(panels), across)]
+
+
+def _on_a_grid(rows: list[list[Panel]], source: Source, measures: str) -> matplotlib_figure.Figure:
+    """Draw the panels on a grid; a label that a neighbour to the left or below has is not repeated."""
+    columns = max(map(len, rows))
+    width = max(COLUMN, columns * rows[0][0].width)
+    figure = new_figure(width, 0.5 + sum(row[0].total_height for row in rows))
+    axes = figure.subplots(len(rows), columns, squeeze=False)
+    for row, row_axes in zip(rows, axes, strict=True):
+        for panel, ax in zip(row, row_axes, strict=False):
+            panel.draw(source, ax, panel.parts, measures)
+        for left, right in reversed(list(pairwise(row_axes))):
+            if left.get_ylabel() == right.get_ylabel():
+                right.set_ylabel("")
+        for ax in row_axes[len(row) :]:
+            ax.remove()
+    for upper, lower in pairwise(axes):
+        for above, below in zip(upper, lower, strict=True):
+            if below.figure and above.get_xlabel() == below.get_xlabel():
+                above.set_xlabel("")
+                above.tick_params(labelbottom=above.get_xlim() != below.get_xlim())
+    return figure
+
+
+def _add_legend(figure: matplotlib_figure.Figure, heading: str) -> None:
+    """Add one legend for all panels, above them."""
+    entries: dict[str, Any] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    columns = len(entries) if figure.get_figwidth() > 6 else 2
+    labels = sorted(entries, key=lambda label: label.startswith("band"))  # at the end
+    handles = [entries[label] for label in labels]
+    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, columns), title=heading)

@@ -1,4 +1,4 @@
-"""Reproducing a paper: what to run for it, and what is made of its results."""
+"""Reproduce a paper: run its study, judge its claims, draw its figures, write a summary and a page."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from coebl.study.processes import cores
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a reproduction has made."""
+    """The outcome of a reproduction."""
 
-    ran: RunSummary  # what running the study has done
+    ran: RunSummary
     verdicts: list[Verdict]
     figures: list[Path]
     summary: Path | None  # a folder
@@ -35,7 +35,7 @@ class Reproduction:
 
 
 def reproduce(
-    paper: Paper[Any],
+    paper: Paper,
     out: Path,
     *,
     quick: bool = False,
@@ -49,15 +49,15 @@ def reproduce(
     """Run a paper's study, or what is left of it, judge the claims, draw the figures, and write a summary and a page.
 
     Args:
-        paper: which one.
+        paper: the paper.
         out: the folder of the results; it is created, or resumed.
         quick: only small games and few seeds, and the main figures.
-        figures: if any are named, only these figures and the claims named are made, from what they need.
+        figures: if any are named, only these figures and the claims named are made, from the matches that they need.
         claims: likewise.
-        workers: how many processes draw; by default one per core.
-        run: what runs a study into a folder.
-        command: what to note in the summary as the command.
-        drawing: is entered while figures are drawn; what it gives is called with how many are done, and of how many.
+        workers: the number of processes that draw; by default one per core.
+        run: runs a study into a folder.
+        command: the command that the summary states.
+        drawing: entered while figures are drawn; its value is called with the number of figures done, and of all.
     """
     ran = run(experiments(paper, quick, figures, claims), out)
     results = Results(out)
@@ -76,18 +76,16 @@ def reproduce(
     return Reproduction(ran, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
 
 
-def experiments(
-    paper: Paper[Any], quick: bool = False, figures: Sequence[str] = (), claims: Sequence[str] = ()
-) -> Study:
-    """The part of a paper's study that these figures and claims need, or all of it; with `quick`, the quick part."""
+def experiments(paper: Paper, quick: bool = False, figures: Sequence[str] = (), claims: Sequence[str] = ()) -> Study:
+    """Return the part of a paper's study that these figures and claims need, or all of it; if quick, its quick part."""
     needed = paper.needed(figures, claims)
     study = parse_study(paper.study)
     matches = [match for match in needed or study.matches() if not quick or match[0] in paper.quick.games]
     return study.select(matches, paper.quick.seeds if quick else None)
 
 
-def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
-    """The page of a paper: the page of any study, with the paper's question, its verdicts and its choices of lines."""
+def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[Verdict]) -> Path:
+    """Write the page of a study with the paper's question, verdicts and selections of lines."""
     commands = [run["command"] for run in results.store.log.runs() if run.get("command")]
     return write_page(
         results,
@@ -107,8 +105,8 @@ def write_report(paper: Paper[Any], results: Results, path: Path, verdicts: Sequ
     )
 
 
-def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
-    """What of a paper's study a folder does not have: games, matches, seeds; None if it has everything."""
+def left_out(paper: Paper, results: Results) -> LeftOut | None:
+    """Return the games, matches and seeds of a paper's study that a folder lacks; None if it has everything."""
     study = parse_study(paper.study)
     there = set(results.matches())
     absent = [match for match in study.matches() if tuple(match[:3]) not in there]
@@ -127,7 +125,7 @@ def left_out(paper: Paper[Any], results: Results) -> LeftOut | None:
 
 
 def _together(titles: Iterable[str]) -> str:
-    """Titles of games in a list, those that differ only in their size together.
+    """Join titles of games; those that differ only in their size are listed together.
 
     >>> _together(["Diagonal, n\u00a0=\u00a05", "Diagonal, n\u00a0=\u00a06", "Other"]).replace("\u00a0", " ")
     'Diagonal, n = 5, 6; Other'
@@ -139,8 +137,8 @@ def _together(titles: Iterable[str]) -> str:
     return "; ".join(start + ", ".join(values) for start, values in families.items())
 
 
-def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:
-    """The verdicts as JSON and Markdown, the final means with their intervals, and how all this was made."""
+def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:
+    """Write the verdicts as JSON and Markdown, the final means with their intervals, and the provenance."""
     about = about_results(results)
     made = {
         "command": command,
@@ -149,7 +147,7 @@ def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: S
         **{key: about[key] for key in ("cells", "seeds", "rounds", "noises", "versions")},
     }
     rows = [json.dumps(row, allow_nan=False) for row in means(paper, results)]
-    texts = {
+    contents = {
         "claims.json": as_json(verdicts) + "\n",
         "claims.md": as_markdown(verdicts, paper.titles),
         "means.json": "[\n" + ",\n".join(rows) + "\n]\n",
@@ -157,13 +155,13 @@ def write_summary(paper: Paper[Any], results: Results, folder: Path, verdicts: S
     }
     within = results.store.folder
     make_folder(folder, within)
-    for name, text in texts.items():
-        write_whole(folder / name, text, within=within)
+    for name, content in contents.items():
+        write_whole(folder / name, content, within=within)
     return folder
 
 
-def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
-    """Means with intervals: of every metric in the last round of every match, then those over the last rounds."""
+def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
+    """Return means with intervals of every metric in the last round of every match, then over the last rounds."""
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
     for metric, span in paper.averaged.items():
         for game, row, column in results.matches():
@@ -177,5 +175,5 @@ def means(paper: Paper[Any], results: Results) -> list[dict[str, Any]]:
 
 
 def _rounded(value: Any) -> Any:
-    """Six digits, which is more than the intervals can bear out; None for infinity, which JSON does not have."""
+    """Round a number to six digits, more than the intervals support; infinity becomes None, for JSON."""
     return few_digits(value, 6) if isinstance(value, float) else value

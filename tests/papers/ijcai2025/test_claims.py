@@ -8,8 +8,8 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.claims import CLAIMS
-from coebl.papers.ijcai2025.experiments import VARIANTS, size_of
+from coebl.papers.ijcai2025.paper_claims import CLAIMS
+from coebl.papers.ijcai2025.variants import VARIANTS, size_of
 from coebl.runs import MatchSpecs, Runs
 
 ROUNDS = np.arange(10, 3001, 10)

@@ -7,11 +7,11 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.naming import learner_style
-from coebl.papers import figures
+from coebl.papers import drawing
 from coebl.papers.drawing import draw
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.experiments import BASELINES, RATES, ROLES, VARIANTS, coebl
-from coebl.papers.ijcai2025.figures import FIGURES
+from coebl.papers.ijcai2025.paper_figures import FIGURES
+from coebl.papers.ijcai2025.variants import BASELINES, RATES, ROLES, VARIANTS, coebl
 from coebl.runs import Runs
 
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]
@@ -39,7 +39,7 @@ class Made:
 @pytest.fixture(autouse=True)
 def without_layout(monkeypatch):
     """To make room for labels takes most of the time; one test does."""
-    monkeypatch.setattr(figures, "lay_out", lambda figure: None)
+    monkeypatch.setattr(drawing, "lay_out", lambda figure: None)
 
 
 @pytest.fixture
@@ -50,6 +50,10 @@ def quick():
 @pytest.fixture
 def full():
     return Made(PAPER.needed(FIGURES))
+
+
+def drawn(name, source, variant=TEXT, measures="paper"):
+    return FIGURES[name](source, variant, measures)
 
 
 def plain(text):
@@ -102,8 +106,8 @@ def test_the_layouts_are_of_all_figures():
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_panels_are_where_the_paper_has_them(name, quick, full):
-    assert panels(FIGURES[name](quick)) == LAYOUTS[name][0]
-    assert panels(FIGURES[name](full)) == LAYOUTS[name][1]
+    assert panels(drawn(name, quick)) == LAYOUTS[name][0]
+    assert panels(drawn(name, full)) == LAYOUTS[name][1]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -111,7 +115,7 @@ def test_panels_are_where_the_paper_has_them(name, quick, full):
 def test_a_figure_reads_exactly_what_it_needs(name, variant, full):
     figure, variant = FIGURES[name], VARIANTS[variant]
     needed = figure.needs(variant)
-    figure(full, variant)
+    figure(full, variant, "paper")
     scaled = [match for other in VARIANTS.values() for match in figure.needs(other)] if name == "heat-map" else []
     assert {key[:3] for key in full.read} == {*needed, *scaled}, "heat maps of all variants have one scale"
     assert len(needed) == len(set(needed)) > 0
@@ -132,12 +136,12 @@ def test_a_figure_reads_exactly_what_it_needs(name, variant, full):
     ],
 )
 def test_measures_choose_the_metrics(name, measures, metrics, quick):
-    FIGURES[name](quick, measures=measures)
+    drawn(name, quick, measures=measures)
     assert {metric for *_, metric in quick.read} == metrics
 
 
 def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
-    figure = FIGURES["diagonal-self-play"](quick, RELEASED)
+    figure = drawn("diagonal-self-play", quick, RELEASED)
     panel = figure.axes[5]
     assert panel.get_title() == "n = 4"
     by_color = {line.get_color(): line.get_ydata() for line in curves(panel)}
@@ -148,7 +152,7 @@ def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
 
 
 def test_baselines_have_the_row_seat_against_coebl(quick):
-    figure = FIGURES["rps-head-to-head"](quick)
+    figure = drawn("rps-head-to-head", quick)
     for ax, role in zip(figure.axes, BASELINES, strict=True):
         (line,) = curves(ax)
         runs = quick.runs("rps", {"exp3": "exp3", "exp3-ix": "exp3-ix", "ucb": "ucb"}[role], "coebl:c=2", "regret")
@@ -160,17 +164,17 @@ def test_the_reference_line_is_beside_self_play_regret_alone(quick):
     def references(ax):
         return [line for line in ax.lines if line.get_color() == "black"]
 
-    figure = FIGURES["bigger-number-self-play"](quick)
+    figure = drawn("bigger-number-self-play", quick)
     for ax, actions in zip(figure.axes[:3], (4, 8, 16), strict=True):
         (line,) = references(ax)
         assert (line.get_xdata()[-1], line.get_ydata()[-1]) == (3000, pytest.approx(0.1 * (actions**2 * 3000) ** 0.5))
     assert not any(references(ax) for ax in figure.axes[3:])
-    assert not any(references(ax) for ax in FIGURES["bigger-number-head-to-head"](quick).axes)
-    assert references(FIGURES["rps-self-play"](quick).axes[0])[0].get_ydata()[-1] == pytest.approx(0.3 * 3000**0.5)
+    assert not any(references(ax) for ax in drawn("bigger-number-head-to-head", quick).axes)
+    assert references(drawn("rps-self-play", quick).axes[0])[0].get_ydata()[-1] == pytest.approx(0.3 * 3000**0.5)
 
 
 def test_one_legend_names_lines_reference_and_band(quick):
-    assert entries(FIGURES["diagonal-self-play"](quick)) == [
+    assert entries(drawn("diagonal-self-play", quick)) == [
         "COEBL",
         "UCB",
         "Exp3",
@@ -178,8 +182,8 @@ def test_one_legend_names_lines_reference_and_band(quick):
         r"$0.1\sqrt{K^2 t}$, $K = 2^n$",
         "band: 95 % interval of the mean, 3 seeds",
     ]
-    assert entries(FIGURES["diagonal-head-to-head"](quick))[:3] == HEAD_TO_HEAD
-    assert r"$0.1\sqrt{K^2 t}$, K = 3" in entries(FIGURES["rps-self-play"](quick))
+    assert entries(drawn("diagonal-head-to-head", quick))[:3] == HEAD_TO_HEAD
+    assert r"$0.1\sqrt{K^2 t}$, K = 3" in entries(drawn("rps-self-play", quick))
 
 
 @pytest.mark.parametrize(
@@ -193,30 +197,30 @@ def test_one_legend_names_lines_reference_and_band(quick):
     ],
 )
 def test_the_heading_says_which_variant(name, variant, ending, quick):
-    heading = FIGURES[name](quick, VARIANTS[variant]).legends[0].get_title().get_text()
+    heading = drawn(name, quick, VARIANTS[variant]).legends[0].get_title().get_text()
     assert heading.startswith(FIGURES[name].title)
     assert heading.endswith(ending)
 
 
 def test_everything_that_is_drawn_is_within_the_axes(quick):
     for name in ("rps-self-play", "diagonal-self-play", "diagonal-head-to-head"):
-        for ax in FIGURES[name](quick).axes:
+        for ax in drawn(name, quick).axes:
             low, high = ax.get_ylim()
             for line in ax.lines:
                 assert low <= min(line.get_ydata()) <= max(line.get_ydata()) <= high
 
 
 def test_labels_are_not_repeated(quick):
-    figure = FIGURES["diagonal-self-play"](quick)
+    figure = drawn("diagonal-self-play", quick)
     assert [bool(ax.get_ylabel()) for ax in figure.axes] == [True, False, False] * 2
     assert [bool(ax.get_xlabel()) for ax in figure.axes] == [False] * 3 + [True] * 3
-    assert [bool(ax.get_ylabel()) for ax in FIGURES["rps-self-play"](quick).axes] == [True, True, False]
+    assert [bool(ax.get_ylabel()) for ax in drawn("rps-self-play", quick).axes] == [True, True, False]
 
 
 def test_text_fits_on_the_page_and_is_large_enough(full, monkeypatch):
     monkeypatch.undo()
     for name in FIGURES:
-        figure = FIGURES[name](full, measures=[*FIGURES[name].twins][-1])
+        figure = drawn(name, full, measures=[*FIGURES[name].suffixes][-1])
         figure.draw_without_rendering()
         page = figure.bbox
         texts = [
@@ -234,7 +238,7 @@ def test_text_fits_on_the_page_and_is_large_enough(full, monkeypatch):
 
 
 def test_the_heat_map_is_games_by_baselines(full):
-    (ax,) = FIGURES["heat-map"](full).axes
+    (ax,) = drawn("heat-map", full).axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["Exp3", "Exp3-IX", "UCB"]
     rows = [plain(tick) for tick in ax.get_yticklabels()]
     assert len(rows) == 13
@@ -243,7 +247,7 @@ def test_the_heat_map_is_games_by_baselines(full):
 
 
 def test_the_frontier_goes_through_the_rates(quick):
-    ax = FIGURES["frontier"](quick).axes[0]
+    ax = drawn("frontier", quick).axes[0]
     assert [text.get_text() for text in ax.texts] == [f"{rate:g}" for rate in RATES]
     finals = [quick.runs("rps", coebl(rate), "best-response", "pseudo_regret").values[-1] for rate in RATES]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [sum(final) / 3 for final in finals])
@@ -251,25 +255,25 @@ def test_the_frontier_goes_through_the_rates(quick):
 
 def test_what_is_not_there_is_left_out(quick):
     without = Made(pairing for pairing in quick.pairings if pairing != ("diagonal:n=3", "exp3", "exp3"))
-    assert panels(FIGURES["diagonal-self-play"](without)) == [["n = 2", "n = 4"]] * 2
-    assert panels(FIGURES["diagonal-head-to-head"](without)) == [N234]
+    assert panels(drawn("diagonal-self-play", without)) == [["n = 2", "n = 4"]] * 2
+    assert panels(drawn("diagonal-head-to-head", without)) == [N234]
     without = Made(pairing for pairing in quick.pairings if pairing != ("rps", "coebl:c=4", "best-response"))
-    labels = [text.get_text() for text in FIGURES["frontier"](without).axes[0].texts]
+    labels = [text.get_text() for text in drawn("frontier", without).axes[0].texts]
     assert labels == ["0", "0.05", "0.1", "0.25", "0.5", "1", "2", "8"]
     without = Made(pairing for pairing in quick.pairings if pairing != ("diagonal:n=3", "ucb", "coebl"))
-    (ax,) = FIGURES["heat-map"](without).axes
+    (ax,) = drawn("heat-map", without).axes
     assert "Diagonal, n = 3" not in [plain(tick) for tick in ax.get_yticklabels()]
 
 
 def test_no_data_is_one_line_that_says_what_to_run():
     message = r"^there is no data for figure frontier \(the text\); .*run: coebl reproduce --figure frontier$"
     with pytest.raises(InputError, match=message):
-        FIGURES["frontier"](Made([]))
+        drawn("frontier", Made([]))
 
 
 def test_unknown_measures_are_named(quick):
     with pytest.raises(InputError, match=r"measures is 'papper'; accepted: paper, noise-free\."):
-        FIGURES["rps-self-play"](quick, measures="papper")
+        drawn("rps-self-play", quick, measures="papper")
 
 
 def test_draw_writes_by_variant_with_twins(quick, tmp_path):
@@ -282,7 +286,7 @@ def test_draw_writes_by_variant_with_twins(quick, tmp_path):
 
 
 def test_draw_takes_all_for_which_there_is_data(tmp_path):
-    source = Made(FIGURES["rps-head-to-head"].needs())
+    source = Made(FIGURES["rps-head-to-head"].needs(TEXT))
     paths = draw(PAPER, source, tmp_path, formats=["png"])
     expected = ["heat-map.png", "rps-head-to-head-noise-free.png", "rps-head-to-head.png"]
     # on rock-paper-scissors c is 2 in the text, so that the second variant is the same, and the third has the same UCB
@@ -320,7 +324,7 @@ def test_workers_write_the_same_files(quick, tmp_path):
 )
 def test_draw_explains_itself(arguments, message, tmp_path):
     with pytest.raises(InputError, match=f"^{message}$"):
-        draw(PAPER, Made(FIGURES["rps-head-to-head"].needs()), tmp_path, **arguments)
+        draw(PAPER, Made(FIGURES["rps-head-to-head"].needs(TEXT)), tmp_path, **arguments)
     with pytest.raises(InputError, match="no data for figure rps-self-play"):
         draw(PAPER, Made([]), tmp_path)
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,7 @@ from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.metrics import METRICS
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.experiments import BASELINES, ROLES, SETTING, VARIANTS, actions_of, games, has_bound
+from coebl.papers.ijcai2025.variants import BASELINES, ROLES, SETTING, VARIANTS, actions_of, games, has_bound
 from coebl.papers.reproduce import experiments
 from coebl.runs import MatchSpecs
 from coebl.study import parse_study, read_study

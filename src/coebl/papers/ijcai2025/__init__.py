@@ -1,11 +1,20 @@
 """Lin, "Randomised optimism via competitive co-evolution for matrix games with bandit feedback", IJCAI 2025.
 
-`study.toml` has what is run, `experiments` who plays what in which variant, `figures` and `claims` what is made of it.
+`study.toml` has the experiments, `variants` the learners of each variant, `paper_figures` and `paper_claims` the rest.
 """
 
 from coebl.papers import Paper, Quick
-from coebl.papers.ijcai2025.claims import CLAIMS, SPAN, answer
-from coebl.papers.ijcai2025.experiments import (
+from coebl.papers.ijcai2025.paper_claims import CLAIMS, HEADLINE, SPAN, answer
+from coebl.papers.ijcai2025.paper_figures import (
+    CONVERGENCE,
+    DISTANCE,
+    FIGURES,
+    FURTHER,
+    HEAD_TO_HEAD,
+    MAIN_TEXT,
+    SELF_PLAY,
+)
+from coebl.papers.ijcai2025.variants import (
     BEST_RESPONSE,
     MAIN_SIZES,
     QUESTION,
@@ -14,11 +23,9 @@ from coebl.papers.ijcai2025.experiments import (
     STUDY,
     TITLE,
     VARIANTS,
-    Variant,
     coebl,
     games,
 )
-from coebl.papers.ijcai2025.figures import CONVERGENCE, DISTANCE, FIGURES, FURTHER, HEAD_TO_HEAD, MAIN_TEXT, SELF_PLAY
 from coebl.report.page import Frontier, Preset
 
 __all__ = ["PAPER"]
@@ -31,13 +38,6 @@ CITATION = """\
   year      = {2025}
 }"""
 
-
-def _preset(variant: Variant) -> Preset:
-    """The lines of the page that belong to a variant."""
-    learners = {"rps": [variant.spec(role, "rps") for role in ROLES], "*": [variant.spec(role, "") for role in ROLES]}
-    return Preset(variant.title, learners, id=variant.id, note=variant.note, opponent=ROLES.index("coebl"))
-
-
 PAPER = Paper(
     name="ijcai2025",
     title=TITLE,
@@ -47,17 +47,26 @@ PAPER = Paper(
     claims=CLAIMS,
     figures=FIGURES,
     quick=Quick(games(MAIN_SIZES), seeds=20, figures=[figure.name for figure in (*MAIN_TEXT, *FURTHER)]),
+    headline=HEADLINE,
     answer=answer,
-    presets=[_preset(variant) for variant in VARIANTS.values()],
+    presets=[
+        Preset(
+            variant.title,
+            {"rps": variant.learners("rps"), "*": variant.learners("")},
+            id=variant.id,
+            note=variant.note,
+            opponent=ROLES.index("coebl"),
+        )
+        for variant in VARIANTS.values()
+    ],
     first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
     frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),
     reference=REFERENCE,
-    averaged={"tv": SPAN},
-    headline="C14",
     switches={
         "exp3-as-released": "D1: Exp3 updated as released",
         "exp3-ix-as-released": "D2: Exp3-IX updated as released",
         coebl(2): "D3: c = 2, as released",
     },
     citation=CITATION,
+    averaged={"tv": SPAN},
 )

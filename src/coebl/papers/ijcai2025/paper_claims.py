@@ -6,13 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
 
 from coebl.evidence.checks import Check, Largest, Near, above, below, sublinear
 from coebl.evidence.judge import Claims
 from coebl.evidence.samples import Sample
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.experiments import (
+from coebl.papers.ijcai2025.variants import (
     BASELINES,
     BEST_RESPONSE,
     FAMILIES,
@@ -37,23 +36,23 @@ DISTANCE = ("tv",)
 
 ROUNDS = SETTING.rounds
 CONVERGED = 0.05  # TV(x) + TV(y), on average over the last rounds
-SPAN = 100  # how many rounds the first and the last ones are
+SPAN = 100  # the number of first rounds, and of last rounds
 
 CLAIMS: Claims[Variant] = Claims()
 
 
 def _duels(variant: Variant, chosen: Iterable[str]) -> list[Sample]:
-    """The ends of the matches of the baselines against COEBL."""
+    """The last rounds of the matches of the baselines against COEBL."""
     return [SETTING.end(variant.against_coebl(role, game)) for game in chosen for role in BASELINES]
 
 
-def _last(pairing: MatchSpecs) -> Sample:
-    return SETTING.latest(pairing, SPAN)
+def _last(match: MatchSpecs) -> Sample:
+    return SETTING.latest(match, SPAN)
 
 
-def _grows_sublinearly(pairing: MatchSpecs) -> Check:
-    """That the regret grows sublinearly over the last two thirds of the rounds."""
-    return sublinear(SETTING.at(pairing, ROUNDS // 3), SETTING.end(pairing))
+def _grows_sublinearly(match: MatchSpecs) -> Check:
+    """The regret grows sublinearly over the last two thirds of the rounds."""
+    return sublinear(SETTING.at(match, ROUNDS // 3), SETTING.end(match))
 
 
 @CLAIMS.add(
@@ -62,8 +61,8 @@ def _grows_sublinearly(pairing: MatchSpecs) -> Check:
     LEAD,
 )
 def _small_advantage(variant: Variant) -> list[Check]:
-    pairing = variant.against_coebl("ucb", "rps")
-    samples = [SETTING.at(pairing, round) for round in (2010, 2500, ROUNDS)]
+    match = variant.against_coebl("ucb", "rps")
+    samples = [SETTING.at(match, round) for round in (2010, 2500, ROUNDS)]
     return [check for sample in samples for check in (above(sample, 5), below(sample, 10))]
 
 
@@ -83,9 +82,9 @@ def _sublinear_regret(variant: Variant) -> list[Check]:
     ("kl",),
 )
 def _speed(variant: Variant) -> list[Check]:
-    """Diverging is to be farther off at the end than at the start, and faster who is nearer at the end.
+    """Divergence is a larger distance at the end than at the start; the faster learner is nearer at the end.
 
-    Not on average over all rounds: Exp3-IX begins at the uniform policy, which is the equilibrium of this game.
+    Means over all rounds would not do: Exp3-IX begins at the uniform policy, the equilibrium of this game.
     """
     exp3 = variant.self_play("exp3", "rps")
     slow, coebl_, ucb = (_last(variant.self_play(role, "rps")) for role in ("exp3-ix", "coebl", "ucb"))
@@ -96,10 +95,10 @@ def _speed(variant: Variant) -> list[Check]:
 def _beneath_the_line(variant: Variant) -> list[Check]:
     checks: list[Check] = []
     for game in family_of_games("diagonal"):
-        pairing = variant.self_play("coebl", game)
-        checks.append(_grows_sublinearly(pairing))
+        match = variant.self_play("coebl", game)
+        checks.append(_grows_sublinearly(match))
         for round in (ROUNDS // 3, 2 * ROUNDS // 3, ROUNDS):
-            checks.append(below(SETTING.at(pairing, round), 0.1 * actions_of(game) * math.sqrt(round)))
+            checks.append(below(SETTING.at(match, round), 0.1 * actions_of(game) * math.sqrt(round)))
     return checks
 
 
@@ -227,16 +226,11 @@ def _theorem(variant: Variant) -> list[Check]:
 HEADLINE = "C14"
 
 
-def answer(verdicts: Iterable[Mapping[str, Any]]) -> str:
-    """What came out, in one sentence, from verdicts as plain values; nothing if the main claim is not among them."""
-    counts = {
-        verdict["variant"]: Counter(check["verdict"] for check in verdict["checks"])
-        for verdict in verdicts
-        if verdict["id"] == HEADLINE
-    }
-    if counts.keys() != VARIANTS.keys():
+def answer(outcomes: Mapping[str, Counter[str]]) -> str:
+    """Return the result in one sentence, from the outcomes of the checks of the main claim by variant; else ""."""
+    if outcomes.keys() != VARIANTS.keys():
         return ""
-    text, same_rate, released = counts.values()
+    text, same_rate, released = outcomes.values()
     total, tested = text.total(), text.total() - text["not testable"]
     which = f"that were run ({HEADLINE}, {total} in all)" if tested < total else f"({HEADLINE})"
     return (

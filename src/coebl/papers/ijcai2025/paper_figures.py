@@ -1,20 +1,21 @@
 """The figures of the paper, and two that it does not have.
 
-`FIGURES["rps-self-play"].needs(variant)` is what to run for a figure, and `FIGURES["rps-self-play"](results)` is the
-matplotlib figure.
+`FIGURES["rps-self-play"].needs(variant)` lists the matches of a figure; `FIGURES["rps-self-play"](results, variant,
+"paper")` is the matplotlib figure. The choice of measures is "paper", as in the published figures, which come from the
+paper's program, or "noise-free": the same without the noise of the rewards, and exploitability for KL and TV.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming import game_title, learner_style, learner_title
-from coebl.papers.figures import Groups, PanelFigure
-from coebl.papers.ijcai2025.experiments import (
+from coebl.papers.drawing import Figure, Panel, curves_panel, frontier_panel, heat_map_panel
+from coebl.papers.ijcai2025.variants import (
     BASELINES,
     BEST_RESPONSE,
     FAMILIES,
@@ -33,7 +34,6 @@ from coebl.papers.ijcai2025.experiments import (
     games,
     size_of,
 )
-from coebl.papers.panels import Curves, Frontier, HeatMap
 from coebl.plots import plot_reference
 from coebl.plots.style import GUIDE
 from coebl.runs import MatchSpecs
@@ -41,83 +41,76 @@ from coebl.runs import MatchSpecs
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Measures = Literal["paper", "noise-free"]
-"""What the panels show. "paper": what the published figures do, which come from the paper's program; "noise-free": the
-same without the noise of the rewards, and exploitability for KL and TV."""
-
-Measure = dict[Measures, str]  # to the metric
+Measure = dict[str, str]  # the metric by choice of measures
 SELF_PLAY: Measure = {"paper": "regret_magnitude", "noise-free": "absolute_pseudo_regret"}
 HEAD_TO_HEAD: Measure = {"paper": "regret", "noise-free": "pseudo_regret"}
 DIVERGENCE: Measure = {"paper": "kl", "noise-free": "exploitability"}
 DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
 CONVERGENCE = "exploitability"  # of the frontier
 
+Groups = list[list[Panel]]
 Lines = dict[Role, MatchSpecs]
 
-_TWINS: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
-_ALONE: dict[str, str] = {"paper": ""}
+_BOTH: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
+_ONE: dict[str, str] = {"paper": ""}
 _AHEAD = "head-to-head; above 0, COEBL is ahead"
 
 
 def heading(title: str, shown: Sequence[MatchSpecs], variant: Variant) -> str:
-    """The title of a figure, with the variant and the c that COEBL has in it."""
+    """Return the title of a figure, with the variant and COEBL's c in it."""
     learners = [parse_learner(spec) for spec in {spec for match in shown for spec in match[1:]}]
     rates = sorted({learner.c for learner in learners if isinstance(learner, Coebl)})
     named = f"{variant.title}, c = {' or '.join(f'{rate:g}' for rate in rates)}"
     return f"{title} ({variant.title if 'c =' in variant.title else named})"
 
 
-PaperFigure = partial(PanelFigure[Variant], heading=heading, first=VARIANTS["text"], twins=_TWINS)
+_figure = partial(Figure, heading=heading, suffixes=_BOTH)
 
 
-def line_title(role: Role, pairing: MatchSpecs) -> str:
-    """A line by what the row player is, and against whom."""
+def line_title(role: Role, match: MatchSpecs) -> str:
+    """Return the title of a line: the row player and its opponent."""
     row = learner_title(role)
-    return row if pairing.row == pairing.column else f"{row} v {learner_title('coebl')}"
+    return row if match.row == match.column else f"{row} v {learner_title('coebl')}"
 
 
-def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> Curves:
-    """A panel of curves, in the colours that the roles have in every variant."""
-    titles = {role: line_title(role, pairing) for role, pairing in lines.items()}
+def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> Panel:
+    """Return a panel of curves, in the colours that the roles have in every variant."""
+    titles = {role: line_title(role, match) for role, match in lines.items()}
     game = next(iter(lines.values())).game
 
     def finish(ax: Axes) -> None:
         if measure is SELF_PLAY:
-            _draw_reference(ax, game)
+            count = "K = 3" if game == "rps" else "$K = 2^n$"  # one entry of the legend for all panels
+            rounds = range(0, SETTING.rounds + 1, SETTING.rounds // 100)
+            plot_reference(ax, REFERENCE, actions_of(game), rounds, rf"$0.1\sqrt{{K^2 t}}$, {count}")
         if measure is HEAD_TO_HEAD:
             ax.axhline(0, **GUIDE)
         if zoomed:
             ax.set_yscale("log")
         elif measure is DISTANCE:
-            ax.set_ylim(-0.08, 2.08)  # all that is possible in these games, so that panels compare at a glance
+            ax.set_ylim(-0.08, 2.08)  # the whole range in these games, so that panels are comparable
 
-    return Curves(
+    return curves_panel(
         title,
-        {str(measures): metric for measures, metric in measure.items()},
-        {titles[role]: pairing for role, pairing in lines.items()},
+        measure,
+        {titles[role]: match for role, match in lines.items()},
         {titles[role]: learner_style(role) for role in lines},
         finish,
     )
 
 
-def _draw_reference(ax: Axes, game: str) -> None:
-    count = "K = 3" if game == "rps" else "$K = 2^n$"  # one entry of the legend for all panels
-    rounds = range(0, SETTING.rounds + 1, SETTING.rounds // 100)
-    plot_reference(ax, REFERENCE, actions_of(game), rounds, rf"$0.1\sqrt{{K^2 t}}$, {count}")
-
-
 def self_plays(variant: Variant, game: str) -> Lines:
-    """Every learner against itself."""
+    """Return every learner against itself."""
     return {role: variant.self_play(role, game) for role in ROLES}
 
 
 def duels(variant: Variant, game: str) -> Lines:
-    """Every baseline against COEBL."""
+    """Return every baseline against COEBL."""
     return {role: variant.against_coebl(role, game) for role in BASELINES}
 
 
 def rps_self_play(variant: Variant) -> Groups:
-    """Regret, and distance to equilibrium twice; the paper zooms in on small ones, a logarithm shows all."""
+    """Regret, and distance to equilibrium twice: the paper zooms in on small distances, a log axis shows all."""
     lines = self_plays(variant, "rps")
     return [
         [
@@ -131,13 +124,13 @@ def rps_self_play(variant: Variant) -> Groups:
 def rps_head_to_head(variant: Variant) -> Groups:
     """A panel per baseline."""
     lines = duels(variant, "rps")
-    return [[curves(line_title(role, pairing), HEAD_TO_HEAD, {role: pairing}) for role, pairing in lines.items()]]
+    return [[curves(line_title(role, match), HEAD_TO_HEAD, {role: match}) for role, match in lines.items()]]
 
 
 def by_size(
     family: str, sizes: Sequence[int], lines: Callable[[Variant, str], Lines], *measures: Measure
 ) -> Callable[[Variant], Groups]:
-    """A row of panels per measure, and in it a panel per size."""
+    """A row of panels per measure, with a panel per size."""
 
     def panels(variant: Variant) -> Groups:
         by_game = {f"n = {size_of(game)}": lines(variant, game) for game in family_of_games(family, sizes)}
@@ -147,46 +140,49 @@ def by_size(
 
 
 def heat_map(variant: Variant) -> Groups:
-    """Every game by every baseline; all variants are shaded by one scale."""
+    """Every game by every baseline; all variants have one colour scale."""
     rows = {
-        game_title(game): {learner_title(role): pairing for role, pairing in duels(variant, game).items()}
+        game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
         for game in games()
     }
     alike = [match for other in VARIANTS.values() for game in games() for match in duels(other, game).values()]
-    return [[HeatMap(HEAD_TO_HEAD["noise-free"], rows, alike)]]
+    return [[heat_map_panel(HEAD_TO_HEAD["noise-free"], rows, alike)]]
 
 
 def frontier(variant: Variant) -> Groups:
-    """What a best response takes against how near self-play comes to equilibrium: a panel per game, a point per c."""
+    """The gain of a best response against convergence in self-play: a panel per game, a point per c."""
     learners = {f"{rate:g}": coebl(rate) for rate in RATES}
     opponent = f"a {learner_title(BEST_RESPONSE)}"
     return [
         [
-            Frontier(
+            frontier_panel(
                 game_title(game),
                 CONVERGENCE,
                 HEAD_TO_HEAD["noise-free"],
                 opponent,
-                {c: (MatchSpecs(game, it, it), MatchSpecs(game, it, BEST_RESPONSE)) for c, it in learners.items()},
+                {
+                    c: (MatchSpecs(game, spec, spec), MatchSpecs(game, spec, BEST_RESPONSE))
+                    for c, spec in learners.items()
+                },
             )
             for game in games(MAIN_SIZES)
         ]
     ]
 
 
-def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> list[PanelFigure[Variant]]:
-    """Self-play and head to head on both families; `second` has what the panels head to head show below regret."""
+def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> list[Figure]:
+    """Self-play and head-to-head on both families; `second` is shown below the regret head to head."""
     return [
         figure
         for family in FAMILIES
         for title in [game_title(family)]
         for figure in (
-            PaperFigure(
+            _figure(
                 f"{family}-self-play{ending}",
                 f"{title}, self-play",
                 by_size(family, sizes, self_plays, SELF_PLAY, DISTANCE),
             ),
-            PaperFigure(
+            _figure(
                 f"{family}-head-to-head{ending}",
                 f"{title}, {_AHEAD}",
                 by_size(family, sizes, duels, HEAD_TO_HEAD, *second),
@@ -196,13 +192,13 @@ def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> lis
 
 
 MAIN_TEXT = [
-    PaperFigure("rps-self-play", "Rock-paper-scissors, self-play", rps_self_play),
-    PaperFigure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", rps_head_to_head),
+    _figure("rps-self-play", "Rock-paper-scissors, self-play", rps_self_play),
+    _figure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", rps_head_to_head),
     *_by_size_figures(MAIN_SIZES, ""),
 ]
 APPENDIX = _by_size_figures(SIZES, "-all", DISTANCE)
 FURTHER = [
-    PaperFigure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, twins=_ALONE),
-    PaperFigure("frontier", "COEBL by c; better is left and below", frontier, twins=_ALONE, varied=False),
+    _figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, suffixes=_ONE),
+    _figure("frontier", "COEBL by c; better is left and below", frontier, suffixes=_ONE, varied=False),
 ]
 FIGURES = {figure.name: figure for figure in (*MAIN_TEXT, *APPENDIX, *FURTHER)}

@@ -1,7 +1,7 @@
-"""Who plays what in the paper. What is run, and how, is in study.toml beside this file.
+"""The learners of the paper in each variant. The experiments themselves are in study.toml beside this file.
 
-The paper's four learners play in three variants, each one step away from the one before, so that what moves a result
-can be seen: the text; the text with c = 2 everywhere; and that with Exp3 and Exp3-IX as the paper's program has them.
+The paper's four learners play in three variants, each one step away from the one before, so that the cause of a change
+in the results can be seen: the text; the text with c = 2 everywhere; and that with Exp3 and Exp3-IX as released.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from coebl import papers
 from coebl.core.specs import split_spec
 from coebl.evidence.samples import Setting
 from coebl.learners import parse_learner
@@ -26,8 +27,7 @@ TITLE: str = _KEYS["title"]
 QUESTION: str = _KEYS["description"]
 SETTING = Setting(_KEYS["rounds"], _KEYS["noise"])
 
-Role = Literal["coebl", "ucb", "exp3", "exp3-ix"]  # a learner of the paper, whatever the variant makes of it
-VariantId = Literal["text", "c=2", "as-released"]
+Role = Literal["coebl", "ucb", "exp3", "exp3-ix"]  # a learner of the paper; the variant says which spec plays it
 
 SIZES = (2, 3, 4, 5, 6, 7)
 MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
@@ -40,18 +40,16 @@ RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
 
 
 @dataclass(frozen=True)
-class Variant:
-    """What the four learners of the paper are."""
+class Variant(papers.Variant):
+    """The specs of the four learners of the paper."""
 
-    id: VariantId
-    title: str
     note: str
     exp3: str = "exp3"
     exp3_ix: str = "exp3-ix"
     rate: int | None = None  # COEBL's c; None is the text's: 2 on rock-paper-scissors, 8 elsewhere
 
     def spec(self, role: Role, game: str) -> str:
-        """The learner that plays a role on a game.
+        """Return the learner that plays a role on a game.
 
         >>> VARIANTS["text"].spec("coebl", "rps"), VARIANTS["text"].spec("coebl", "diagonal:n=2")
         ('coebl:c=2', 'coebl')
@@ -60,16 +58,20 @@ class Variant:
             return coebl(self.rate or (2 if game == "rps" else 8))
         return {"ucb": "ucb", "exp3": self.exp3, "exp3-ix": self.exp3_ix}[role]
 
+    def learners(self, game: str) -> list[str]:
+        """Return the learners of all roles on a game."""
+        return [self.spec(role, game) for role in ROLES]
+
     def self_play(self, role: Role, game: str) -> MatchSpecs:
-        """A learner against itself."""
+        """Return the match of a learner against itself."""
         return MatchSpecs(game, self.spec(role, game), self.spec(role, game))
 
     def against_coebl(self, role: Role, game: str) -> MatchSpecs:
-        """A baseline in the row seat against COEBL."""
+        """Return the match of a baseline in the row seat against COEBL."""
         return MatchSpecs(game, self.spec(role, game), self.spec("coebl", game))
 
     def against_best_response(self, role: Role, game: str) -> MatchSpecs:
-        """A learner in the row seat against the best response to its policy."""
+        """Return the match of a learner in the row seat against the best response to its policy."""
         return MatchSpecs(game, self.spec(role, game), BEST_RESPONSE)
 
 
@@ -100,7 +102,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 def coebl(rate: float) -> str:
-    """COEBL with this c, as a canonical spec.
+    """Return the canonical spec of COEBL with this c.
 
     >>> coebl(8), coebl(0.5)
     ('coebl', 'coebl:c=0.5')
@@ -109,7 +111,7 @@ def coebl(rate: float) -> str:
 
 
 def games(sizes: Sequence[int] = SIZES) -> list[str]:
-    """Rock-paper-scissors, then both families by size.
+    """Return rock-paper-scissors, then both families by size.
 
     >>> games((2,))
     ['rps', 'diagonal:n=2', 'bigger-number:n=2']
@@ -118,16 +120,12 @@ def games(sizes: Sequence[int] = SIZES) -> list[str]:
 
 
 def family_of_games(name: str, sizes: Sequence[int] = SIZES) -> list[str]:
-    """The games of a family by size.
-
-    >>> family_of_games("diagonal", (2, 3))
-    ['diagonal:n=2', 'diagonal:n=3']
-    """
+    """Return the games of a family by size."""
     return [f"{name}:n={size}" for size in sizes]
 
 
 def size_of(game: str) -> int | None:
-    """The n of a game of the two families.
+    """Return the n of a game of the two families.
 
     >>> size_of("diagonal:n=4"), size_of("rps")
     (4, None)
@@ -137,15 +135,11 @@ def size_of(game: str) -> int | None:
 
 
 def actions_of(game: str) -> int:
-    """K, how many actions each player has.
-
-    >>> actions_of("diagonal:n=4"), actions_of("rps")
-    (16, 3)
-    """
+    """Return K, the number of actions of each player."""
     size = size_of(game)
     return 3 if size is None else 2**size
 
 
 def has_bound(game: str) -> bool:
-    """Whether the theorem speaks about a game, T >= 2 m²: there learners also meet a best response."""
+    """Return whether the theorem covers a game, T >= 2 m²; there, learners also meet a best response."""
     return 2 * actions_of(game) ** 2 <= SETTING.rounds
