@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.files import write_whole
 from coebl.core.plain import as_csv
 from coebl.core.text import decimal_places
-from coebl.evidence.compare import ALL_GAMES
+from coebl.evidence.pairwise import ALL_GAMES
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming.looks import PALETTE

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from coebl.core.text import few_digits
-from coebl.evidence.compare import ALL_GAMES
+from coebl.evidence.pairwise import ALL_GAMES
 from coebl.evidence.statistics import ALPHA, holm, mean_interval, paired_difference
 from coebl.learners import Learner, parse_learner
 from coebl.learners.coebl import Coebl
@@ -155,7 +155,7 @@ class OutcomesBySeed:
     def _difference(self, comparison: Comparison, outcome: str, game: str) -> Difference:
         wish, learner, base = comparison
         pair = paired_difference(self.by_seed(learner, outcome, game), self.by_seed(base, outcome, game))
-        mean, low, high = (_six(end) for end in (pair.interval.mean, pair.interval.low, pair.interval.high))
+        mean, low, high = (_six(end) for end in (pair.mean, pair.low, pair.high))
         return Difference(wish, learner, base, outcome, game, mean, low, high, _six(pair.p), None)
 
 

@@ -321,7 +321,9 @@ def test_a_saved_action_out_of_range_is_refused_in_one_line(tmp_path, action):
     player.act()
     player.observe(reward=0.5)
     other = altered_copy(tmp_path, player, action=np.array([action]))
-    with pytest.raises(InputError, match=rf"other.npz: a saved action is {action}; accepted: an integer, 0 \.\. 2\.$"):
+    with pytest.raises(
+        InputError, match=rf"other.npz: a saved action is {action}; accepted: a whole number, 0 \.\. 2\.$"
+    ):
         Player.load(other)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from coebl.cli.rankings import print_ranking
-from coebl.evidence.ranking import Pairing, Ranking, _ranked, rank
+from coebl.evidence import Estimate, Pairing
+from coebl.evidence.ranking import Ranking, rank, ranked
 from coebl.study import Results, parse_study, run, store
 
 STUDY = """
@@ -40,7 +41,7 @@ def test_who_wins_by_what_is_played(played):
         (2, "fixed:strategy=0/1/0", 0, 1),
     ]
     [pairing] = ranking.pairings
-    assert (pairing.winner, abs(pairing.advantage), pairing.p_holm) == ("fixed:strategy=1/0/0", 60, 0)
+    assert (pairing.winner, abs(pairing.advantage.mean), pairing.advantage.p_holm) == ("fixed:strategy=1/0/0", 60, 0)
     assert ranking.left_out == ["hedge"]
     assert ranking.metric == "pseudo_regret"
     assert str(ranking) == "fixed:strategy=1/0/0 comes first of 2 learners: of its 1 pairing it wins 1 and loses 0."
@@ -63,31 +64,31 @@ def test_both_seats_count_by_seed(tmp_path):
     )
     results = results_of(text + '[match-ups]\nall-pairs = ["ucb", "exp3"]\n', tmp_path)
     ranking = rank(results)
-    by_game = {pairing.setting[0]: pairing for pairing in ranking.pairings}
+    by_game = {pairing.game: pairing for pairing in ranking.pairings}
     assert by_game.keys() == {"rps", "diagonal:n=2"}
     for game, pairing in by_game.items():
         first, second = pairing.first, pairing.second
         as_row = results.runs(game, first, second, "pseudo_regret").values[-1]
         as_column = results.runs(game, second, first, "pseudo_regret").values[-1]
-        assert pairing.advantage == pytest.approx(np.mean(as_column - as_row) / 2)
+        assert pairing.advantage.mean == pytest.approx(np.mean(as_column - as_row) / 2)
 
 
 def pairing(first, second, advantage, p=0.01):
-    return Pairing(("rps", "none", 9), first, second, advantage, p)
+    return Pairing("rps", "none", 9, first, second, Estimate(advantage, 0, 0, 1, 9, p=p, p_holm=p))
 
 
 def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     found = [pairing("a", "b", 1), pairing("a", "c", -1), pairing("b", "c", 1), pairing("a", "d", 5, p=0.06)]
-    ranked = _ranked("abcde", found)
-    assert [(one.rank, one.learner, one.won, one.level, one.lost) for one in ranked] == [
+    order = ranked("abcde", found)
+    assert [(one.rank, one.learner, one.won, one.level, one.lost) for one in order] == [
         (1, "a", 1, 1, 1),
         (1, "b", 1, 0, 1),
         (1, "c", 1, 0, 1),
         (1, "d", 0, 1, 0),
     ]  # "e" met nobody
-    assert str(Ranking("regret", ranked, found, [])) == "a, b, c and d share the first place of 4 learners."
+    assert str(Ranking("regret", order, found, [])) == "a, b, c and d share the first place of 4 learners."
     level = [pairing("a", "b", 0, p=1.0)]
-    assert "None of the 2 learners is shown" in str(Ranking("regret", _ranked("ab", level), level, []))
+    assert "None of the 2 learners is shown" in str(Ranking("regret", ranked("ab", level), level, []))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
     [pairing] = rank(results, study).pairings
     rows = results.runs("rps", pairing.first, pairing.second, "pseudo_regret").values[-1]
     columns = results.runs("rps", pairing.second, pairing.first, "pseudo_regret").values[-1]
-    assert pairing.advantage == pytest.approx(np.mean((columns - rows)[:4]) / 2)  # of the first four seeds
+    assert pairing.advantage.mean == pytest.approx(np.mean((columns - rows)[:4]) / 2)  # of the first four seeds
     assert len(rank(results).learners) == 3  # the folder has more
     assert rank(results, parse_study(after.replace('"regret", "pseudo_regret"', '"regret"'))).metric == "regret"
     assert rank(results, parse_study(after.replace('"regret", "pseudo_regret"', '"tv"'))) is None

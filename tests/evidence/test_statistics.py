@@ -1,6 +1,7 @@
 """Intervals and tests against tables, SciPy and textbook examples. Their error rates: statistical/test_coverage.py."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from coebl.core.errors import InputError
 from coebl.evidence.statistics import (
     Band,
-    Interval,
+    Estimate,
     equivalent,
     half_width,
     holm,
@@ -19,6 +20,7 @@ from coebl.evidence.statistics import (
     one_sided_p,
     paired_difference,
     t_quantile,
+    zero_tests,
 )
 
 # Student's 1908 paper: hours of sleep gained by ten patients with two drugs.
@@ -67,7 +69,7 @@ class TestMeanInterval:
     @pytest.mark.parametrize("method", ["student", "bootstrap"])
     def test_equal_samples_have_no_width(self, method):
         # 0.1 ten times: a sum would give 0.09999999999999999
-        assert mean_interval([0.1] * 10, method=method, random=generator()) == Interval(
+        assert mean_interval([0.1] * 10, method=method, random=generator()) == Estimate(
             0.1, 0.1, 0.1, 0.0, 10, 0.95, method
         )
 
@@ -130,8 +132,8 @@ class TestPairedDifference:
         # Student (1908) and every textbook since: t = -4.0621, p = 0.002833, interval -2.4599 .. -0.7001
         result = paired_difference(FIRST, SECOND, seeds=range(10))
         assert result.p == pytest.approx(0.002833, abs=5e-7)
-        assert result.interval.mean == pytest.approx(-1.58)
-        assert (result.interval.low, result.interval.high) == pytest.approx((-2.4598858, -0.7001142), abs=1e-7)
+        assert result.mean == pytest.approx(-1.58)
+        assert (result.low, result.high) == pytest.approx((-2.4598858, -0.7001142), abs=1e-7)
 
     def test_seeds_pair_the_samples_whatever_their_order(self):
         a = dict(enumerate(FIRST))
@@ -147,7 +149,7 @@ class TestPairedDifference:
     def test_the_bootstrap_gives_the_interval(self):
         result = paired_difference(FIRST, SECOND, seeds=range(10), method="bootstrap", random=generator(), level=0.9)
         expected = mean_interval(np.subtract(FIRST, SECOND), 0.9, "bootstrap", generator())
-        assert result.interval == expected
+        assert replace(result, p=expected.p) == expected
         assert result.p == paired_difference(FIRST, SECOND, seeds=range(10)).p
 
     def test_equal_differences(self):
@@ -172,7 +174,7 @@ class TestPairedDifference:
             ([1.0, 2.0], [1.0, 2.0], [1], "seeds has 1"),
             ([1.0, 2.0], [1.0, 2.0], [0, 0], "more than once 0"),
             ({1: 1.0}, {1: 1.0}, [1], "leave it out"),
-            ({1: 1.0}, [1.0], None, "two of a kind"),
+            ({1: 1.0}, [1.0], None, "two mappings or two arrays"),
             ({1: 1.0, 2: math.nan}, {1: 1.0, 2: 1.0}, None, r"a\[1\] is nan"),
             ({}, {}, None, "a is empty"),
         ],
@@ -310,3 +312,18 @@ def test_other_bad_arguments_are_refused():
         one_sided_p([1.0, 2.0], 0, "two-sided")
     with pytest.raises(InputError, match="threshold is nan"):
         one_sided_p([1.0, 2.0], math.nan)
+
+
+def test_many_rows_are_tested_as_each_of_them():
+    values = np.array([FIRST, SECOND, [0.0] * 10, [2.0] * 10, [-1e-9] * 9 + [0.0]])
+    for row, found in zip(values, zero_tests(values), strict=True):
+        expected = paired_difference(row, 0 * row, seeds=range(10))
+        assert (found.mean, found.low, found.high, found.sd) == (
+            expected.mean,
+            expected.low,
+            expected.high,
+            expected.sd,
+        )
+        assert found.p == pytest.approx(expected.p, rel=1e-12)
+    [single] = zero_tests(np.array([[3.0]]))
+    assert math.isnan(single.p)

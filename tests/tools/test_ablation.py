@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coebl.evidence.compare import ALL_GAMES
+from coebl.evidence.pairwise import ALL_GAMES
 from coebl.evidence.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study, run
 from tools.ablation import STUDY, TEMPLATE, Files, render, summarise
@@ -143,7 +143,7 @@ def test_a_small_study_is_summarised_by_hand_alike(tmp_path):
     variant = "coebl:c=2,recombination=both"
     expected = paired_difference(regret(variant), regret("coebl:c=2"), seeds=range(4))
     found = files.test(variant, "ucb")
-    ends = expected.interval
+    ends = expected
     np.testing.assert_allclose(found[5:9], (ends.mean, ends.low, ends.high, expected.p), rtol=1e-5)
     assert found.p_holm >= found.p
     alone = results.runs("rps", "kin:c=0", "kin:c=0", "exploitability").values[-1]

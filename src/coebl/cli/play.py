@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coebl.core.arrays import Floats
     from coebl.engine import Match, Result
-    from coebl.evidence.statistics import Interval
+    from coebl.evidence.statistics import Estimate
     from coebl.games import Game
 
 GameArgument = Annotated[
@@ -218,7 +218,7 @@ def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> N
     say(_reading(match, _intervals({_READING: regret})[_READING]))
 
 
-def _intervals(finals: dict[str, Floats]) -> dict[str, Interval]:
+def _intervals(finals: dict[str, Floats]) -> dict[str, Estimate]:
     """The interval of the mean of every metric that is finite in all runs."""
     import numpy as np
 
@@ -237,7 +237,7 @@ def _decimal(number: float) -> str:
     return f"{number:.4f}" if plain else f"{number:.4g}"
 
 
-def _reading(match: Match, regret: Interval) -> str:
+def _reading(match: Match, regret: Estimate) -> str:
     """What the regret says, in a sentence."""
     low, high = _matrix(match).payoff_range
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding

@@ -7,13 +7,14 @@
 [True, True]
 """
 
+from coebl.evidence.pairwise import Pairing, pairwise
 from coebl.evidence.statistics import (
     ALPHA,
     LEVEL,
     Band,
     Equivalence,
-    Interval,
-    PairedDifference,
+    Estimate,
+    correct,
     equivalent,
     holm,
     mean_interval,
@@ -26,11 +27,13 @@ __all__ = [
     "LEVEL",
     "Band",
     "Equivalence",
-    "Interval",
-    "PairedDifference",
+    "Estimate",
+    "Pairing",
+    "correct",
     "equivalent",
     "holm",
     "mean_interval",
     "one_sided_p",
     "paired_difference",
+    "pairwise",
 ]

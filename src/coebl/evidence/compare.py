@@ -3,68 +3,62 @@
 Three ways are kept apart, because they ask different questions. Head to head, the two meet each other. Against common
 opponents, each meets the same third learners, and what it gets there is compared. In self-play, each meets itself;
 that is compared only by metrics that are about both players, since what one player gains there the other loses.
-
-All numbers are from the learner's own side. Of a signed metric, such as the regret, the column player's is the
-negative of the row player's. Of a metric with a twin for the column seat, such as external_regret, it is the twin. A
-metric that is about both players, such as tv, has one number for both.
+All numbers are from the learner's side, see `coebl.evidence.pairwise`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
+from coebl.core.modules import require
 from coebl.core.order import natural
 from coebl.core.text import counted
-from coebl.evidence.statistics import ALPHA, Equivalence, Interval, equivalent, holm, paired_difference
+from coebl.evidence.pairwise import ALL_GAMES, SETTING, about_both, by_seat, pooled, tests_of
+from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
-from coebl.naming.described import MetricWords, known_to
+from coebl.naming.described import known_to
 from coebl.naming.titles import metric_words
 from coebl.study.finding import find, listed
 
 if TYPE_CHECKING:
+    import polars
+
     from coebl.study.results import Results, Specs
 
 Way = Literal["head to head", "common opponents", "self-play"]
-BySeed = dict[int, float]
+_STARTS: dict[Way, str] = {
+    "head to head": "head to head",
+    "common opponents": "against common opponents",
+    "self-play": "each against itself",
+}
 
-ALL_GAMES = "all games"
 DEFAULT = "pseudo_regret"
 
 
 @dataclass(frozen=True)
 class Contest:
-    """What one way of comparing says on one game, or over all games: a minus b, by seed."""
+    """The result of one way of comparing on one game, or over all games."""
 
     way: Way
     game: str
-    opponents: tuple[str, ...]  # that both meet; nobody where they meet each other, or themselves
+    opponents: tuple[str, ...]  # that both meet; empty where they meet each other, or themselves
     seats: str  # in which both have played: row, column, or both; head to head, that of a
-    difference: Interval
-    p: float  # two-sided, that the difference is zero
-    p_holm: float  # corrected for the number of games
-    equivalence: Equivalence | None = None  # whether the difference is shown to be within the margin
-    unit: str = ""  # that of the difference, if it is not the metric's own: "payoff range", where games are averaged
+    difference: Estimate  # a minus b, by seed; corrected for the number of games
+    equivalence: Equivalence | None = None  # the test that the difference is within the margin
+    unit: str = ""  # of the difference, if it is not the metric's: "payoff range", where games are averaged
 
     def row(self) -> dict[str, Any]:
-        """As a row of a table, in plain values."""
-        interval = self.difference
-        row: dict[str, Any] = {
-            "way": self.way,
-            "game": self.game,
-            "opponents": " ".join(self.opponents),
-            "seats": self.seats,
-        }
-        row |= {"unit": self.unit}
-        row |= {"difference": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
-        row |= {"p": self.p, "p_holm": self.p_holm}
+        """Return a row of a table, in plain values."""
+        estimate = self.difference
+        row: dict[str, Any] = {"way": self.way, "game": self.game, "opponents": " ".join(self.opponents)}
+        row |= {"seats": self.seats, "unit": self.unit}
+        row |= {"difference": estimate.mean, "low": estimate.low, "high": estimate.high, "n": estimate.n}
+        row |= {"p": estimate.p, "p_holm": estimate.p_holm}
         if self.equivalence is not None:
             row |= {"margin": self.equivalence.margin, "equivalent": bool(self.equivalence)}
         return row
@@ -72,7 +66,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How learner a compares with learner b, in every way that the results allow; printed, it is one sentence."""
+    """The comparison of learner a with learner b in every way that the results allow; printed, it is one sentence."""
 
     a: str
     b: str
@@ -86,16 +80,11 @@ class Comparison:
         return f"{'; '.join(self._clauses())}."
 
     def _clauses(self) -> Iterator[str]:
-        starts = {
-            "head to head": "head to head",
-            "common opponents": "against common opponents",
-            "self-play": "each against itself",
-        }
         for place, way in enumerate(dict.fromkeys(contest.way for contest in self.contests)):
             contests = [contest for contest in self.contests if contest.way == way]
             games = [contest for contest in contests if contest.game != ALL_GAMES]
             whole = contests[-1]
-            start = starts[way] if place else starts[way].capitalize()
+            start = _STARTS[way] if place else _STARTS[way].capitalize()
             if len(games) > 1 and whole.game != ALL_GAMES:
                 yield f"{start}, {self.no_whole.get(way)}, so there is no test{self._by_game(games)}"
                 continue
@@ -106,7 +95,7 @@ class Comparison:
     def _verdict(self, contest: Contest) -> str:
         if contest.difference.n < 2:
             return f"one seed says nothing about {self.a} and {self.b}"
-        if contest.p <= ALPHA:
+        if contest.difference.p <= ALPHA:
             word = "lower" if contest.difference.mean < 0 else "higher"
             return f"{self.a} has the {word} {self.title}, so {self.a if word == self.better else self.b} does better"
         if contest.equivalence:
@@ -114,11 +103,10 @@ class Comparison:
         return f"no difference between {self.a} and {self.b} is shown"
 
     def _by_game(self, games: Sequence[Contest]) -> str:
-        """On how many games each does better, by the corrected tests."""
+        """The number of games on which each does better, by the corrected tests."""
         if len(games) < 2:
             return f" on {games[0].game}"
-        lower = sum(game.p_holm <= ALPHA and game.difference.mean < 0 for game in games)
-        higher = sum(game.p_holm <= ALPHA and game.difference.mean > 0 for game in games)
+        lower, higher = (sum(game.difference.sign == sign for game in games) for sign in (-1, 1))
         for_a, for_b = (lower, higher) if self.better == "lower" else (higher, lower)
         return f" over {len(games)} games: {self.a} does better on {for_a} of them, {self.b} on {for_b}"
 
@@ -130,221 +118,54 @@ def compare(
 
     Args:
         results: of a study.
-        a: a learner's spec, in any spelling.
-        b: another one's.
-        metric: by default pseudo_regret, which says who earns more with the least noise; if it was not recorded, the
+        a: any equivalent spec of a learner.
+        b: that of another one.
+        metric: by default pseudo_regret, which shows who earns more with the least noise; if it was not recorded, the
             first metric that was.
         game: only these games; by default all on which the two can be compared.
-        margin: what is small enough to be called equivalent, in units of the metric; by default that is not tested.
+        margin: the largest difference that counts as none, in units of the metric; by default that is not tests_of.
 
     Seeds count that all matches of a comparison have. Over all games, a seed's number is its mean over the games: in
     units of each game's payoff range, if the metric is in payoffs and the ranges differ.
     """
     metric = _metric(results, metric)
-    matches = _Matches(results, game)
-    a, b = (find("row", spec, matches.learners, "learner") for spec in (a, b))
+    chosen, learners = _present(results, game)
+    a, b = (find("row", spec, learners, "learner") for spec in (a, b))
     if a == b:
-        present = listed(matches.learners)
-        raise InputError(f"a and b are both {a}; accepted: two different learners. Present: {present}.")
+        raise InputError(f"a and b are both {a}; accepted: two different learners. Present: {listed(learners)}.")
     known = known_to(results)
     words = metric_words(metric, known)
-    reader = _Reader(results, metric, words)
-    widths = {game.name: known.widths.get(game.spec) for game in matches.games} if words.in_payoffs else None
+    recorded = [name for name in (metric, f"column_{metric}") if name in results.metrics]
+    table = _named(results.last(recorded, game=chosen))
+    games = dict(table.select("name", "game").unique(maintain_order=True).iter_rows())
+    widths = {name: known.widths.get(spec) if words.in_payoffs else 1.0 for name, spec in games.items()}
     contests: list[Contest] = []
     no_whole: dict[Way, str] = {}
-    for way in (_head_to_head, _common_opponents, _self_play):
-        samples = [sample for sample in way(reader, matches, a, b) if sample.a]  # without a common seed, no pairs
-        contests += _contests(samples, margin)
-        if len(samples) > 1:
-            whole = _over_all(samples, widths, margin)
+    for way, samples in _ways(table, metric, words.signed, a, b).items():
+        _check_finite(samples, metric)
+        of_games = {name: samples.filter(name=name) for name in games}
+        by_game = {name: means for name, found in of_games.items() if len(means := _mean(found, ["opponent", "seat"]))}
+        tests = correct([tests_of(means, ["way"])[way,] for means in by_game.values()], f"the games, {way}")
+        seats = {name: _seats(of_games[name]) for name in by_game}
+        thirds = [learner for learner in learners if learner not in (a, b)]
+        met = {name: [spec for spec in thirds if spec in set(of_games[name]["opponent"])] for name in by_game}
+        for (name, means), test in zip(by_game.items(), tests, strict=True):
+            contests.append(Contest(way, name, tuple(met[name]), seats[name], test, _equivalence(means, margin)))
+        if len(by_game) > 1:
+            whole = _over_all(by_game, [widths[name] for name in by_game], margin)
             if isinstance(whole, str):
-                no_whole[samples[0].way] = whole
+                no_whole[way] = whole
             else:
-                contests.append(whole)
+                opponents = tuple(dict.fromkeys(one for name in by_game for one in met[name]))
+                both = seats[next(iter(by_game))] if len(set(seats.values())) == 1 else "both"
+                contests.append(replace(whole, way=way, opponents=opponents, seats=both))
     if not contests:
+        pairs = [" v ".join(pair) for _, *pair in results.matches() if {a, b} & set(pair)]
         raise InputError(
             f"{a} and {b} have no matches to be compared by {metric}: they need to meet each other, or the same "
-            f"opponents. Matches of the two: {listed(matches.of((a, b)))}."
+            f"opponents. Matches of the two: {listed(dict.fromkeys(pairs))}."
         )
     return Comparison(a, b, metric, words.in_a_sentence, words.better, tuple(contests), no_whole)
-
-
-class _Reader:
-    """The last numbers of runs, from the side of the learner that is asked about."""
-
-    def __init__(self, results: Results, metric: str, words: MetricWords) -> None:
-        self._results = results
-        self.metric = metric
-        twin = f"column_{metric}"
-        self.about_both = not words.signed and twin not in METRICS
-        self._in_column = twin if twin in METRICS else metric
-        self._sign = -1.0 if words.signed else 1.0
-
-    def row(self, game: GameAt, learner: str, opponent: str) -> BySeed:
-        """By seed, what the learner has in the row seat; nothing if it was not recorded."""
-        return self._last(game, learner, opponent, self.metric, 1.0)
-
-    def column(self, game: GameAt, learner: str, opponent: str) -> BySeed:
-        """By seed, what the learner has in the column seat; nothing if it was not recorded."""
-        return self._last(game, opponent, learner, self._in_column, self._sign)
-
-    def _last(self, game: GameAt, row: str, column: str, metric: str, sign: float) -> BySeed:
-        if metric not in game.recorded.get((row, column), ()):
-            return {}
-        runs = self._results.runs(game.spec, row, column, metric, noise=game.noise)
-        last = sign * runs.values[-1]
-        if not np.isfinite(last).all():
-            raise InputError(
-                f"{metric} of {row} v {column} on {game.name} is not finite for every seed; accepted: another metric, "
-                "such as tv, or other games."
-            )
-        return dict(zip(runs.seeds.tolist(), last.tolist(), strict=True))
-
-
-class GameAt(NamedTuple):
-    """A game with one of its noises, and what was recorded there, by row and column learner."""
-
-    spec: str
-    noise: str
-    name: str  # with the noise, where the study has several
-    recorded: dict[tuple[str, str], set[str]]
-
-
-class _Matches:
-    """The matches of a study, game by game."""
-
-    def __init__(self, results: Results, game: Specs) -> None:
-        recorded: dict[tuple[str, str], dict[tuple[str, str], set[str]]] = {}
-        for about in results.metadata():
-            labels = about["labels"]
-            of_game = recorded.setdefault((labels["game"], labels["noise"]), {})
-            of_game.setdefault((labels["row"], labels["column"]), set()).update(about["metrics"])
-        games = dict.fromkeys(spec for spec, _ in recorded)
-        chosen = [game] if isinstance(game, str) else game
-        wanted = games if chosen is None else {find("game", spec, games) for spec in chosen}
-        several = len({noise for _, noise in recorded}) > 1
-        self.games = [
-            GameAt(spec, noise, f"{spec}, {noise}" if several else spec, recorded[spec, noise])
-            for spec, noise in sorted(recorded, key=lambda key: (GAMES.order(key[0]), natural(key[1])))
-            if spec in wanted
-        ]
-        self.learners = sorted(
-            {spec for one in self.games for pair in one.recorded for spec in pair}, key=LEARNERS.order
-        )
-
-    def of(self, learners: Sequence[str]) -> list[str]:
-        """The matches with any of these learners."""
-        pairs = dict.fromkeys(pair for game in self.games for pair in game.recorded if set(pair) & set(learners))
-        return [f"{row} v {column}" for row, column in pairs]
-
-
-# The ways to compare, game by game
-
-
-class _Sample(NamedTuple):
-    """The numbers of a and of b by seed, for one way of comparing, on one game or over all."""
-
-    way: Way
-    game: str
-    opponents: tuple[str, ...]
-    seats: str
-    a: BySeed
-    b: BySeed
-
-
-def _head_to_head(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
-    """The matches of the two, in both seats or in one; a metric about both players cannot tell them apart there."""
-    for game in matches.games if not reader.about_both else ():
-        met = {  # by the seat of a
-            seat: pair
-            for seat, *pair in (
-                ("row", reader.row(game, a, b), reader.column(game, b, a)),
-                ("column", reader.column(game, a, b), reader.row(game, b, a)),
-            )
-            if all(pair)
-        }
-        if met:
-            means = _means(*map(list, zip(*met.values(), strict=True)))
-            yield _Sample("head to head", game.name, (), _one_or_both(met), *means)
-
-
-def _common_opponents(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
-    """The matches in which both have met somebody else in the same seat."""
-    for game in matches.games:
-        met: dict[tuple[str, str], tuple[BySeed, BySeed]] = {}  # by opponent and seat
-        for opponent in (spec for spec in matches.learners if spec not in (a, b)):
-            for seat, read in (("row", reader.row), ("column", reader.column)):
-                pair = read(game, a, opponent), read(game, b, opponent)
-                if all(pair):
-                    met[opponent, seat] = pair
-        if met:
-            opponents, seats = (tuple(dict.fromkeys(each)) for each in zip(*met, strict=True))
-            means = _means(*map(list, zip(*met.values(), strict=True)))
-            yield _Sample("common opponents", game.name, opponents, _one_or_both(seats), *means)
-
-
-def _self_play(reader: _Reader, matches: _Matches, a: str, b: str) -> Iterator[_Sample]:
-    for game in matches.games if reader.about_both else ():
-        of_a, of_b = reader.row(game, a, a), reader.row(game, b, b)
-        if of_a and of_b:
-            yield _Sample("self-play", game.name, (), "both", *_means([of_a], [of_b]))
-
-
-def _means(of_a: Sequence[BySeed], of_b: Sequence[BySeed]) -> tuple[BySeed, BySeed]:
-    """The means of a and of b, for the seeds that all have."""
-    seeds = sorted(set.intersection(*(set(one) for one in (*of_a, *of_b))))
-    a, b = ({seed: sum(one[seed] for one in side) / len(side) for seed in seeds} for side in (of_a, of_b))
-    return a, b
-
-
-def _one_or_both(seats: Iterable[str]) -> str:
-    first, *others = set(seats)
-    return "both" if others else first
-
-
-# Statistics
-
-
-def _contests(samples: Sequence[_Sample], margin: float | None) -> list[Contest]:
-    """The contests of one way, game by game."""
-    contests = [_contest(sample, margin) for sample in samples]
-    corrected = iter(holm([contest.p for contest in contests if not math.isnan(contest.p)]))  # NaN: a single seed
-    return [one if math.isnan(one.p) else replace(one, p_holm=next(corrected)) for one in contests]
-
-
-def _over_all(
-    samples: Sequence[_Sample], widths: Mapping[str, float | None] | None, margin: float | None
-) -> Contest | str:
-    """The contest over all games of one way, or why there is none.
-
-    Numbers in payoffs are divided by the ranges of these where the games have different ones. A margin is in units of
-    the metric and says nothing about such a mean.
-    """
-    units: list[float | None] = [1.0 if widths is None else widths[sample.game] for sample in samples]
-    if None in units:
-        return "some cells are of an older version, which does not store the range of the payoffs"
-    different = len(set(units)) > 1
-    sides = (
-        [
-            {seed: number / ((unit or 1.0) if different else 1.0) for seed, number in side.items()}
-            for side, unit in zip(of_games, units, strict=True)
-        ]
-        for of_games in ([sample.a for sample in samples], [sample.b for sample in samples])
-    )
-    a, b = _means(*sides)
-    if not a:
-        return "no seed is common to all games"
-    opponents = tuple(dict.fromkeys(spec for sample in samples for spec in sample.opponents))
-    seats = _one_or_both(sample.seats for sample in samples)
-    whole = _Sample(samples[0].way, ALL_GAMES, opponents, seats, a, b)
-    return replace(_contest(whole, None if different else margin), unit="payoff range" if different else "")
-
-
-def _contest(sample: _Sample, margin: float | None) -> Contest:
-    found = paired_difference(sample.a, sample.b)
-    shown = None if margin is None else equivalent([sample.a[seed] - sample.b[seed] for seed in sample.a], margin)
-    way, game, opponents, seats, _, _ = sample
-    return Contest(way, game, opponents, seats, found.interval, found.p, found.p, shown)
 
 
 def _metric(results: Results, metric: str | None) -> str:
@@ -360,10 +181,115 @@ def _metric(results: Results, metric: str | None) -> str:
     return metric
 
 
+def _present(results: Results, game: Specs) -> tuple[list[str], list[str]]:
+    """The games to compare on, and the learners that have played them."""
+    games = list(dict.fromkeys(match[0] for match in results.matches()))
+    if game is not None:
+        games = [find("game", spec, games) for spec in ([game] if isinstance(game, str) else game)]
+    learners = {spec for name, *pair in results.matches() if name in games for spec in pair}
+    return games, sorted(learners, key=LEARNERS.order)
+
+
+def _named(table: polars.DataFrame) -> polars.DataFrame:
+    """The table with a column `name`, the game with the noise if there are several, and sorted by that."""
+    pl = require("polars")
+    settings = sorted(
+        table.select(SETTING).unique().iter_rows(), key=lambda key: (GAMES.order(key[0]), natural(key[1]), key[2])
+    )
+    noises = len({noise for _, noise, _ in settings}) > 1
+    lengths = len({(game, noise) for game, noise, _ in settings}) < len(settings)
+    names = [
+        ", ".join([game, *([noise] if noises else []), *([f"{rounds} rounds"] if lengths else [])])
+        for game, noise, rounds in settings
+    ]
+    fields = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "name": pl.String}
+    order = pl.DataFrame([(*key, name) for key, name in zip(settings, names, strict=True)], fields, orient="row")
+    named: polars.DataFrame = order.join(table, on=SETTING, how="left", maintain_order="left_right")
+    return named
+
+
+# The ways to compare: differences by game, opponent, seat and seed, null where one of the two lacks the seed
+
+
+def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, polars.DataFrame]:
+    pl = require("polars")
+    sides = by_seat(table, metric, signed, ["name"])
+    of_a, of_b = (sides.filter(pl.col("learner") == learner) for learner in (a, b))
+    shared = about_both(metric, signed)
+    ways: dict[Way, polars.DataFrame] = {}
+    if not shared:
+        met = of_a.filter(pl.col("opponent") == b, pl.col("other").is_not_null())
+        ways["head to head"] = met.with_columns(value=pl.col("value") - pl.col("other"))
+    third = ~pl.col("opponent").is_in([a, b])
+    ways["common opponents"] = _minus(of_a.filter(third), of_b.filter(third), ["name", "opponent", "seat"])
+    if shared:
+        alone = pl.col("opponent") == pl.col("learner")
+        ways["self-play"] = _minus(of_a.filter(alone), of_b.filter(alone), ["name", "seat"])
+    return {way: found.with_columns(way=pl.lit(way)) for way, found in ways.items()}
+
+
+def _minus(of_a: polars.DataFrame, of_b: polars.DataFrame, on: Sequence[str]) -> polars.DataFrame:
+    """The numbers of a minus those of b, where both have any."""
+    pl = require("polars")
+    others = of_b.select(*on, "seed", subtracted="value")
+    both = of_a.join(others, on=list(on), how="semi").join(others, on=[*on, "seed"], how="left")
+    return both.with_columns(value=pl.col("value") - pl.col("subtracted"))
+
+
+def _mean(samples: polars.DataFrame, over: Sequence[str]) -> polars.DataFrame:
+    return pooled(samples, ["way"], over)
+
+
+def _check_finite(samples: polars.DataFrame, metric: str) -> None:
+    pl = require("polars")
+    bad = samples.filter(~pl.col("value").is_finite())
+    if len(bad):
+        first = bad.row(0, named=True)
+        players = [first["learner"], first["opponent"]][:: 1 if first["seat"] == "row" else -1]
+        raise InputError(
+            f"{metric} of {' v '.join(players)} on {first['name']} is not finite for every seed; accepted: another "
+            "metric, such as tv, or other games."
+        )
+
+
+def _seats(samples: polars.DataFrame) -> str:
+    first, *others = samples["seat"].unique() if "self-play" not in samples["way"] else ["both"]
+    return "both" if others else str(first)
+
+
+def _over_all(
+    by_game: Mapping[str, polars.DataFrame], widths: Sequence[float | None], margin: float | None
+) -> Contest | str:
+    """The contest over all games of one way, or why there is none.
+
+    Numbers in payoffs are divided by the ranges of these where the games have different ones. A margin is in units of
+    the metric and says nothing about such a mean.
+    """
+    pl = require("polars")
+    if None in widths:
+        return "some cells are of an older version, which does not store the range of the payoffs"
+    different = len(set(widths)) > 1
+    games = [
+        means.with_columns(pl.col("value") / ((width or 1.0) if different else 1.0), name=pl.lit(name))
+        for (name, means), width in zip(by_game.items(), widths, strict=True)
+    ]
+    whole = _mean(pl.concat(games), ["name"])
+    if not len(whole):
+        return "no seed is common to all games"
+    [difference] = correct(list(tests_of(whole, ["way"]).values()), "one test")
+    shown = _equivalence(whole, None if different else margin)
+    return Contest("head to head", ALL_GAMES, (), "", difference, shown, "payoff range" if different else "")
+
+
+def _equivalence(samples: polars.DataFrame, margin: float | None) -> Equivalence | None:
+    return None if margin is None else equivalent(samples["value"].to_numpy(), margin)
+
+
 def _numbers(contest: Contest) -> str:
     """The difference and its test, for people."""
-    if contest.difference.n < 2:
-        return f"difference {contest.difference.mean:.4g}"
-    p = "p < 0.001" if contest.p < 0.001 else f"p = {contest.p:.3f}"
+    difference = contest.difference
+    if difference.n < 2:
+        return f"difference {difference.mean:.4g}"
+    p = "p < 0.001" if difference.p < 0.001 else f"p = {difference.p:.3f}"
     unit = " in units of each game's payoff range" if contest.unit else ""
-    return f"difference {contest.difference}{unit}, {p}, {counted(contest.difference.n, 'seed')}"
+    return f"difference {difference}{unit}, {p}, {counted(difference.n, 'seed')}"

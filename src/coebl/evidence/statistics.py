@@ -1,15 +1,15 @@
-"""Statistics that one can trust: intervals for means, tests paired by seed, correction of families of tests.
+"""Statistics of samples with one number per seed: intervals for means, paired tests, correction of families of tests.
 
-Samples are one number per seed. Student's tests are used throughout: exact for normal data, and good for the means of
-the dozens of seeds that a study has. If the data are skewed, compare with the bootstrap interval: with few samples
-neither covers quite as often as it says, but the bootstrap's misses are more even on the two sides.
+Student's tests are used throughout: exact for normal data, and good for the means of the dozens of seeds that a study
+has. For skewed data, compare with the bootstrap interval: with few samples neither covers quite as often as its level,
+but the bootstrap misses more evenly on the two sides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, overload
 
 import numpy as np
@@ -22,7 +22,7 @@ Method = Literal["student", "bootstrap"]
 Spread = TypeVar("Spread", float, Floats)
 
 LEVEL = 0.95
-"""How often an interval holds the true mean, unless another level is asked for."""
+"""The default level of an interval: how often it contains the true mean."""
 
 ALPHA = 0.05
 """The largest p value, corrected if there are several, at which a difference counts as significant."""
@@ -32,21 +32,40 @@ _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A mean with a confidence interval.
+class Estimate:
+    """A mean with its confidence interval, and the p values of the tests that were made on it.
 
-    >>> interval = mean_interval([1.0, 2.0, 3.0, 4.0])
-    >>> interval.mean, round(interval.low, 2), 0 in interval
+    A test is two-sided (`p`), or it is one of a statement (`p_for`, `p_against`). Those of a family of tests are also
+    there with Holm's correction, and with the name of the family. What was not tested is NaN.
+
+    >>> estimate = mean_interval([1.0, 2.0, 3.0, 4.0])
+    >>> estimate.mean, round(estimate.low, 2), 0 in estimate
     (2.5, 0.45, False)
     """
 
     mean: float  # of the samples
-    low: float  # the lower end
+    low: float  # the lower end of the interval
     high: float  # the upper end
     sd: float  # of the samples, with n - 1
-    n: int  # how many samples there are
-    level: float  # how often such an interval holds the true mean
-    method: Method  # how it was computed
+    n: int  # the number of samples
+    level: float = LEVEL  # how often such an interval contains the true mean
+    method: Method = "student"  # of the interval
+    p: float = math.nan  # two-sided, that the mean is zero
+    p_holm: float = math.nan  # corrected over the family
+    p_for: float = math.nan  # one-sided, small if the samples speak for the statement
+    p_against: float = math.nan  # one-sided, small if they speak against it
+    p_for_holm: float = math.nan  # corrected over the family
+    p_against_holm: float = math.nan  # likewise
+    family: str = ""  # the tests over which p values are corrected, in words
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 if the mean is above or below zero after correction, 0 if neither is shown.
+
+        >>> correct([paired_difference([2.0, 3.0], [1.0, 2.0], seeds=[0, 1])], "one test")[0].sign
+        1
+        """
+        return 0 if not self.p_holm <= ALPHA else (self.mean > 0) - (self.mean < 0)
 
     def __contains__(self, number: float) -> bool:
         return self.low <= number <= self.high
@@ -56,34 +75,21 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class PairedDifference:
-    """The mean of a - b over seeds, and the two-sided p value of the paired t test that it is zero.
-
-    >>> result = paired_difference([5.0, 7.0, 9.0], [3.0, 6.0, 6.0], seeds=[0, 1, 2])
-    >>> result.interval.mean, round(result.p, 3)
-    (2.0, 0.074)
-    """
-
-    interval: Interval  # of the mean difference
-    p: float  # Student's, two-sided
-
-
-@dataclass(frozen=True)
 class Equivalence:
-    """Whether a mean was shown to lie within -margin and margin; true in a condition if so.
+    """The result of a test that a mean lies between -margin and margin; true in a condition if that is shown.
 
-    `interval` has the level that goes with the test, 90 % for a test at 95 %: it lies within the margins exactly if the
-    test says yes. A no means "not shown", never "different".
+    `interval` has the level that belongs to the test, 90 % for a test at 95 %: it lies within the margins exactly if
+    equivalence is shown. Otherwise nothing is shown; in particular, not a difference.
 
     >>> result = equivalent([0.1, -0.2, 0.0, 0.1], margin=0.5)
     >>> result.equivalent, round(result.p, 4), str(result.interval)
     (True, 0.0029, '0 [-0.1664, 0.1664]')
     """
 
-    equivalent: bool  # the answer
+    equivalent: bool  # True if shown
     p: float  # the larger of the two one-sided tests
     margin: float  # the largest mean that counts as none
-    interval: Interval  # of the mean
+    interval: Estimate  # of the mean
 
     def __bool__(self) -> bool:
         return self.equivalent
@@ -95,18 +101,18 @@ def mean_interval(
     method: Method = "student",
     random: np.random.Generator | None = None,
     resamples: int = _RESAMPLES,
-) -> Interval:
-    """The mean of the samples with a confidence interval.
+) -> Estimate:
+    """Return the mean of the samples with a confidence interval.
 
-    "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987) from that
-    many resamples, drawn from the generator that is then needed. For a single sample, the sd and both ends are NaN:
-    one number says nothing about spread. Equal samples have an interval of width zero.
+    "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987). For a
+    single sample, the sd and both ends are NaN: one number says nothing about spread. Equal samples have an interval of
+    width zero.
 
     Args:
         samples: one number per seed.
-        level: how often the interval should hold the true mean.
+        level: how often the interval should contain the true mean.
         method: "student" or "bootstrap".
-        random: for the bootstrap.
+        random: a generator, for the bootstrap.
         resamples: of the bootstrap.
 
     >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
@@ -133,7 +139,7 @@ def mean_interval(
     else:
         assert random is not None
         low, high = _bootstrap(numbers, level, random, resamples)
-    return Interval(mean, low, high, sd, len(numbers), level, method)
+    return Estimate(mean, low, high, sd, len(numbers), level, method)
 
 
 @dataclass(frozen=True)
@@ -144,11 +150,11 @@ class Band:
     low: Floats  # NaN there too, and everywhere if there is one seed: it says nothing about spread
     high: Floats  # as low
     sd: Floats  # of the samples, with n - 1; NaN where the ends are
-    seeds: int  # how many samples a row has
+    seeds: int  # the number of samples in a row
 
     @classmethod
     def of(cls, values: Floats, level: float = LEVEL) -> Band:
-        """The band of values of shape (rows, seeds): what `mean_interval` says of each row.
+        """Return the band of values of shape (rows, seeds): the `mean_interval` of each row.
 
         Args:
             values: one row per entry of the band.
@@ -184,12 +190,12 @@ def paired_difference(
     level: float = LEVEL,
     method: Method = "student",
     random: np.random.Generator | None = None,
-) -> PairedDifference:
-    """The mean of a - b, seed by seed, with its interval and the two-sided p value of the paired t test.
+) -> Estimate:
+    """Return the mean of a - b, seed by seed, with its interval and the two-sided p value of the paired t test.
 
     a and b are mappings from seed to number with the same seeds, or arrays in the order of `seeds`. The p value is
-    Student's whichever method gives the interval. Differences that are all equal have p = 1 if they are zero and p = 0
-    otherwise; a single seed has p = NaN.
+    Student's for both methods. Differences that are all equal have p = 1 if they are zero and p = 0 otherwise; a single
+    seed has p = NaN.
 
     Args:
         a: the first number of each seed.
@@ -197,20 +203,34 @@ def paired_difference(
         seeds: of arrays, in their order.
         level: of the interval.
         method: of the interval, as in `mean_interval`.
-        random: for the bootstrap.
+        random: a generator, for the bootstrap.
 
     >>> result = paired_difference({1: 5.0, 2: 7.0, 3: 9.0}, {3: 6.0, 1: 3.0, 2: 6.0})
-    >>> print(result.interval, round(result.p, 4))
+    >>> print(result, round(result.p, 4))
     2 [-0.4841, 4.484] 0.0742
     """
     differences = _pair(a, b, seeds)
-    interval = mean_interval(differences, level, method, random)
     t = _t_statistic(differences, 0.0)
-    return PairedDifference(interval, 2 * _t_below(-abs(t), len(differences)))
+    return replace(mean_interval(differences, level, method, random), p=2 * _t_below(-abs(t), len(differences)))
+
+
+def zero_tests(values: Floats) -> list[Estimate]:
+    """Return the mean of each row of values, (rows, seeds), with its interval and the two-sided test that it is zero.
+
+    The same as `paired_difference` of each row and zeros, for many rows at once.
+    """
+    from scipy.special import stdtr
+
+    band, seeds = Band.of(values), values.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = band.mean / (band.sd / math.sqrt(seeds))
+    p = np.where(band.sd == 0, np.where(band.mean == 0, 1.0, 0.0), 2 * stdtr(max(seeds - 1, 1), -np.abs(t)))
+    rows = zip(*(column.tolist() for column in (band.mean, band.low, band.high, band.sd, p)), strict=True)
+    return [Estimate(mean, low, high, sd, seeds, p=p) for mean, low, high, sd, p in rows]
 
 
 def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["greater", "less"] = "greater") -> float:
-    """The p value of the t test whose alternative is that the mean is greater, or less, than the threshold.
+    """Return the p value of the t test whose alternative is that the mean is greater, or less, than the threshold.
 
     Equal samples have p = 0 if they are beyond the threshold, else 1. A single sample has p = NaN.
 
@@ -231,10 +251,10 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]: ...
 @overload
 def holm(p_values: Sequence[float]) -> list[float]: ...
 def holm(p_values: Mapping[str, float] | Sequence[float]) -> dict[str, float] | list[float]:
-    """Holm's adjusted p values of a family of tests, in the order and under the names of the family.
+    """Return Holm's adjusted p values of a family of tests, in the order and under the names of the family.
 
-    Rejecting those at most 0.05 keeps the chance of any false rejection at most 0.05, whatever the dependence
-    between the tests (Holm 1979).
+    Rejecting those at most 0.05 keeps the chance of any false rejection at most 0.05, for any dependence between the
+    tests (Holm 1979).
 
     Args:
         p_values: those of the family, by name or in order.
@@ -247,16 +267,43 @@ def holm(p_values: Mapping[str, float] | Sequence[float]) -> dict[str, float] | 
     for position, p in enumerate(p_values):
         if not 0 <= p <= 1:  # NaN included
             raise InputError(f"p value number {position + 1} is {p}; accepted: numbers from 0 to 1.")
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
-        largest = max(largest, (len(p_values) - rank) * float(p_values[index]))
-        adjusted[index] = min(1.0, largest)
-    return adjusted
+    values = np.array(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]).clip(max=1.0)
+    return [float(p) for p in adjusted]
+
+
+def correct(estimates: Sequence[Estimate], family: str) -> list[Estimate]:
+    """Return the estimates with the p values that Holm corrects over all of them, and the name of that family.
+
+    The two-sided p values are corrected together, those for the statements together, and those against them together.
+    A NaN stays NaN and counts as no test.
+
+    Args:
+        estimates: those of the family.
+        family: its name, in words.
+
+    >>> tests = [paired_difference([2.0, 3.0, 4.5], [1.0, 2.0, 3.0], seeds=[0, 1, 2]) for _ in range(2)]
+    >>> [round(test.p_holm / test.p, 9) for test in correct(tests, "two tests")]
+    [2.0, 2.0]
+    """
+
+    def corrected(p_values: list[float]) -> list[float]:
+        adjusted = iter(holm([p for p in p_values if not math.isnan(p)]))
+        return [p if math.isnan(p) else next(adjusted) for p in p_values]
+
+    two_sided, for_it, against_it = (
+        corrected([getattr(estimate, name) for estimate in estimates]) for name in ("p", "p_for", "p_against")
+    )
+    return [
+        replace(estimate, p_holm=p, p_for_holm=p_for, p_against_holm=p_against, family=family)
+        for estimate, p, p_for, p_against in zip(estimates, two_sided, for_it, against_it, strict=True)
+    ]
 
 
 def equivalent(samples: ArrayLike, margin: float, level: float = LEVEL) -> Equivalence:
-    """Whether the mean is shown to lie between -margin and margin, by two one-sided t tests (TOST, Schuirmann 1987).
+    """Test that the mean lies between -margin and margin, by two one-sided t tests (TOST, Schuirmann 1987).
 
     Each is at 1 - level, and both must reject, so the chance to call a mean outside the margins equivalent is at most
     1 - level. For a comparison, pass the differences by seed.
@@ -264,23 +311,21 @@ def equivalent(samples: ArrayLike, margin: float, level: float = LEVEL) -> Equiv
     Args:
         samples: one number per seed.
         margin: the largest mean that still counts as none.
-        level: one minus the chance of a false yes.
+        level: one minus the chance of a false positive.
 
     >>> bool(equivalent([0.1, -0.2, 0.0, 0.1], margin=0.5))
     True
     """
-    _check_level(level, lowest=0.5)  # below it, the interval that goes with the test would have a negative level
+    _check_level(level, lowest=0.5)  # below it, the interval that belongs to the test would have a negative level
     if not (math.isfinite(_check_number("margin", margin)) and margin > 0):
         raise InputError(f"margin is {margin}; accepted: a number above 0.")
     numbers = _check_samples(samples)
-    above = one_sided_p(numbers, -margin, "greater")
-    below = one_sided_p(numbers, margin, "less")
-    p = max(above, below)
+    p = max(one_sided_p(numbers, -margin, "greater"), one_sided_p(numbers, margin, "less"))
     return Equivalence(bool(p < 1 - level), p, float(margin), mean_interval(numbers, 2 * level - 1))
 
 
 def t_quantile(probability: float, n: int) -> float:
-    """The number that Student's t of n samples is below with this probability.
+    """Return the quantile of Student's t of n samples at this probability.
 
     >>> round(t_quantile(0.975, 4), 6)
     3.182446
@@ -291,12 +336,7 @@ def t_quantile(probability: float, n: int) -> float:
 
 
 def half_width(sd: Spread, n: int, level: float = LEVEL) -> Spread:
-    """Half the width of Student's interval of a mean, from the standard deviation of the n samples, or from many.
-
-    Args:
-        sd: the standard deviation.
-        n: how many samples it comes from.
-        level: of the interval.
+    """Return half the width of Student's interval of a mean, from the standard deviation of n samples.
 
     >>> round(half_width(1.0, 4), 6)
     1.591223
@@ -341,7 +381,7 @@ def _t_below(t: float, n: int) -> float:
     """The probability that Student's t of n samples is below t."""
     if not math.isfinite(t):
         return math.nan if math.isnan(t) else float(t > 0)
-    from scipy.special import stdtr
+    from scipy.special import stdtr  # scipy.stats would take half a second to import
 
     return float(stdtr(n - 1, t))
 
@@ -352,7 +392,7 @@ def _pair(
     """The differences in the order of the seeds."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if seeds is not None:
-            raise InputError("seeds is given with mappings, which carry their own; leave it out.")
+            raise InputError("seeds is given with mappings, which have seeds as keys; leave it out.")
         if a.keys() != b.keys():
             sides = [
                 f"{side} alone has {_some(alone)}"
@@ -363,7 +403,7 @@ def _pair(
         order = sorted(a)  # so that the result does not depend on the order of insertion
         return _check_samples([a[seed] for seed in order], "a") - _check_samples([b[seed] for seed in order], "b")
     if isinstance(a, Mapping) or isinstance(b, Mapping):
-        raise InputError("one of a and b is a mapping and the other is not; accepted: two of a kind.")
+        raise InputError("one of a and b is a mapping and the other is not; accepted: two mappings or two arrays.")
     if seeds is None:
         raise InputError("seeds is missing; accepted with arrays: the seed of each position, the same for a and b.")
     first, second = _check_samples(a, "a"), _check_samples(b, "b")
@@ -378,7 +418,7 @@ def _pair(
 
 
 def _some(seeds: set[int]) -> str:
-    """A few seeds by name, and how many more there are."""
+    """The first few seeds, and the number of the others."""
     shown = ", ".join(str(seed) for seed in sorted(seeds)[:5])
     return f"{shown} and {len(seeds) - 5} more" if len(seeds) > 5 else shown
 

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.evidence.statistics import ALPHA, Interval, holm, paired_difference
+from coebl.evidence.statistics import ALPHA, Estimate, holm, paired_difference
 from coebl.tournament.measured import Measured
 
 OVERALL = ""  # in the place of a game: all of them
@@ -23,7 +23,7 @@ class Duel:
     game: str  # or OVERALL, the mean over all games
     first: str
     second: str
-    advantage: Interval  # Student's, over seeds
+    advantage: Estimate  # Student's, over seeds
     p: float  # that there is no difference, two-sided
     p_holm: float  # after Holm's correction over all pairs on this game, or over all pairs overall
 
@@ -52,7 +52,7 @@ def _family(measured: Measured, game: str, advantage: Floats) -> list[Duel]:
     corrected = holm([test.p for test in tests])
     names = measured.learners
     return [
-        Duel(game, names[one], names[other], test.interval, test.p, p)
+        Duel(game, names[one], names[other], test, test.p, p)
         for (one, other), test, p in zip(pairs, tests, corrected, strict=True)
     ]
 

@@ -11,13 +11,18 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.registry import Component, Registry
+from coebl.core.registry import Registry, refuse_unless
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 
+POPULATIONS: Registry[Population] = Registry(
+    "population", "populations", refusal=lambda factory: refuse_unless(factory, Population)
+)
+"""The populations by name, as a spec of COEBL has them."""
+
 
 @dataclass(frozen=True)
-class Population(Component):
+class Population:
     """So many policies that survive, and so many mutants a round.
 
     >>> pool = POPULATIONS.make("pool:size=2")
@@ -45,10 +50,6 @@ class Population(Component):
             seat: where the learner sits.
         """
         return None
-
-
-POPULATIONS = Registry("population", "populations", base=Population)
-"""The populations by name."""
 
 
 @POPULATIONS.add("pool")

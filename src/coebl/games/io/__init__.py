@@ -1,0 +1,1 @@
+"""Games in files, and in other libraries."""
