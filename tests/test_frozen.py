@@ -1,0 +1,557 @@
+"""The published numbers stay what they were, and folders of the older file format are read.
+
+Two sources. `tests/frozen` has results folders that the code of commit 9955651 made, and the numbers that it computed
+from them: these are computed again here. `results/` has what was published; its runs are not stored, so only what
+follows from the published tables is computed again: Holm's corrections, outcomes, decisive checks, verdicts, winners,
+wins and losses, counts, aims. The means, intervals, ratios and raw p values of results/ijcai2025, results/tournament,
+results/kin and results/ablation cannot be recomputed from what is stored, nor can the Nash masses, the bootstrap
+intervals of ranks, and the Holm values of Kin's test (its raw p values were not published). test_unchanged.py holds
+the runs themselves, and the frozen folders hold the computations.
+
+Adapt the functions of the first section when an interface changes. Never the numbers.
+"""
+
+import csv
+import json
+import math
+import shutil
+import tarfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FROZEN = ROOT / "tests" / "frozen"
+PUBLISHED = ROOT / "results"
+
+Rows = list[Any]
+
+# Adapters: the present interface, as plain values
+
+
+def summaries(folder: Path, rounds: int | None = None) -> Rows:
+    """The mean of each metric of each match over its seeds, with its interval."""
+    from coebl.study import Results
+
+    return [
+        {
+            "game": row["game"],
+            "players": [row["row"], row["column"]],
+            "noise": row["noise"],
+            "rounds": row["horizon"],
+            "round": row["round"],
+            **{key: row[key] for key in ("metric", "mean", "low", "high", "sd", "n")},
+        }
+        for row in Results(folder).summary(rounds=rounds)
+    ]
+
+
+def table(folder: Path) -> Rows:
+    """One row per match on one game, seed and recorded round, sorted."""
+    from coebl.study import Results
+
+    frame = Results(folder).to_polars(game="biased-rps").sort("game", "row", "column", "noise", "seed", "round")
+    labels = ("game", "row", "column", "noise", "horizon", "seed", "round")
+    return [
+        [
+            row["game"],
+            [row["row"], row["column"]],
+            row["noise"],
+            row["horizon"],
+            row["seed"],
+            row["round"],
+            {key: value for key, value in row.items() if key not in labels},
+        ]
+        for row in frame.to_dicts()
+    ]
+
+
+def ranking(folder: Path) -> Rows:
+    """The ranking of a study: its metric, the learners, the pairings, and who is left out."""
+    from coebl.study import Results
+    from coebl.study.ranking import rank
+
+    found = rank(Results(folder))
+    assert found is not None
+    learners = [
+        {
+            "rank": one.rank,
+            "learner": one.learner,
+            "won": one.won,
+            "level": one.level,
+            "lost": one.lost,
+            "score": one.score,
+        }
+        for one in found.learners
+    ]
+    pairings = [
+        {
+            "game": one.setting[0],
+            "noise": one.setting[1],
+            "rounds": one.setting[2],
+            "first": one.first,
+            "second": one.second,
+            "advantage": one.advantage,
+            "p_holm": one.p_holm,
+            "winner": one.winner,
+        }
+        for one in found.pairings
+    ]
+    return [found.metric, learners, pairings, found.left_out]
+
+
+def comparison(folder: Path, a: str, b: str, **options: Any) -> Rows:
+    """The contests of a comparison: way by way, the games, then all games."""
+    from coebl.study import Results
+
+    contests = Results(folder).compare(a, b, **options).contests
+    keys = ("way", "game", "opponents", "seats", "unit", "difference", "low", "high", "n", "p", "p_holm")
+    return [
+        {key: row[key] for key in keys} | {key: row.get(key) for key in ("margin", "equivalent")}
+        for row in (contest.row() for contest in contests)
+    ]
+
+
+def verdicts(folder: Path) -> Rows:
+    """The verdict on each claim of the paper in each variant, with all checks; `decisive` is the place of the check."""
+    from coebl.claims.judging import _decide
+    from coebl.papers import load_paper
+    from coebl.study import Results
+
+    rows = []
+    for verdict in load_paper("ijcai2025").judge(Results(folder)):
+        _, decisive = _decide(verdict.checks)
+        checks = [
+            {
+                "measured": check.measured,
+                "low": check.low,
+                "high": check.high,
+                "n": check.n,
+                "threshold": check.threshold,
+                "p_for": check.p_for,
+                "p_against": check.p_against,
+                "p_for_holm": check.p_for_adjusted,
+                "p_against_holm": check.p_against_adjusted,
+                "beside": check.beside,
+                "missing": bool(check.missing),
+                "outcome": check.verdict,
+            }
+            for check in verdict.checks
+        ]
+        rows.append(
+            {
+                "id": verdict.id,
+                "variant": verdict.variant,
+                "outcome": verdict.verdict,
+                "metric": verdict.metric,
+                "measured": verdict.measured,
+                "low": verdict.low,
+                "high": verdict.high,
+                "threshold": verdict.threshold,
+                "n": verdict.n,
+                "decisive": next((place for place, one in enumerate(verdict.checks) if one is decisive), None),
+                "checks": checks,
+                "reported": [[one.metric, one.verdict, one.measured, one.low, one.high] for one in verdict.reported],
+            }
+        )
+    return rows
+
+
+def paper_means(folder: Path) -> Rows:
+    """The means that a reproduction publishes, six digits each."""
+    from coebl.papers import load_paper
+    from coebl.papers.reproduce import means
+    from coebl.study import Results
+
+    return [
+        {
+            "game": row["game"],
+            "players": [row["row"], row["column"]],
+            **{key: row[key] for key in ("metric", "mean", "low", "high", "sd", "n")},
+        }
+        for row in means(load_paper("ijcai2025"), Results(folder))
+    ]
+
+
+@cache
+def _standings(folder: Path) -> Any:
+    from coebl.study import Results
+    from coebl.tournament.measured import measure
+    from coebl.tournament.plan import read_tournament
+    from coebl.tournament.standings import standings
+    from coebl.tournament.suite import read_suite
+
+    suite = read_suite(str(FROZEN / "tournament.toml"))
+    return standings(measure(read_tournament(suite, suite.learners, suite.seeds, folder), Results(folder)))
+
+
+def duels(folder: Path) -> Rows:
+    """All pairs of a tournament: over all games, then on each game."""
+    return [
+        {
+            "game": duel.game or "all games",
+            "first": duel.first,
+            "second": duel.second,
+            "advantage": duel.advantage.mean,
+            "low": duel.advantage.low,
+            "high": duel.advantage.high,
+            "sd": duel.advantage.sd,
+            "n": duel.advantage.n,
+            "p": duel.p,
+            "p_holm": duel.p_holm,
+            "winner": duel.winner,
+        }
+        for duel in _standings(folder).duels
+    ]
+
+
+def standings(folder: Path) -> Rows:
+    """The ranking of a tournament with all its measures, and the cycles."""
+    found = _standings(folder)
+    cycles = {"all games": found.cycles, **found.cycles_by_game}
+    return [
+        *(dict(vars(one)) for one in found.standings),
+        {"unique": found.nash_unique, "games": found.games, "seeds": found.seeds, "resamples": found.resamples},
+        {game: [[one.members, one.example] for one in of_game] for game, of_game in cycles.items()},
+    ]
+
+
+def trial(folder: Path) -> Rows:
+    """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
+    from coebl.tournament.plan import read_tournament
+    from coebl.tournament.suite import read_suite
+    from coebl.tournament.trial.outcome import finish_trial
+
+    suite = read_suite(str(FROZEN / "trial.toml"))
+    study = read_tournament(suite, [suite.subject], suite.seeds, folder)
+    [findings] = finish_trial(suite, [suite.subject], study, folder, "coebl").trials
+    return [
+        {
+            "statement": one.statement.id,
+            "reached": one.reached,
+            "missed": one.missed,
+            "allowed": one.allowed,
+            "total": one.total,
+            "counts": dict(one.counts),
+            "reported": {metric: dict(counts) for metric, counts in one.reported.items()},
+            "rows": [vars(row) for row in one.rows],
+            "overall": [vars(row) for row in one.overall],
+        }
+        for one in findings
+    ]
+
+
+def ablation(folder: Path) -> tuple[Rows, Rows]:
+    """The tables of the ablation study: the means, and the differences with their tests."""
+    from coebl.study import Results, read_study
+    from tools.suggestions import OutcomesBySeed
+
+    outcomes = OutcomesBySeed(Results(folder), read_study(FROZEN / "ablation.toml"))
+    return list(outcomes.means()), [one._asdict() for one in outcomes.differences()]
+
+
+def corrected(p_values: list[float]) -> list[float]:
+    """Holm's correction of a family of tests."""
+    from coebl.statistics import holm
+
+    return holm(p_values)
+
+
+def judged(checks: Rows) -> tuple[list[str], str, int | None]:
+    """The outcomes of published checks from their raw p values, the verdict, and the place of the decisive check."""
+    from coebl.claims.checks import Bound, Measurement
+    from coebl.claims.judging import _decide
+    from coebl.claims.judging import corrected as results_of
+    from coebl.claims.reading import Missing
+    from coebl.runs import MatchSpecs
+
+    class Beside(Bound):
+        beside = True
+
+    numbers = [
+        Measurement("", *(check[key] for key in ("measured", "low", "high", "n", "p_for", "p_against")))
+        for check in checks
+    ]
+    missing = [[Missing(MatchSpecs("rps", "ucb", "ucb"), "")] if check["missing"] else [] for check in checks]
+    kinds = [(Beside if check["beside"] else Bound)((), check["threshold"], "above") for check in checks]
+    results = results_of(kinds, list(zip(numbers, missing, strict=True)))
+    verdict, decisive = _decide(results)
+    place = next((place for place, one in enumerate(results) if one is decisive), None)
+    return [result.verdict for result in results], verdict, place
+
+
+def duel_winners(rows: Rows) -> list[str]:
+    """The winner of each published duel, from the family's raw p values."""
+    from coebl.statistics import Interval
+    from coebl.tournament.duels import Duel
+
+    winners = []
+    for row, p in zip(rows, corrected([float(row["p"]) for row in rows]), strict=True):
+        interval = Interval(
+            float(row["advantage"]), float(row["low"]), float(row["high"]), float(row["sd"]), 50, 0.95, "t"
+        )
+        winners.append(Duel(row["game"], row["first"], row["second"], interval, float(row["p"]), p).winner)
+    return winners
+
+
+def trial_outcome(kind: str, p_for: float, p_against: float) -> str:
+    """The word for a row of a pre-registered test, from its corrected p values."""
+    from coebl.claims.judging import CheckResult
+    from coebl.tournament.trial.judging import WORDS
+
+    nothing = (math.nan, math.nan, math.nan, 20)
+    result = CheckResult("", *nothing, 1.0, 1.0, "", "", 0.0, False, p_for, p_against, [])
+    return WORDS[kind][result.verdict]
+
+
+def ablation_files() -> Any:
+    """The published tables of the ablation study."""
+    from tools.ablation import Files
+
+    return Files(PUBLISHED / "ablation")
+
+
+# The numbers of each frozen folder: what `frozen/make.py` stores, and what is computed again
+
+
+def study_numbers(folder: Path) -> dict[str, Rows]:
+    pairs = [("coebl:c=2", "ucb"), ("ucb", "exp3"), ("exp3", "uniform")]
+    asked: list[dict[str, Any]] = [
+        {},
+        {"metric": "pseudo_regret", "game": "biased-rps"},
+        {"metric": "regret", "margin": 20.0},
+        {"metric": "tv", "margin": 0.5},
+        {"metric": "exploitability", "game": ["biased-rps", "diagonal:2"]},
+        {"metric": "external_regret"},
+    ]
+    return {
+        "summary": summaries(folder),
+        "summary of round 50": summaries(folder, 50),
+        "table": table(folder),
+        "ranking": ranking(folder),
+        "comparisons": [[a, b, options, comparison(folder, a, b, **options)] for a, b in pairs for options in asked],
+    }
+
+
+def reproduction_numbers(folder: Path) -> dict[str, Rows]:
+    return {
+        "verdicts": verdicts(folder),
+        "means": paper_means(folder),
+        "comparisons": [comparison(folder, "ucb", "exp3"), comparison(folder, "coebl:c=2", "ucb", metric="tv")],
+    }
+
+
+def tournament_numbers(folder: Path) -> dict[str, Rows]:
+    return {
+        "duels": duels(folder),
+        "standings": standings(folder),
+        "ranking": ranking(folder),
+        "comparisons": [comparison(folder, "coebl:c=2", "ucb"), comparison(folder, "exp3", "uniform", game="rps")],
+    }
+
+
+def trial_numbers(folder: Path) -> dict[str, Rows]:
+    return {"findings": trial(folder)}
+
+
+def ablation_numbers(folder: Path) -> dict[str, Rows]:
+    means, differences = ablation(folder)
+    return {"means": means, "differences": differences}
+
+
+NUMBERS = {
+    "study": study_numbers,
+    "reproduction": reproduction_numbers,
+    "tournament": tournament_numbers,
+    "trial": trial_numbers,
+    "ablation": ablation_numbers,
+}
+
+
+def different(found: Any, expected: Any, where: str = "") -> list[str]:
+    """The places at which two nested values differ: numbers by more than 1e-9 of their size, all else exactly."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        if list(map(str, found)) != list(expected):
+            return [f"{where}: keys {list(found)} instead of {list(expected)}"]
+        pairs = [
+            (f"{where}.{key}", one, other) for (key, other), one in zip(expected.items(), found.values(), strict=True)
+        ]
+    elif isinstance(expected, list) and isinstance(found, list | tuple):
+        if len(found) != len(expected):
+            return [f"{where}: {len(found)} entries instead of {len(expected)}"]
+        pairs = [(f"{where}[{place}]", *two) for place, two in enumerate(zip(found, expected, strict=True))]
+    elif isinstance(expected, float) and isinstance(found, float):
+        near = math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12) or (found != found and expected != expected)
+        return [] if near else [f"{where}: {found!r} instead of {expected!r}"]
+    else:
+        same = found == expected and isinstance(found, bool) == isinstance(expected, bool)
+        return [] if same else [f"{where}: {found!r} instead of {expected!r}"]
+    return [line for place, one, other in pairs for line in different(one, other, place)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_frozen_numbers_are_recomputed(name, tmp_path):
+    with tarfile.open(FROZEN / f"{name}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    shutil.copytree(tmp_path / name, tmp_path / "copy")
+    found = NUMBERS[name](tmp_path / name)
+    expected = json.loads((FROZEN / f"{name}.json").read_text())
+    assert list(found) == list(expected)
+    for part in expected:
+        assert different(found[part], expected[part], part)[:10] == []
+    stored = sorted(path.relative_to(tmp_path / "copy") for path in (tmp_path / "copy").rglob("*") if path.is_file())
+    for path in stored:  # reading does not change a folder
+        assert (tmp_path / name / path).read_bytes() == (tmp_path / "copy" / path).read_bytes(), path
+
+
+# What follows from the published tables
+
+
+def published(path: str) -> Rows:
+    """The rows of a published CSV file."""
+    with (PUBLISHED / path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def claims() -> Rows:
+    return json.loads((PUBLISHED / "ijcai2025" / "claims.json").read_text())
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value  # JSON has no NaN
+
+
+def test_holm_corrects_the_published_checks():
+    for verdict in claims():
+        for side in ("p_for", "p_against"):
+            found = corrected([check[side] for check in verdict["checks"]])
+            assert found == pytest.approx([check[f"{side}_adjusted"] for check in verdict["checks"]], rel=1e-9)
+
+
+def test_published_checks_give_the_published_verdicts():
+    assert len(claims()) == 48
+    for verdict in claims():
+        outcomes, outcome, decisive = judged(verdict["checks"])
+        assert outcomes == [check["verdict"] for check in verdict["checks"]]
+        assert outcome == verdict["verdict"]
+        if decisive is not None:
+            check = verdict["checks"][decisive]
+            for key in ("measured", "low", "high", "n", "threshold"):
+                assert _number(verdict[key]) == pytest.approx(_number(check[key]), rel=1e-9, nan_ok=True)
+
+
+def test_published_verdicts_are_counted():
+    assert Counter(verdict["verdict"] for verdict in claims()) == {"fails": 38, "holds": 8, "not testable": 2}
+
+
+def test_published_duels_follow_from_their_p_values():
+    rows = published("tournament/head-to-head.csv")
+    for game in dict.fromkeys(row["game"] for row in rows):
+        family = [row for row in rows if row["game"] == game]
+        assert len(family) == 19 * 18 // 2
+        found = corrected([float(row["p"]) for row in family])
+        assert found == pytest.approx([float(row["p_holm"]) for row in family], rel=1e-9)
+        assert duel_winners(family) == [row["winner"] for row in family]
+
+
+def test_published_standings_count_the_duels():
+    rows = [row for row in published("tournament/head-to-head.csv") if row["game"] == "all games"]
+    beats = Counter(row["winner"] for row in rows if row["winner"])
+    loses = Counter(row["second"] if row["winner"] == row["first"] else row["first"] for row in rows if row["winner"])
+    standings = published("tournament/standings.csv")
+    assert len(standings) == 19
+    advantages = [float(row["advantage"]) for row in standings]
+    assert advantages == sorted(advantages, reverse=True)
+    for place, row in enumerate(standings):
+        name = row["learner"]
+        assert (int(row["rank"]), int(row["beats"]), int(row["loses_to"])) == (place + 1, beats[name], loses[name])
+        mine = [
+            float(duel["advantage"]) * (1 if duel["first"] == name else -1)
+            for duel in rows
+            if name in (duel["first"], duel["second"])
+        ]
+        assert float(row["advantage"]) == pytest.approx(sum(mine) / len(mine), rel=1e-9)
+    summary = json.loads((PUBLISHED / "tournament" / "summary.json").read_text())
+    assert [(one["learner"], one["rank"]) for one in summary["standings"]] == [
+        (row["learner"], int(row["rank"])) for row in standings
+    ]
+
+
+def test_outcomes_of_the_published_test_follow_from_its_p_values():
+    summary = json.loads((PUBLISHED / "kin" / "summary.json").read_text())
+    statements = summary["trials"][0]["statements"]
+    rows = published("kin/verdicts.csv")
+    assert len(rows) == sum(len(one["rows"]) + len(one["overall"]) for one in statements.values())
+    for id, statement in statements.items():
+        of_statement = [row for row in rows if row["statement"] == id]
+        for row, short in zip(of_statement, statement["rows"] + statement["overall"], strict=True):
+            assert (row["game"], row["opponent"], row["outcome"]) == (
+                short["game"],
+                short["opponent"],
+                short["outcome"],
+            )
+            assert trial_outcome(statement["kind"], float(row["p_for"]), float(row["p_against"])) == row["outcome"]
+            assert float(row["measured"]) == pytest.approx(short["measured"], rel=1e-5)
+        assert _counts(statement) == {key: statement["counts"][key] for key in _counts(statement)}
+        missed = {
+            "head-to-head": "behind",
+            "self-play": "not least",
+        }.get(statement["kind"])
+        too_many = statement["missed"] > statement["allowed"] or statement["counts"].get("too far", 0) > 0
+        assert statement["reached"] == (not too_many)
+        if missed:
+            assert statement["missed"] == statement["counts"][missed]
+        else:
+            assert statement["missed"] == sum(row["measured"] > statement["ratio"] for row in statement["rows"])
+
+
+def _counts(statement: dict[str, Any]) -> dict[str, int]:
+    """The counts of a statement, from its rows."""
+    rows = statement["rows"]
+    if statement["kind"] == "self-play":
+        games = {row["game"] for row in rows}
+        above = {row["game"] for row in rows if row["outcome"] == "above"}
+        outright = [game for game in games if all(row["measured"] < 0 for row in rows if row["game"] == game)]
+        return {
+            "least": len(games - above),
+            "not least": len(above),
+            "least outright": len(outright),
+            "pairs above": sum(row["outcome"] == "above" for row in rows),
+        }
+    words = {"head-to-head": ("ahead", "level", "behind"), "best-response": ("within", "undecided", "beyond")}
+    return {word: sum(row["outcome"] == word for row in rows) for word in words[statement["kind"]]}
+
+
+def test_published_ablation_is_corrected_as_one_family():
+    rows = published("ablation/differences.csv")
+    tested = [row for row in rows if row["p_holm"]]
+    assert len(tested) == json.loads((PUBLISHED / "ablation" / "summary.json").read_text())["tests"] == 256
+    assert {row["game"] for row in tested} == {"all games"}
+    found = corrected([float(row["p"]) for row in tested])
+    assert found == pytest.approx([float(row["p_holm"]) for row in tested], rel=1e-5)  # six digits are stored
+
+
+def test_published_ablation_counts_its_wishes():
+    files = ablation_files()
+    counts = {
+        "mutation": (5, 8, 64),
+        "recombination": (6, 4, 40),
+        "selection": (0, 0, 56),
+        "population": (6, 0, 40),
+        "kin": (0, 7, 16),
+    }
+    assert {wish: files.counted(wish) for wish in counts} == counts
+
+
+def test_published_ablation_differences_are_those_of_its_means():
+    means = {
+        (row["learner"], row["outcome"], row["game"]): float(row["mean"]) for row in published("ablation/means.csv")
+    }
+    for row in published("ablation/differences.csv"):
+        of_learner, of_base = (means[row[key], row["outcome"], row["game"]] for key in ("learner", "base"))
+        size = max(abs(of_learner), abs(of_base))
+        assert float(row["mean"]) == pytest.approx(of_learner - of_base, abs=1.1e-5 * size)  # six digits are stored
