@@ -126,6 +126,29 @@ class RemembersInAField(Sound):
         self.rounds += 1
 
 
+class KeepsALambda(Sound):
+    name = "keeps a lambda"
+
+    def start(self, seat):
+        super().start(seat)
+        self.rule = lambda t: t
+
+
+STATE = {}
+
+
+class KeepsStateElsewhere(Sound):
+    name = "elsewhere"
+
+    def start(self, seat):
+        self.seat = seat
+        STATE[id(seat)] = seat.zeros(seat.actions)
+
+    @property
+    def total(self):
+        return STATE[id(self.seat)]
+
+
 def test_a_class_of_ones_own_passes():
     check_learner(Sound).require()
 
@@ -140,6 +163,8 @@ def test_a_class_of_ones_own_passes():
         (SeesTooMuch, "plays square, wide, tall", 'write sees = {"opponent"}'),
         (MakesItsOwnArrays, "takes its arrays from the seat", "make it with seat.zeros"),
         (ReturnsNumPys, "takes its arrays from the seat", "compute it from arrays of the seat"),
+        (KeepsALambda, "a saved player continues", "KeepsALambda.rule is <function"),
+        (KeepsStateElsewhere, "a saved player continues", "keep all its state in attributes"),
         (RemembersInAField, "is equal to itself after it has played", "compare fields alone"),
     ],
 )
@@ -163,7 +188,7 @@ def test_a_cause_is_told_once_and_what_it_stands_in_the_way_of_is_not_tried():
     report = check_learner(CannotPlay)
     assert str(report).count("no attribute 'saet'") == 1
     assert [point.name for point in report.points if point.passed] == ["its spec reads back", "pickles"]
-    assert str(report).endswith("9 points, 1 failure, 6 not tried")
+    assert str(report).endswith("10 points, 1 failure, 7 not tried")
 
 
 def test_the_global_random_state_is_not_blamed_on_a_sum():

@@ -7,6 +7,7 @@ import os
 import pickle
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,12 +162,40 @@ def altered_copy(tmp_path, player, **arrays):
     return tmp_path / "other.npz"
 
 
+def of_format_1(tmp_path, player, actions, rewards, policy):
+    """Write a file as coebl 0.1 did: settings and history."""
+    names = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
+    settings = {name: getattr(player, name) for name in names}
+    settings |= {"format": 1, "learner": str(player.learner), "acted": False}
+    content = np.frombuffer(json.dumps(settings).encode(), np.uint8)
+    np.savez(
+        tmp_path / "other.npz",
+        settings=content,
+        action=np.array(actions, np.int64),
+        opponent=np.full(len(actions), -1),
+        reward=np.array(rewards, np.float64),
+        policy=policy,
+    )
+    return tmp_path / "other.npz"
+
+
+@pytest.mark.parametrize("spec", ["coebl:c=0.5", "ucb:ties=random", "exp3"])
+def test_files_of_coebl_0_1_are_loaded(spec):
+    """Files that coebl 0.1 wrote, after 25 rounds and an act()."""
+    player = Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5, payoff_range=(-9, 9))
+    random = np.random.default_rng(1)
+    for _ in range(25):
+        player.act()
+        player.observe(reward=float(np.round(random.normal(), 3)), opponent=int(random.integers(4)))
+    loaded = Player.load(Path(__file__).parent / "players" / f"format-1-{spec.partition(':')[0]}.npz")
+    assert (loaded.round, loaded.act()) == (player.round, player.act())
+    assert loaded.policy.tobytes() == player.policy.tobytes()
+
+
 def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
     """Another processor may draw another action where a policy differs in its last bit; what happened stays."""
     player = Player("exp3", actions=3, opponent_actions=4, seed=5)
     drawn = np.array(contest(player, 40))
-    nearly = altered_copy(tmp_path, player, policy=player.policy + 1e-12)
-    assert Player.load(nearly).round == 41
     played = np.where(np.arange(40) % 7 == 0, (drawn + 1) % 3, drawn)  # as if it had drawn others now and then
     rewards = np.random.default_rng(1).normal(size=40)
     seat = build_seat(player.learner, [5], (3, 4), None, (-1.0, 1.0))
@@ -175,7 +204,7 @@ def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
         learner.policy(t + 1)
         learner.observe(t + 1, Seen(played[t : t + 1], rewards[t : t + 1]))
     policy = learner.policy(41)[0]
-    other = altered_copy(tmp_path, player, action=played, reward=rewards, policy=policy)
+    other = of_format_1(tmp_path, player, played, rewards, policy + 1e-12)
     np.testing.assert_array_equal(Player.load(other).policy, policy)
 
 
@@ -217,7 +246,7 @@ def test_a_file_that_claims_more_than_memory_holds_is_refused(tmp_path):
     np.lib.format.write_array_header_1_0(header, claim)
     with zipfile.ZipFile(whole) as source, zipfile.ZipFile(tmp_path / "huge.npz", "w") as target:
         for name in source.namelist():
-            target.writestr(name, header.getvalue() if name == "action.npy" else source.read(name))
+            target.writestr(name, header.getvalue() if name == "memory-0.npy" else source.read(name))
     with pytest.raises(InputError, match="is not a saved player"):
         Player.load(tmp_path / "huge.npz")
 
@@ -229,9 +258,9 @@ def test_without_a_seed_no_two_players_are_alike():
 
 def test_a_file_of_another_behaviour_is_refused(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2, seed=3)
-    player.act()
+    action = player.act()
     player.observe(reward=0.3)
-    other = altered_copy(tmp_path, player, policy=player.policy[::-1] + 0.01)
+    other = of_format_1(tmp_path, player, [action], [0.3], player.policy[::-1] + 0.01)
     with pytest.raises(InputError, match="plays differently"):
         Player.load(other)
 
@@ -278,7 +307,7 @@ def test_a_copy_continues_to_the_last_bit_and_by_itself(spec, asked, way):
     assert contest(copied, 50, first=40) == contest(undisturbed, 50, first=40)
     assert copied.policy.tobytes() == undisturbed.policy.tobytes()
     assert (original.round, copied.round) == (41, 91)
-    assert contest(original, 50, first=40) == [action for action, _, _ in copied._history[40:]]
+    contest(original, 50, first=40)
     assert original.policy.tobytes() == copied.policy.tobytes()
 
 
@@ -307,20 +336,10 @@ def test_a_copy_keeps_what_a_subclass_adds():
     assert copy.deepcopy(player).title == "A"
 
 
-def test_a_copy_of_another_behaviour_is_refused():
-    player = Player("exp3", actions=2)
-    player.act()
-    player._policy = np.array([0.9, 0.1])
-    with pytest.raises(InputError, match="plays differently"):
-        copy.deepcopy(player)
-
-
 @pytest.mark.parametrize("action", [-1, 3])
 def test_a_saved_action_out_of_range_is_refused_in_one_line(tmp_path, action):
     player = Player("exp3", actions=3)
-    player.act()
-    player.observe(reward=0.5)
-    other = altered_copy(tmp_path, player, action=np.array([action]))
+    other = of_format_1(tmp_path, player, [action], [0.5], player.policy)
     with pytest.raises(
         InputError, match=rf"other.npz: a saved action is {action}; accepted: a whole number, 0 \.\. 2\.$"
     ):

@@ -63,6 +63,11 @@ def fill_uniform(random: np.random.Generator, out: Floats) -> None:
     random.random(out=out)
 
 
+def fill_standard_normal(random: np.random.Generator, out: Floats) -> None:
+    """Fill an array with normal numbers of mean 0 and deviation 1."""
+    random.standard_normal(out=out)
+
+
 class Stream:
     """One kind of random numbers for every run of a batch."""
 
@@ -120,7 +125,7 @@ class NumpyNormals:
 
     def __init__(self, generators: Sequence[np.random.Generator], ahead: int = AHEAD) -> None:
         self._runs = len(generators)
-        self._stream = Stream(generators, lambda random, out: random.standard_normal(out=out), ahead)
+        self._stream = Stream(generators, fill_standard_normal, ahead)
 
     def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
         """As `CompiledNormals.take`."""

@@ -7,24 +7,24 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, check_whole, shorten
 from coebl.core.files import read_whole, write_whole
 from coebl.core.specs import files_in, split_spec, without_folder
-from coebl.engine.table import Seated
+from coebl.engine.state import State, StateError
+from coebl.engine.table import Seated, build_seat
 from coebl.games import Indices
 from coebl.learners import LEARNERS, Learner, parse_learner
 
-_FORMAT = 1
+_FORMAT = 2
 _TOLERANCE = 1e-6  # of a replayed policy: another processor's exp and log differ by far less, another version by more
 _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
-
-_Told = tuple[int, int, float]  # of a round: the action, the opponent's action or -1, the reward
 
 
 class Player:
@@ -32,7 +32,7 @@ class Player:
 
     It is the learner of the simulations with a single run, in own view: its own actions, its own reward to maximise.
     With seed=None it draws its seed, so that no two players are alike. A copy, also by pickle, continues as the
-    original would; to copy, what was observed is replayed.
+    original would.
 
     Args:
         learner: a spec, or a `Learner`.
@@ -87,17 +87,29 @@ class Player:
 
     def reset(self) -> None:
         """Forget everything and begin again, with the same seed."""
-        self._history: list[_Told] = []
+        self._round = 1
         self._action: int | None = None
         self._policy: Floats | None = None  # (actions,)
-        space = Indices(self.actions)
-        self._seated = Seated(self.learner, [self.seed], space, self.opponent_actions, self.horizon, self.payoff_range)
+        self._sit_down()
+
+    def _sit_down(self, state: State | None = None) -> None:
+        """Start the learner, in the state of an equal player if one is given."""
+        self._seated = self._seat_learner()
         self._seated.begin_block(1)
+        if state is not None:
+            self._seated.restore(state)
+        if self._policy is not None:
+            self._seated.policies[0] = self._policy
+
+    def _seat_learner(self) -> Seated:
+        shape = self.actions, self.opponent_actions
+        seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
+        return Seated(self.learner, seat, [self.seed], Indices(self.actions))
 
     @property
     def round(self) -> int:
         """The round now being played, from 1."""
-        return len(self._history) + 1
+        return self._round
 
     @property
     def policy(self) -> Floats:
@@ -135,7 +147,10 @@ class Player:
         else:
             opponent = None
         self._check_units(float(reward))
-        self._tell(self._action, -1 if opponent is None else int(opponent), float(reward))
+        shown = None if opponent is None else np.array([int(opponent)])
+        self._seated.observe(self._round, 0, np.array([self._action]), shown, np.array([float(reward)]))
+        self._round += 1
+        self._action = self._policy = None
 
     def _check_units(self, reward: float) -> None:
         """Warn, once, of a reward so far outside the payoff range that the two seem to have different units."""
@@ -149,121 +164,111 @@ class Player:
             stacklevel=3,
         )
 
-    def _tell(self, action: int, opponent: int, reward: float) -> None:
-        shown = None if opponent < 0 else np.array([opponent])
-        self._seated.observe(self.round, 0, np.array([action]), shown, np.array([reward]))
-        self._history.append((action, opponent, reward))
-        self._action = self._policy = None
-
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that is needed to continue: settings as JSON and the history as arrays, in one .npz file.
+        """Write all that is needed to continue, as JSON and arrays, in one .npz file.
 
-        A learner is a function of its settings, its seed and what it was told, so that is what is kept.
+        The file holds the attributes of the learner, so its size and the time do not depend on the rounds played. An
+        attribute that cannot be stored, such as an open file, is reported by its name.
 
         Args:
             path: of the file, which is replaced whole or not at all.
         """
-        settings = {
+        state = self._seated.state(self._seat_learner())
+        content = {
             "format": _FORMAT,
             "learner": str(self.learner),
-            "acted": self._action is not None,
+            "round": self._round,
+            "warned": self._warned,
+            "action": self._action,
+            "policy": None if self._policy is None else self._policy.tolist(),
             **{name: getattr(self, name) for name in _SETTINGS},
+            "state": state.tree,
         }
-        arrays: dict[str, Any] = {
-            "settings": np.frombuffer(json.dumps(settings).encode(), np.uint8),
-            "action": np.array([action for action, _, _ in self._history], np.int64),
-            "opponent": np.array([opponent for _, opponent, _ in self._history], np.int64),
-            "reward": np.array([reward for _, _, reward in self._history], np.float64),
-            "policy": self.policy,
-        }
+        arrays: dict[str, Any] = {f"memory-{number}": memory for number, memory in enumerate(state.memory)}
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, **arrays)
+        np.savez_compressed(buffer, settings=np.frombuffer(json.dumps(content).encode(), np.uint8), **arrays)
         write_whole(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Player:
-        """Continue where `save` stopped. What was observed is replayed, which takes a moment per round.
+        """Continue where `save` stopped.
 
-        On the same kind of processor the player is the same to the last bit. On another one, the last bits of exp and
-        log may differ, and so may those of its policies.
-
-        Pass a learner of your own as `learner`: no Python file that the saved player names is run, at any depth of its
-        learner's spec.
+        Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
+        learner's spec. Files of coebl 0.1, which hold the history, are replayed.
 
         Args:
             path: of a file that `save` wrote.
             learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
         """
-        saved = _read(path)
-        name = saved.settings["learner"]
+        content, arrays = _read(path)
+        name = content["learner"]
         if learner is None and (split_spec(name).name not in LEARNERS or files_in(name)):
             raise InputError(f"{path} holds {shorten(name)}, which is not built in; pass an equal learner as learner=.")
         if learner is not None:
             learner = parse_learner(learner)
             if without_folder(str(learner)) != without_folder(name):
                 raise InputError(f"{path} holds {shorten(name)}, and learner is {learner}; pass an equal one.")
-        player = cls(learner or name, **{key: saved.settings[key] for key in _SETTINGS})
-        for action, _, _ in saved.history:
-            check_whole(f"{path}: a saved action", action, 0, player.actions - 1)
-        player._replay(saved.history)
-        player._check_policy(saved.policy, str(path))
-        if saved.settings["acted"]:
-            player.act()
+        player = cls(learner or name, **{key: content[key] for key in _SETTINGS})
+        if content["format"] == 1:
+            player._replay(str(path), content["acted"], arrays)
+            return player
+        try:
+            player._restore(content, [arrays[f"memory-{number}"] for number in range(len(arrays))])
+        except (KeyError, TypeError, ValueError, StateError) as error:
+            raise InputError(
+                f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
+            ) from None
         return player
 
-    def _replay(self, history: Iterable[_Told]) -> None:
-        """Repeat what a player of the same settings was told."""
-        for action, opponent, reward in history:
-            self.act()  # what it draws does not count: the action that was played does
-            self._action = action
-            self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
+    def _restore(self, content: Mapping[str, Any], memory: list[NDArray[Any]]) -> None:
+        """Continue from what an equal player saved."""
+        self._round, self._warned = check_whole("round", content["round"], 1), bool(content["warned"])
+        if content["policy"] is not None:
+            self._policy = np.array(content["policy"], np.float64).reshape(self.actions)
+        if content["action"] is not None:
+            self._action = check_whole("action", content["action"], 0, self.actions - 1)
+        self._sit_down(State(content["state"], memory))
 
-    def _check_policy(self, policy: Floats, source: str) -> None:
-        """Reject a player whose policy is not the one that was stored."""
+    def _replay(self, path: str, acted: bool, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Repeat the history of a player of the same settings."""
+        history = (arrays[name].tolist() for name in ("action", "opponent", "reward"))
+        for action, opponent, reward in zip(*history, strict=True):
+            self.act()  # what it draws does not count: the action that was played does
+            self._action = check_whole(f"{path}: a saved action", action, 0, self.actions - 1)
+            self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
+        policy = arrays["policy"]
         if policy.shape != self.policy.shape or not np.allclose(self.policy, policy, atol=_TOLERANCE):
-            raise InputError(f"{source} was saved by a version of coebl that plays differently; use that version.")
+            raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
+        if acted:
+            self.act()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle and copy keep: all but the learner's state, which follows from what it was told."""
-        return {name: value for name, value in vars(self).items() if name != "_seated"}
+        """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""
+        return vars(self) | {"_seated": self._seated.state(self._seat_learner())}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.reset()
-        self._replay(state["_history"])
-        if state["_policy"] is not None:
-            self._check_policy(state["_policy"], repr(self))
-        if state["_action"] is not None:
-            self.act()
-            self._action = state["_action"]
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        vars(self).update(attributes)
+        self._sit_down(attributes["_seated"])
 
     def __repr__(self) -> str:
         return f"<Player {self.learner}, {self.actions} x {self.opponent_actions}, round {self.round}>"
 
 
-class _Saved(NamedTuple):
-    """A player as it was saved."""
-
-    settings: dict[str, Any]
-    history: list[_Told]
-    policy: Floats  # of the round that is next: (actions,)
-
-
-def _read(path: str | os.PathLike[str]) -> _Saved:
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the settings of a saved player, and its arrays."""
     try:
         with np.load(io.BytesIO(read_whole(path, None)), allow_pickle=False) as stored:
-            settings = json.loads(stored["settings"].tobytes())
-            history = zip(*(stored[name].tolist() for name in ("action", "opponent", "reward")), strict=True)
-            saved = _Saved(settings, list(history), np.asarray(stored["policy"], np.float64))
-        settings["payoff_range"] = tuple(settings["payoff_range"])
-        if not isinstance(settings["learner"], str) or not isinstance(settings["seed"], int):
+            arrays = dict(stored)
+        content = json.loads(arrays.pop("settings").tobytes())
+        content["payoff_range"] = tuple(content["payoff_range"])
+        if not isinstance(content["learner"], str) or not isinstance(content["seed"], int):
             raise TypeError
-        if missing := {*_SETTINGS, "acted", "format"} - settings.keys():
+        if missing := {*_SETTINGS, "format"} - content.keys():
             raise KeyError(missing)
     except FileNotFoundError:
         raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
     except Exception:  # a damaged archive raises anything: zlib's errors, RecursionError, MemoryError, ...
         raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
-    if settings["format"] != _FORMAT:
-        raise InputError(f"{path} has another format than {_FORMAT}; load it with the coebl that wrote it.")
-    return saved
+    if content["format"] not in (1, _FORMAT):
+        raise InputError(f"{path} has another format than 1 or {_FORMAT}; load it with the coebl that wrote it.")
+    return content, arrays

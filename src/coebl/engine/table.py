@@ -14,6 +14,7 @@ from coebl.backend.streams import NATURE, actions_key, fill_uniform, learner_key
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, where
 from coebl.engine.match import Match
+from coebl.engine.state import State, pack, unpack
 from coebl.games.spaces import Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
@@ -80,56 +81,57 @@ class Seated:
     """A learner in its seat, with its streams, its clock, and a block of what it played.
 
     Args:
-        learner: who sits there.
+        learner: the learner, which is not changed: a copy of it is seated.
+        seat: its seat, from `build_seat`.
         seeds: one per run.
-        space: of its actions.
-        opponent_actions: how many the opponent has.
-        horizon: the number of rounds, or None.
-        payoff_range: of its payoffs.
-        number: of the seat.
-        name: of the seat, for messages.
-        payoff: the true payoffs in own view, if they are known.
-        backend: where its arrays live.
+        space: the space of its actions.
+        number: the number of the seat.
+        name: the name of the seat, for messages.
+        payoff: the true payoffs from its point of view, if they are known.
     """
 
     def __init__(
         self,
         learner: Learner,
+        seat: Seat,
         seeds: Sequence[int],
         space: Space,
-        opponent_actions: int,
-        horizon: int | None,
-        payoff_range: tuple[float, float],
         *,
         number: int = 0,
         name: str = "row",
         payoff: Floats | None = None,
-        backend: Backend = CPU,
     ) -> None:
         self.name = name
         self.seeds = seeds
         self.learner = learner
-        self.shape = len(seeds), space.width  # of its policies
+        self.seat = seat
+        self.shape = seat.runs, space.width  # of its policies
         self.seconds = 0.0  # that its learner has taken
-        self._space, self._backend = space, backend
+        self._space, self._backend = space, seat.backend
         self._against = None  # (opponent's actions, actions), what each action earns, for a learner that sees payoffs
         if payoff is not None and "payoffs" in learner.sees:
-            self._against = backend.arrays.asarray(payoff).T
-        self._draws = backend.stream(seeds, actions_key(number), "uniform", fill_uniform, _AHEAD)
-        seat = build_seat(
-            learner,
-            seeds,
-            (space.width, opponent_actions),
-            horizon,
-            payoff_range,
-            number=number,
-            payoff=payoff,
-            backend=backend,
-        )
+            self._against = seat.backend.arrays.asarray(payoff).T
+        self._draws = seat.backend.stream(seeds, actions_key(number), "uniform", fill_uniform, _AHEAD)
         try:
             self.learner = learner.seated(seat)
         except (Exception, SystemExit) as error:
             self._blame(error, "before the first round")
+
+    def state(self, fresh: Seated) -> State:
+        """Describe the learner and its random numbers.
+
+        Args:
+            fresh: the same learner in an equal seat, before the first round.
+        """
+        return pack(self._parts, fresh._parts, self.seat, type(self.learner))
+
+    def restore(self, state: State) -> None:
+        """Continue, before the first round, from the state of an equal learner in an equal seat."""
+        unpack(state, self._parts, self.seat, type(self.learner))
+
+    @property
+    def _parts(self) -> dict[str, object]:
+        return {type(self.learner).__name__: self.learner, "seat.random": self.seat.random, "draws": self._draws}
 
     def begin_block(self, rounds: int) -> None:
         """Make room for what is played in the next rounds."""
@@ -233,20 +235,22 @@ class Table:
 
     def _seated(self, number: int) -> Seated:
         """Seat a player. Its opponent has the joint actions of all the others."""
-        game = self.match.game
+        game, learner = self.match.game, self.match.players[number]
         view = getattr(game, "own_view", None)
-        return Seated(
-            self.match.players[number],
+        payoff = None if view is None else view(game.seats[number]).payoff
+        shape = self._widths[number], prod(self._widths[other] for other in self._others[number])
+        seat = build_seat(
+            learner,
             self.seeds,
-            game.spaces[number],
-            prod(self._widths[other] for other in self._others[number]),
+            shape,
             self.match.rounds,
             game.ranges[number],
             number=number,
-            name=game.seats[number],
-            payoff=None if view is None else view(game.seats[number]).payoff,
+            payoff=payoff,
             backend=self.backend,
         )
+        space, name = game.spaces[number], game.seats[number]
+        return Seated(learner, seat, self.seeds, space, number=number, name=name, payoff=payoff)
 
     @property
     def seconds(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import random as python_random
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
-from coebl.engine import Match, simulate
+from coebl.engine import Match, Player, simulate
 from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.games.game import SEATS, SeatName
@@ -52,6 +53,8 @@ def _points(learner: Learner) -> Points:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
     yield "leaves the global random state alone", lambda: _global_state(learner)
     yield "pickles", lambda: _pickles(learner)
+    if set(learner.sees) <= {"opponent"}:
+        yield "a saved player continues to the last bit", lambda: _saved(learner)
 
 
 def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
@@ -167,3 +170,23 @@ def _global_state(learner: Learner) -> str | None:
 def _pickles(learner: Learner) -> str | None:
     again = pickle.loads(pickle.dumps(learner))
     return None if again == learner else f"it comes back from pickle as {shorten(again)}"
+
+
+def _saved(learner: Learner) -> str | None:
+    _need_own_numbers(learner)
+    for payoff in list(_games(learner, "row", 20).values())[:1]:
+        player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=20)
+        _contest(player, payoff)
+        copied = copy.deepcopy(player)
+        if _contest(player, payoff) != _contest(copied, payoff):
+            return "it plays differently if the player was saved before; keep all its state in attributes"
+    return None
+
+
+def _contest(player: Player, payoff: Floats) -> list[bytes]:
+    """Play ten rounds; return the policies."""
+    policies = []
+    for opponent in np.arange(10) % payoff.shape[1]:
+        policies.append(player.policy.tobytes())
+        player.observe(reward=payoff[player.act(), opponent], opponent=opponent)
+    return policies

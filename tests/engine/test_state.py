@@ -1,0 +1,348 @@
+"""The state of a learner as a value: what is saved, what comes back, what cannot be saved."""
+
+import copy
+import json
+import pickle
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from coebl.core.errors import InputError
+from coebl.engine import Player
+from coebl.learners import LEARNERS, Learner, parse_learner
+from coebl.learners.coebl import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
+
+ROUNDS = 30
+
+
+def play(player, rounds, size=3):
+    """Play rounds whose rewards follow from their numbers; return the actions."""
+    actions = []
+    for _ in range(rounds):
+        random = np.random.default_rng(player.round)
+        actions.append(player.act())
+        player.observe(reward=float(random.normal()), opponent=int(random.integers(size)))
+    return actions
+
+
+def reloaded(player, tmp_path, learner=None):
+    player.save(tmp_path / "player.npz")
+    return Player.load(tmp_path / "player.npz", learner)
+
+
+def check_continues(player, tmp_path, learner=None, size=3):
+    """Check that reloading and copying in any moment of a round changes nothing that is played later."""
+    for moment in ("before", "policy", "act"):
+        play(player, ROUNDS, size)
+        if moment == "policy":
+            assert player.policy.sum() == pytest.approx(1)
+        if moment == "act":
+            player.act()
+        others = [reloaded(player, tmp_path, learner), copy.deepcopy(player)]
+        assert [other.round for other in others] == [player.round] * 2
+        expected = play(player, ROUNDS, size)
+        for other in others:
+            assert play(other, ROUNDS, size) == expected
+            assert other.policy.tobytes() == player.policy.tobytes()
+
+
+def playable():
+    for entry in LEARNERS:
+        learner = parse_learner(entry.factory.example or entry.name)
+        if {"payoffs", "game", "policy"}.isdisjoint(learner.sees):
+            yield str(learner).replace("0.5/0.5", "0.5/0.2/0.3").replace("1/0", "1/0/0")
+    for field, operators in {
+        "mutation": MUTATIONS,
+        "selection": SELECTIONS,
+        "recombination": RECOMBINATIONS,
+        "population": POPULATIONS,
+    }.items():
+        for entry in operators:
+            yield f"coebl:{field}={entry.name}"
+
+
+@pytest.mark.filterwarnings("ignore:reward is")
+@pytest.mark.parametrize("spec", [*playable(), "ucb:ties=random", "kin:optimism=proven"])
+def test_every_learner_continues_to_the_last_bit(spec, tmp_path):
+    check_continues(Player(spec, 3, 3, horizon=500, seed=5), tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:reward is")
+@pytest.mark.parametrize("size", [24, 60])
+@pytest.mark.parametrize("spec", ["ucb", "ucb:ties=random", "explore-then-commit:visits=1"])
+def test_the_memory_of_the_solver_is_saved(spec, size, tmp_path):
+    """The kernel for large games keeps a tableau from round to round, in single precision in the larger one."""
+    check_continues(Player(spec, size, size, horizon=500, seed=5), tmp_path, size=size)
+
+
+class Pair(NamedTuple):
+    left: np.ndarray
+    right: "Memory"
+
+
+class Memory:
+    """A custom object."""
+
+    def __init__(self, size):
+        self.total = np.zeros(size)
+        self.half = self.total[: size // 2]  # the same memory
+        self.back = self.total[::-1]
+
+    @cached_property
+    def table(self):
+        return np.arange(6.0).reshape(2, 3).T.copy("K")
+
+
+@dataclass(slots=True)
+class Slotted:
+    count: int
+    owner: object
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    count: int
+
+
+class Mode(Enum):
+    SLOW = 1
+    FAST = 2
+
+
+def halve(array, by=2):
+    return array / by
+
+
+@dataclass
+class Custom(Learner):
+    """Uses everything that can be stored."""
+
+    scale: float = 1.0
+
+    def start(self, seat):
+        self.seat = seat
+        self.memory = Memory(seat.actions)
+        self.again = self.memory  # shared
+        self.memory.owner = self  # a cycle
+        self.items = [1, 2.5, "three", None, True, (4, 5), {"six": 6, 7: [8]}, np.float32(9.5), np.int64(10)]
+        self.items.append(self.items)
+        self.rule = partial(halve, by=3)
+        self.step = self.explore
+        self.mode = Mode.SLOW
+        self.slotted = Slotted(0, self)
+        self.frozen = Frozen(1)
+        self.generator = np.random.default_rng(3)
+        self.words = np.array(["a", "bc"])
+        self.transposed = np.zeros((2, 3, 4)).transpose(2, 0, 1).copy("K")
+        self.empty = np.empty((0, 3))
+        self.infinite = [np.inf, -np.inf]
+        self.gone = 1
+
+    def explore(self, t):
+        if t == 5:
+            self.step = self.exploit
+            self.pair = Pair(np.ones(2), self.memory)
+            del self.gone
+        return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+    def exploit(self, t):
+        score = self.rule(self.memory.total) + self.seat.random.normal(self.seat.actions)[0] * self.scale
+        self.memory.table[:] += self.generator.normal()
+        shares = np.exp(score - score.max())
+        return (shares / shares.sum())[None] + 0 * self.transposed.sum()
+
+    def policy(self, t):
+        return self.step(t)
+
+    def observe(self, t, seen):
+        self.memory.total[seen.action] += seen.reward
+        self.again.half += 0.1
+        self.memory.back[0] += self.memory.table.sum()
+        self.slotted.count += 1
+        self.transposed += seen.reward
+
+
+@pytest.mark.filterwarnings("ignore:reward is")
+def test_a_custom_learner_continues_to_the_last_bit(tmp_path):
+    player = Player(Custom(), 3, seed=5)
+    check_continues(player, tmp_path, Custom())
+    for other in (reloaded(player, tmp_path, Custom()), pickle.loads(pickle.dumps(player))):
+        learner, original = other._seated.learner, player._seated.learner
+        assert learner.again is learner.memory is learner.pair.right
+        assert learner.memory.owner is learner is learner.slotted.owner
+        assert learner.items[-1] is learner.items
+        assert str(learner.items[:-1]) == str(original.items[:-1])
+        assert [type(item) for item in learner.items] == [type(item) for item in original.items]
+        assert np.shares_memory(learner.memory.half, learner.memory.total)
+        assert not np.shares_memory(learner.memory.total, original.memory.total)
+        assert learner.transposed.strides == original.transposed.strides
+        assert learner.memory.table.strides == original.memory.table.strides
+        assert learner.memory.back.strides == (-8,)
+        assert learner.mode is Mode.SLOW
+        assert learner.frozen == Frozen(1)
+        assert learner.seat is other._seated.seat
+        assert learner.words.tolist() == ["a", "bc"]
+        assert learner.empty.shape == (0, 3)
+        assert learner.infinite == original.infinite
+        assert not hasattr(learner, "gone")
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        lambda: lambda t: t,
+        threading.Lock,
+        lambda: sys.__stderr__,
+        lambda: deque([1]),
+        lambda: {1, 2},
+        lambda: np.array([object()]),
+        lambda: np.ma.array([1.0]),
+        lambda: (t for t in [1]),
+        lambda: time.localtime(),
+        lambda: Mode.FAST if Mode.SLOW else None,
+    ],
+)
+@pytest.mark.parametrize("where", ["attribute", "inside"])
+def test_what_cannot_be_stored_is_named(thing, where, tmp_path):
+    class Keeper(Learner):
+        def start(self, seat):
+            self.seat, self.kept = seat, {"deep": [0]}
+
+        def policy(self, t):
+            value = thing()
+            if where == "attribute":
+                self.kept = value
+            else:
+                self.kept["deep"][0] = value
+            return self.seat.full(1 / self.seat.actions, self.seat.actions)
+
+    player = Player(Keeper(), 2)
+    player.act()
+    name = "Keeper.kept" if where == "attribute" else r"Keeper.kept\['deep'\]\[0\]"
+    for way in (lambda: player.save(tmp_path / "player.npz"), lambda: copy.copy(player), lambda: pickle.dumps(player)):
+        with pytest.raises(InputError, match=rf"^{name} is .*, which cannot be stored; accepted: arrays, [^\n]*$"):
+            way()
+    assert not (tmp_path / "player.npz").exists()
+    player.observe(reward=1.0)  # and it plays on
+
+
+def test_a_cycle_through_a_tuple_is_named(tmp_path):
+    class Keeper(Custom):
+        def start(self, seat):
+            super().start(seat)
+            self.kept = ([],)
+            self.kept[0].append(self.kept)
+
+    with pytest.raises(InputError, match=r"^Keeper.kept\[0\]\[0\] is .* cannot be stored"):
+        Player(Keeper(), 2).save(tmp_path / "player.npz")
+
+
+def test_nesting_that_is_too_deep_is_named(tmp_path):
+    class Keeper(Custom):
+        def start(self, seat):
+            super().start(seat)
+            self.kept = []
+            for _ in range(100_000):
+                self.kept = [self.kept]
+
+    with pytest.raises(InputError, match=r"^Keeper has attributes nested too deeply"):
+        Player(Keeper(), 2).save(tmp_path / "player.npz")
+
+
+@pytest.mark.parametrize("spec", ["exp3", "coebl", "kin", "gp-mw"])
+def test_the_file_does_not_grow_with_the_rounds(spec, tmp_path):
+    player = Player(spec, 3, 3, horizon=2000, seed=1, payoff_range=(-9, 9))
+    play(player, 10)
+    player.save(tmp_path / "early.npz")
+    play(player, 1000)
+    player.save(tmp_path / "late.npz")
+    early, late = ((tmp_path / name).stat().st_size for name in ("early.npz", "late.npz"))
+    assert late < 1.1 * early + 500
+    assert len(pickle.dumps(player)) < 2 * early + 100_000
+
+
+def altered(tmp_path, player, change):
+    """Save a player, and change the settings in its file."""
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz") as stored:
+        arrays = dict(stored)
+    content = json.loads(arrays["settings"].tobytes())
+    change(content)
+    np.savez(tmp_path / "other.npz", **{**arrays, "settings": np.frombuffer(json.dumps(content).encode(), np.uint8)})
+    return tmp_path / "other.npz"
+
+
+def attributes(content):
+    return next(iter(content["state"].values()))[3]
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["object", "os:_Environ", [], {}],
+        ["object", "coebl.core.files:Path", [], {}],
+        ["object", "coebl.learners.nowhere:Thing", [], {}],
+        ["object", "coebl.learners.base:np.ndarray", [[2]], {}],
+        ["method", "__reduce__", ["again", 0]],
+        ["method", "backend", ["again", 0]],
+        ["partial", ["function", "os:system"], ["tuple", "true"], ["dict", [], []]],
+        ["function", "os:system"],
+        ["same"],
+        ["again", 10_000],
+        ["array", "O", [1], [8], 0, 0, 0],
+        ["array", "<f8", [10_000], [8], 0, 0, 0],
+        ["array", "<f8", [2], [8], 99, 0, 0],
+        ["array", "<f8", [1], [8], 0, 0, -8],
+        ["generator", "BitGenerator", {}],
+        ["generator", "SFC64", 3],
+        ["tuple", ["again", 9]],
+        ["unheard"],
+        [],
+        [[]],
+    ],
+)
+def test_a_hostile_file_is_rejected_in_one_line(node, tmp_path):
+    """Nothing that it names is imported or called."""
+    before = set(sys.modules)
+
+    def change(content):
+        attributes(content)["hostile"] = node
+
+    with pytest.raises(InputError, match=r"^[^\n]*(is damaged, or was saved by another version)[^\n]*\.$"):
+        Player.load(altered(tmp_path, Player("exp3", 2), change))
+    assert set(sys.modules) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content.pop("state"),
+        lambda content: content.update(state=3),
+        lambda content: content.update(state={}),
+        lambda content: content.update(round=0),
+        lambda content: content.update(round="x"),
+        lambda content: content.pop("round"),
+        lambda content: content.update(action=2),
+        lambda content: content.update(action="x"),
+        lambda content: content.update(policy=[1.0]),
+        lambda content: content.update(policy="x"),
+        lambda content: attributes(content).pop("score"),
+        lambda content: content["state"].update(Exp3=["list"]),
+    ],
+)
+def test_a_damaged_file_is_rejected_in_one_line(change, tmp_path):
+    with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*\.$"):
+        Player.load(altered(tmp_path, Player("exp3", 2), change))
+
+
+def test_a_later_format_is_rejected(tmp_path):
+    with pytest.raises(InputError, match="has another format than 1 or 2; load it with the coebl that wrote it"):
+        Player.load(altered(tmp_path, Player("exp3", 2), lambda content: content.update(format=3)))
