@@ -115,8 +115,12 @@ def cupy(monkeypatch):
     fake.cuda = SimpleNamespace(
         Device=lambda: SimpleNamespace(compute_capability="90"),
         runtime=SimpleNamespace(
-            CUDARuntimeError=RuntimeError, getDeviceCount=lambda: 1, memGetInfo=lambda: (6_400_000, 0)
+            CUDARuntimeError=RuntimeError,
+            getDeviceCount=lambda: 1,
+            memGetInfo=lambda: (6_400_000, 0),
+            runtimeGetVersion=lambda: 13020,
         ),
+        nvrtc=SimpleNamespace(getVersion=lambda: (13, 2)),
     )
     fake._core = SimpleNamespace(
         **{
