@@ -139,8 +139,8 @@ def test_labels() -> None:
     [
         (["a"], "row_labels has 1 labels; accepted: 2, one per action."),
         (["a", "a"], "row_labels has 'a' twice; accepted: labels that all differ."),
-        (["a", 1], "row_labels is ['a', 1]; accepted: a list of 2 texts."),
-        ("ab", "row_labels is 'ab'; accepted: a list of 2 texts."),
+        (["a", 1], "row_labels is ['a', 1]; accepted: a list of 2 strings."),
+        ("ab", "row_labels is 'ab'; accepted: a list of 2 strings."),
     ],
 )
 def test_bad_labels_are_refused(labels: Any, message: str) -> None:

@@ -86,9 +86,9 @@ def test_openspiel_constant_sum_game_keeps_the_row_players_payoffs(pyspiel: Any)
     [
         (
             "matrix_pd",
-            "the OpenSpiel game 'matrix_pd': the game is not constant-sum: in row 0, column 0 the payoffs add up",
+            "the OpenSpiel game 'matrix_pd' is not constant-sum: in row 0, column 0 the payoffs add up",
         ),
-        ("tiny_hanabi", "the OpenSpiel game 'tiny_hanabi': the game is not constant-sum"),
+        ("tiny_hanabi", "the OpenSpiel game 'tiny_hanabi' is not constant-sum"),
         ("matching_pennies_3p", "the OpenSpiel game 'matching_pennies_3p' has 3 players; accepted: two."),
         (
             "leduc_poker",
@@ -137,7 +137,7 @@ def test_nashpy_game_does_not_share_our_payoffs(nashpy: Any) -> None:
 def test_nashpy_game_of_one_matrix_and_of_constant_sum(nashpy: Any) -> None:
     assert Game.from_nashpy(nashpy.Game([[1, 2, 3]])) == Game([[1, 2, 3]])
     assert Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 2]])) == Game([[1, 2, 3]])
-    with pytest.raises(InputError, match=r"the Nashpy game: the game is not constant-sum: .* row 0, column 2 to 6"):
+    with pytest.raises(InputError, match=r"the Nashpy game is not constant-sum: .* row 0, column 2 to 6"):
         Game.from_nashpy(nashpy.Game([[1, 2, 3]], [[4, 3, 3]]))
 
 

@@ -11,7 +11,7 @@
 
 from coebl.games import catalogue, random_games  # each registers its games; the classics come first
 from coebl.games.game import AnyGame, Game
-from coebl.games.io.files import SUFFIXES, read_game, write_game
+from coebl.games.game_files import SUFFIXES, read_game, write_game
 from coebl.games.noise import NOISES, Noise, parse_noise
 from coebl.games.registry import GAMES, parse_game
 from coebl.games.spaces import Indices, Space

@@ -1,11 +1,14 @@
-"""All extreme equilibria of a small game, by trying every square part of its matrix (Shapley and Snow 1950).
+"""The equilibria of a game: whether there is only one, and all extreme ones of a small game.
 
-The optimal strategies of a player form a polytope, and its corners are the extreme ones. Each corner x is the only
-solution of equations that some square part of the payoffs gives, rows I and as many columns J:
+Uniqueness is decided by linear programming, for each player separately.
+
+The extreme equilibria are found by trying every square part of the matrix (Shapley and Snow 1950). The optimal
+strategies of a player form a polytope, and its corners are the extreme ones. Each corner x is the only solution of
+equations that some square part of the payoffs gives, rows I and as many columns J:
 
     x uses no rows but I,  x earns the same against every column of J,  the entries of x add up to 1.
 
-So every pair (I, J) is tried, and what it gives is kept if it is a strategy that earns the value against the columns of
+So every pair (I, J) is tried, and its solution is kept if it is a strategy that earns the value against the columns of
 J, and no less against the others.
 """
 
@@ -13,9 +16,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -28,12 +31,13 @@ if TYPE_CHECKING:
 _MOST_PARTS = 200_000  # square parts of the matrix: all those of a 10 x 10 game; a second or two
 _TOLERANCE = 1e-9  # of probabilities, and of payoffs relative to their range
 _SAME = 1e-6  # corners that are closer than this are one
+_SURELY_ZERO, _SURELY_NOT = 1e-9, 1e-6  # between these, rounding leaves no verdict on uniqueness
 _WORST_CONDITION = 1e9  # beyond it, a part's equations have no reliable solution; the same corner has better parts
 
 
 @dataclass(frozen=True, eq=False)
 class Equilibria:
-    """The extreme equilibria: each row strategy with each column strategy. Mixtures of them are all the others."""
+    """The extreme equilibria: each row strategy with each column strategy. All others are mixtures of them."""
 
     value: float
     row: Floats  # (row strategies, m)
@@ -47,52 +51,48 @@ class Equilibria:
 
 
 def extreme_equilibria(game: Game) -> Equilibria:
-    """All extreme equilibria of a game, or an `InputError` if it is too large for that.
+    """Return all extreme equilibria of a game; an `InputError` if it is too large for that.
 
     Ties count up to 1e-9 of the payoff range, as payoffs such as 1/3 are rounded.
     """
-    low, spread = float(game.payoff.min()), float(np.ptp(game.payoff)) or 1.0
-    payoff = (game.payoff - low) / spread
-    value = (game.value - low) / spread
-    _check_size(game, payoff, value)
-    return Equilibria(
-        value=game.value,
-        row=_corners(payoff, value, _useful(payoff @ game.solution.column, value)),
-        column=_corners(1 - payoff.T, 1 - value, _useful(1 - game.solution.row @ payoff, 1 - value)),
-    )
-
-
-def _useful(earned: Floats, value: float) -> Ints:
-    """The actions that some optimal strategy may use: those that earn the value against an optimal opponent."""
-    return np.flatnonzero(earned >= value - _SAME)
-
-
-def _check_size(game: Game, payoff: Floats, value: float) -> None:
+    payoff, value = _scaled(game)
+    rows = _useful(payoff @ game.solution.column, value)
+    columns = _useful(1 - game.solution.row @ payoff, 1 - value)
     m, n = game.shape
-    rows = len(_useful(payoff @ game.solution.column, value))
-    columns = len(_useful(1 - game.solution.row @ payoff, 1 - value))
-    parts = math.comb(rows + n, n) + math.comb(columns + m, m)  # Vandermonde: the sum of C(rows, k) C(n, k)
+    parts = math.comb(len(rows) + n, n) + math.comb(len(columns) + m, m)  # Vandermonde: the sum of C(rows, k) C(n, k)
     if parts > 2 * _MOST_PARTS:
         raise InputError(
             f"{game.name} has {m} x {n} actions, too many for all equilibria; accepted: about 10 x 10 actions that are "
             "not dominated. Take game.solution, which is one of them, or leave out actions."
         )
+    return Equilibria(game.value, _corners(payoff, value, rows), _corners(1 - payoff.T, 1 - value, columns))
+
+
+def _scaled(game: Game) -> tuple[Floats, float]:
+    """Return the payoffs and the value, with the payoffs between 0 and 1."""
+    low, spread = float(game.payoff.min()), float(np.ptp(game.payoff)) or 1.0
+    return (game.payoff - low) / spread, (game.value - low) / spread
+
+
+def _useful(earned: Floats, value: float) -> Ints:
+    """Return the actions that some optimal strategy may use: those that earn the value against an optimal opponent."""
+    return np.flatnonzero(earned >= value - _SAME)
 
 
 def _corners(payoff: Floats, value: float, useful: Ints) -> Floats:
-    """The corners of the maximising player's optimal strategies: (corners, m)."""
+    """Return the corners of the maximising player's optimal strategies: (corners, m)."""
     m, n = payoff.shape
-    found = [np.empty((0, m))]
+    corners = [np.empty((0, m))]
     for size in range(1, min(len(useful), n) + 1):
         rows = useful[np.array(list(itertools.combinations(range(len(useful)), size)))]
         columns = np.array(list(itertools.combinations(range(n), size)))
         for used in rows:
-            found.append(_solve_parts(payoff, value, used, columns))
-    return _distinct(np.concatenate(found))
+            corners.append(_solve_parts(payoff, value, used, columns))
+    return _distinct(np.concatenate(corners))
 
 
 def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Floats:
-    """The optimal strategies on these rows that any of these sets of columns, (sets, k), determines: (found, m)."""
+    """Return the optimal strategies on these rows that sets of columns, (sets, k), determine: (strategies, m)."""
     sets, size = columns.shape
     system = np.zeros((sets, size + 1, size + 1))  # of the probabilities and the value
     system[:, :size, :size] = payoff[used][:, columns].transpose(1, 2, 0)
@@ -112,10 +112,79 @@ def _solve_parts(payoff: Floats, value: float, used: Ints, columns: Ints) -> Flo
 
 
 def _distinct(strategies: Floats) -> Floats:
-    """Each strategy once, those that lean to the first actions first."""
+    """Return each strategy once, those that lean to the first actions first."""
     ordered = strategies[np.lexsort(-strategies.T.round(6)[::-1])]
     kept: list[Floats] = []
     for strategy in ordered:
         if all(np.abs(strategy - other).max() > _SAME for other in kept):
             kept.append(strategy)
     return np.array(kept)
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """A verdict on whether an equilibrium is the only one, and its reason in words."""
+
+    answer: Literal["yes", "no", "unknown"]
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.answer}: {self.reason}"
+
+
+def uniqueness(game: Game) -> Uniqueness:
+    """Decide whether both players' optimal strategies are unique."""
+    payoff, value = _scaled(game)
+    verdicts = {
+        "row": _is_only_one(payoff, value, game.solution.row, game.row_labels),
+        "column": _is_only_one(1 - payoff.T, 1 - value, game.solution.column, game.column_labels),
+    }
+    for answer in ("no", "unknown"):
+        for player, (verdict, reason) in verdicts.items():
+            if verdict == answer:
+                return Uniqueness(answer, f"the {player} player {reason}")
+    return Uniqueness("yes", "neither player can leave the equilibrium without losing")
+
+
+def _is_only_one(payoff: Floats, value: float, x: Floats, labels: Sequence[str]) -> tuple[str, str]:
+    """Return the verdict on the maximising player's optimal strategy x, and its reason.
+
+    It is the only one unless some direction d leads to another: sum(d) = 0, d_i >= 0 where x_i = 0, and
+    (payoff' d)_j >= 0 where (payoff' x)_j = value. A linear program looks for a d that makes any of these
+    inequalities strict. If there is none, they are equations, and d = 0 is the only answer if they have full rank.
+    """
+    from scipy.optimize import linprog
+
+    earned = payoff.T @ x - value
+    if _ambiguous(x) or _ambiguous(earned):
+        return "unknown", "has probabilities or payoffs too close to zero to tell from rounding"
+    used, tight = x > _SURELY_ZERO, earned <= _SURELY_ZERO
+    binding = payoff[:, tight].T
+    result = linprog(
+        c=-((~used).astype(float) + binding.sum(axis=0)),
+        A_ub=-binding,
+        b_ub=np.zeros(len(binding)),
+        A_eq=np.ones((1, len(x))),
+        b_eq=[0.0],
+        bounds=[(-1.0, 1.0) if is_used else (0.0, 1.0) for is_used in used],
+        method="highs",
+    )
+    if result.x is None or result.fun is None:
+        return "unknown", f"left a linear program unsolved: {result.message}"
+    if -result.fun > _SURELY_NOT:
+        action = labels[int(np.argmax(np.abs(result.x)))]
+        return "no", f"can change the probability of action {action} and still earn the value"
+    if -result.fun > _SURELY_ZERO:
+        return "unknown", "has another optimal strategy only within rounding"
+    equations = np.vstack([binding[:, used], np.ones(int(used.sum()))])
+    singular = np.linalg.svd(equations, compute_uv=False)
+    smallest = singular[-1] / singular[0] if len(singular) == used.sum() else 0.0
+    if smallest > _SURELY_NOT:
+        return "yes", "has one optimal strategy"
+    if smallest < _SURELY_ZERO:
+        return "no", "can shift probability between the actions it uses and still earn the value"
+    return "unknown", "has nearly dependent equations for its strategy"
+
+
+def _ambiguous(amounts: Floats) -> bool:
+    return bool(((amounts > _SURELY_ZERO) & (amounts < _SURELY_NOT)).any())

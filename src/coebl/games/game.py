@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats, Ints, check_payoff
 from coebl.core.errors import InputError, printable, shorten
+from coebl.games.interchange import Interchange
 from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
-    from coebl.games.equilibria import Equilibria
-    from coebl.games.uniqueness import Uniqueness
+    from coebl.games.equilibria import Equilibria, Uniqueness
     from coebl.solver import Solution
 
 SeatName = Literal["row", "column"]
@@ -70,7 +70,7 @@ class AnyGame(Protocol):
         """
 
 
-class Game:
+class Game(Interchange):
     """A two-player zero-sum game in matrix form.
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
@@ -149,7 +149,7 @@ class Game:
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
         """Whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
-        from coebl.games.uniqueness import uniqueness
+        from coebl.games.equilibria import uniqueness
 
         return uniqueness(self)
 
@@ -224,7 +224,7 @@ class Game:
         Args:
             path: of the file; its ending says what it holds.
         """
-        from coebl.games.io.files import read_game
+        from coebl.games.game_files import read_game
 
         return read_game(path)
 
@@ -234,60 +234,9 @@ class Game:
         Args:
             path: of the file; its ending says in which form it is written.
         """
-        from coebl.games.io.files import write_game
+        from coebl.games.game_files import write_game
 
         write_game(self, path)
-
-    @classmethod
-    def from_openspiel(cls, game: Any) -> Game:
-        """The game of a pyspiel game, or of the name of one such as "matrix_rps".
-
-        Args:
-            game: a pyspiel.Game of two players and constant sum, or a name that `pyspiel.load_game` takes.
-        """
-        from coebl.games.io.interchange import from_openspiel
-
-        return from_openspiel(game)
-
-    def to_openspiel(self) -> Any:
-        """The game as a pyspiel.MatrixGame."""
-        from coebl.games.io.interchange import to_openspiel
-
-        return to_openspiel(self)
-
-    @classmethod
-    def from_nashpy(cls, game: Any) -> Game:
-        """The game of a nashpy.Game.
-
-        Args:
-            game: a nashpy.Game of constant sum.
-        """
-        from coebl.games.io.interchange import from_nashpy
-
-        return from_nashpy(game)
-
-    def to_nashpy(self) -> Any:
-        """The game as a nashpy.Game."""
-        from coebl.games.io.interchange import to_nashpy
-
-        return to_nashpy(self)
-
-    @classmethod
-    def from_gambit(cls, game: Any) -> Game:
-        """The game of a pygambit.Game.
-
-        Args:
-            game: a pygambit.Game of two players and constant sum.
-        """
-        from coebl.games.io.interchange import from_gambit
-
-        return from_gambit(game)
-
-    def to_gambit(self) -> Any:
-        """The game as a pygambit.Game."""
-        from coebl.games.io.interchange import to_gambit
-
-        return to_gambit(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The payoffs, for NumPy's functions: a copy unless none is asked for, as the game's own are read-only."""
@@ -352,7 +301,7 @@ def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tu
         or not isinstance(labels, Sequence)
         or not all(isinstance(label, str) for label in labels)
     ):
-        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} texts.")
+        raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} strings.")
     if len(labels) != count:
         raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")
     if len(set(labels)) != count:

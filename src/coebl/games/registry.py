@@ -18,7 +18,7 @@ from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND, Registry
 from coebl.core.specs import split_spec, without_folder
 from coebl.games.game import Game
-from coebl.games.io.files import SUFFIXES, read_game
+from coebl.games.game_files import SUFFIXES, read_game
 from coebl.games.noise import Noise
 
 GameLike = str | os.PathLike[str] | Game | ArrayLike

@@ -17,7 +17,7 @@ from coebl.games import AnyGame
 from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
 
-_NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.uniqueness
+_NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.equilibria
 
 
 @METRICS.add("regret")

@@ -1,0 +1,243 @@
+"""Games in files: .csv, .npy, .json, and .nfg, which is Gambit's normal form.
+
+To add a format, write a function that returns the arguments of `Game` in a file's bytes, or raises an `InputError` that
+says where they are wrong, and one that returns the bytes of a file; and add both to `_FORMATS`.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.files import MOST_TEXT, read_whole, write_whole
+from coebl.core.specs import files_in
+from coebl.games.csv_format import csv_text, parse_csv
+from coebl.games.game import Game
+from coebl.games.nfg_format import nfg_text, parse_nfg
+
+_JSON = 'a list of rows, or an object such as {"payoff": [[1, -1], [-1, 1]]}'
+_JSON_KEYS: dict[str, tuple[type, str]] = {  # what each key may hold
+    "name": (str, "a string"),
+    "payoff": (list, "a list of rows such as [[1, -1], [-1, 1]]"),
+    "row_labels": (list, "a list of strings, one per row"),
+    "column_labels": (list, "a list of strings, one per column"),
+    "noise": (str, 'a noise such as "gaussian:sigma=0.5"'),
+    "payoff_range": (list, "two numbers, [low, high]"),
+}
+
+
+def read_game(path: str | os.PathLike[str]) -> Game:
+    """Read the game in a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
+
+    A CSV file holds the payoffs to the row player, with a header row or a first column of labels or without. Where
+    its first cell is empty, the first row and the first column are labels even if they look like numbers. An NFG file
+    has to be a constant-sum game of two players; the row player's payoffs are taken as they are.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "inspection.csv"
+    ...     _ = path.write_text(",comply,cheat\\ninspect,0,6\\nwait,2,-1\\n")
+    ...     read_game(path).row_labels
+    ('inspect', 'wait')
+    """
+    path = Path(path)
+    try:
+        if os.path.isdir(path):  # unlike Path.is_dir, it takes names that are too long
+            raise InputError("this is a folder; accepted: a file. Name one of the files in it.")
+        form = _format(path)
+        data = _bytes(path)
+        if not data.strip():
+            raise InputError(
+                "the file is empty; accepted: a payoff matrix. Write one, such as the lines 1,-1 and -1,1."
+            )
+        contents = form.parse(data)
+        return Game(contents.pop("payoff"), **{"name": path.stem, **contents})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def write_game(game: Game, path: str | os.PathLike[str]) -> None:
+    """Write a game to a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
+
+    The payoffs are read back to the last bit. JSON keeps all of the game; CSV and NFG keep the payoffs and the labels,
+    NFG the name too; NPY keeps the payoffs alone. An existing file is replaced completely or not at all.
+
+    Args:
+        game: the game to write.
+        path: of the file; its ending selects the format.
+
+    >>> import tempfile
+    >>> game = Game([[3, 0, 0.1], [1, 2, 1 / 3]], noise="laplace", payoff_range=(-5, 5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_game(game, Path(folder) / "example.json")
+    ...     read_game(Path(folder) / "example.json") == game
+    True
+    """
+    try:
+        data = _format(Path(path)).render(game)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    write_whole(path, data)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_whole(path, None if path.suffix.lower() == ".npy" else MOST_TEXT)
+    except FileNotFoundError:
+        siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = nearest(path.name, siblings)
+        raise InputError(f"there is no such file{hint} Check the name and the folder.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        if getattr(error, "errno", None) == errno.EFBIG:
+            raise InputError(f"{reason}; save the game as .npy, which has no limit.") from None
+        raise InputError(f"cannot be read ({reason}); accepted: a readable file.") from None
+
+
+def _decode(data: bytes) -> str:
+    """Return the text of a file in UTF-8, with or without a byte-order mark."""
+    try:
+        text = data.decode("utf-8-sig")
+        bad_byte = data.find(0)
+    except UnicodeDecodeError as error:
+        bad_byte = error.start
+    if bad_byte >= 0:
+        raise InputError(f"byte {bad_byte} is not text; accepted: text in UTF-8. Save the file as UTF-8.")
+    return text
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start]
+        raise InputError(f"a name or label holds {wrong!r}, which is not a character; replace it.") from None
+
+
+def _parse_npy(data: bytes) -> dict[str, Any]:
+    """Read a matrix that `numpy.save` wrote. Nothing is unpickled, so no code of the file runs."""
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, SyntaxError, TypeError, MemoryError, zipfile.BadZipFile, OSError) as error:
+        pickled = "pickle" in str(error)
+        reason = "it needs pickle, which can run code" if pickled else "it is not a complete .npy file"
+        raise InputError(
+            f"{reason}; accepted: a matrix of numbers written by numpy.save. Write it with that."
+        ) from None
+    if not isinstance(array, np.ndarray):
+        raise InputError("it is an archive of arrays; accepted: one matrix. Write that one with numpy.save.")
+    if array.dtype.kind not in "biuf":
+        raise InputError(
+            f"its entries are of type {array.dtype}; accepted: real numbers. Convert it with astype(float)."
+        )
+    return {"payoff": array}
+
+
+def _npy_bytes(game: Game) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, game.payoff, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _parse_json(text: str) -> dict[str, Any]:
+    """Read a list of rows, or an object with the arguments of `Game`."""
+    contents = _load_json(text)
+    if isinstance(contents, list):
+        contents = {"payoff": contents}
+    if not isinstance(contents, dict):
+        raise InputError(f"the file holds {shorten(contents)}; accepted: {_JSON}. Rewrite it that way.")
+    for key, value in contents.items():
+        if key not in _JSON_KEYS:
+            raise InputError(f"unknown key {key!r}{nearest(key, _JSON_KEYS)} Accepted: {', '.join(_JSON_KEYS)}.")
+        kind, accepted = _JSON_KEYS[key]
+        if value is not None and not isinstance(value, kind):
+            raise InputError(f"{key} is {shorten(value)}; accepted: {accepted}. Rewrite it that way.")
+    if contents.get("payoff") is None:
+        raise InputError(f"there is no key 'payoff'; accepted: {_JSON}. Add the payoffs.")
+    for i, row in enumerate(contents["payoff"]):  # NumPy would take "1", true and null for numbers
+        for j, entry in enumerate(row if isinstance(row, list) else []):
+            if isinstance(entry, bool) or not isinstance(entry, (int, float, list)):
+                raise InputError(
+                    f"payoff[{i}][{j}] is {json.dumps(entry)}; accepted: numbers. Replace it with a number."
+                )
+    if files_in(contents.get("noise") or ""):
+        raise InputError(
+            f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game's file runs none; accepted: "
+            "a noise of coebl list noises. Remove the key, and name your noise where the game is played."
+        )
+    return {key: value for key, value in contents.items() if value is not None}
+
+
+def _load_json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_without_duplicates)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
+            'accepted: {"payoff": [[1, -1], [-1, 1]]}. Correct it there.'
+        ) from None
+    except RecursionError:
+        raise InputError(
+            "the brackets are nested too deeply; accepted: a list of rows, each a list of numbers."
+        ) from None
+    except InputError:
+        raise
+    except ValueError:  # an integer of more digits than Python converts
+        raise InputError("a number is too long; accepted: floats. Divide the payoffs by a constant.") from None
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"the key {key!r} occurs twice; accepted: each key once. Remove one.")
+    return dict(pairs)
+
+
+def _json_text(game: Game) -> str:
+    """Return all of the game, with a line per row of the payoffs, so that people can read it."""
+    rows = ",\n    ".join(json.dumps(row) for row in game.payoff.tolist())
+    entries = {
+        "name": json.dumps(game.name),
+        "payoff": f"[\n    {rows}\n  ]",
+        "row_labels": json.dumps(game.row_labels),
+        "column_labels": json.dumps(game.column_labels),
+        "noise": json.dumps(str(game.noise)),
+        "payoff_range": json.dumps(game.payoff_range),
+    }
+    return "{\n  " + ",\n  ".join(f'"{key}": {value}' for key, value in entries.items()) + "\n}\n"
+
+
+class _Format(NamedTuple):
+    parse: Callable[[bytes], dict[str, Any]]
+    render: Callable[[Game], bytes]
+
+
+def _text_format(parse: Callable[[str], dict[str, Any]], render: Callable[[Game], str]) -> _Format:
+    return _Format(lambda data: parse(_decode(data)), lambda game: _encode(render(game)))
+
+
+_FORMATS = {
+    ".csv": _text_format(parse_csv, csv_text),
+    ".npy": _Format(_parse_npy, _npy_bytes),
+    ".json": _text_format(_parse_json, _json_text),
+    ".nfg": _text_format(parse_nfg, nfg_text),
+}
+SUFFIXES = frozenset(_FORMATS)
+"""The endings of files that hold a game."""
+
+
+def _format(path: Path) -> _Format:
+    suffix = path.suffix.lower()
+    if suffix not in _FORMATS:
+        raise InputError(f"the suffix is {path.suffix!r}; accepted: {', '.join(_FORMATS)}. Rename or convert the file.")
+    return _FORMATS[suffix]

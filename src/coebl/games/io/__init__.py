@@ -1,1 +1,0 @@
-"""Games in files, and in other libraries."""
