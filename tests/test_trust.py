@@ -160,7 +160,7 @@ def test_words_for_people_run_no_file(trace):
         for spec in SPECS[label]:
             assert registry.known(spec) is None
             registry.order(spec)
-            registry.told_apart(SPECS[label])
+            registry.disambiguate(SPECS[label])
             learner_title(spec)
             game_title(spec)
     learner_titles(SPECS["row"])

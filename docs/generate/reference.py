@@ -8,8 +8,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from coebl.cli.play import tidy_value
-from coebl.core.registry import Registry
-from coebl.core.specs import Entry
+from coebl.core.registry import Entry, Registry
 from coebl.games import GAMES, NOISES, Game, parse_game
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
@@ -99,7 +98,7 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
 
 
 def _snippet(entry: Entry[Learner]) -> str:
-    home = LEARNERS.homes()[entry.name].partition(":")[2]
+    home = LEARNERS.homes[entry.name].partition(":")[2]
     return f"```python\nfrom coebl.learners import {home}, parse_learner\n\nparse_learner({entry.example!r})\n```"
 
 

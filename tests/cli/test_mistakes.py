@@ -8,7 +8,7 @@ from sources import MINE, PLAY
 
 MISTAKES = [  # words of the command, exit code, part of the line
     (["solve", "rsp"], 2, "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
-    (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: a whole number, 1 .. 10."),
+    (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: an integer, 1 .. 10."),
     (["solve", "diagonal:k=2"], 2, "diagonal has no parameter 'k'"),
     (["solve", "nowhere.csv"], 2, "nowhere.csv: there is no such file"),
     (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cell; accepted: 2, as on line 1."),
@@ -56,17 +56,17 @@ MISTAKES = [  # words of the command, exit code, part of the line
     ([*PLAY, "--row", "own.py"], 2, "own.py does not say which learner; accepted: own.py:Name. It has: Mine."),
     ([*PLAY, "--row", "best-response", "--column", "best-response"], 2, "each would have to see the other's policy"),
     ([*PLAY, "--noise", "gausian"], 2, "did you mean 'gaussian'?"),
-    ([*PLAY, "--rounds", "0"], 2, "rounds is 0; accepted: a whole number, 1 .. 1,000,000,000."),
-    ([*PLAY, "--rounds", "1" + "0" * 30], 2, "rounds is 1000000000000000000000000000000; accepted: a whole number"),
+    ([*PLAY, "--rounds", "0"], 2, "rounds is 0; accepted: an integer, 1 .. 1,000,000,000."),
+    ([*PLAY, "--rounds", "1" + "0" * 30], 2, "rounds is 1000000000000000000000000000000; accepted: an integer"),
     (
         [*PLAY, "--rounds", "many"],
         2,
-        "--rounds is 'many'; accepted: a whole number, in digits alone. See: coebl match --",
+        "--rounds is 'many'; accepted: an integer, in digits alone. See: coebl match --",
     ),
     (
         [*PLAY, "--rounds=1e4"],
         2,
-        "--rounds is '1e4'; accepted: a whole number, in digits alone. See: coebl match --help",
+        "--rounds is '1e4'; accepted: an integer, in digits alone. See: coebl match --help",
     ),
     (
         ["run", "a.toml", "--out", "new", "--workers", "0"],
@@ -92,9 +92,9 @@ MISTAKES = [  # words of the command, exit code, part of the line
     (["solve", "diagonal"], 2, "diagonal needs n; accepted: diagonal:n=...\n"),
     (["solve", "flat.json"], 2, "flat.json: payoff has 1 dimension; accepted: a matrix"),
     (["check", "syntax.py:Mine"], 2, "syntax.py, line 2: SyntaxError: invalid syntax; fix the file."),
-    ([*PLAY, "--seeds", "0"], 2, "--seeds is 0; accepted: a whole number, 1 .. 1,000,000."),
-    ([*PLAY, "--seeds", "1000000000000"], 2, "--seeds is 1000000000000; accepted: a whole number, 1 .. 1,000,000."),
-    ([*PLAY, "--first-seed", "9" * 20], 2, "--first-seed is 99999999999999999999; accepted: a whole number, 0 .. 9"),
+    ([*PLAY, "--seeds", "0"], 2, "--seeds is 0; accepted: an integer, 1 .. 1,000,000."),
+    ([*PLAY, "--seeds", "1000000000000"], 2, "--seeds is 1000000000000; accepted: an integer, 1 .. 1,000,000."),
+    ([*PLAY, "--first-seed", "9" * 20], 2, "--first-seed is 99999999999999999999; accepted: an integer, 0 .. 9"),
     ([*PLAY, "--game", "huge.csv"], 2, "huge has payoffs or a payoff range up to 8e+307; accepted in a match: at most"),
     ([*PLAY, "--metric", "regrt"], 2, "unknown metric 'regrt': did you mean 'regret'? Accepted: regret, "),
     ([*PLAY, "--metric", "own.py:Mine"], 2, "accepted: a class that extends coebl.metrics.Metric."),

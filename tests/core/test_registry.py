@@ -24,16 +24,16 @@ not_a_class = 3
 """
 
 
-def test_specs_are_told_apart_by_what_any_of_them_sets():
+def test_specs_show_what_any_of_their_name_sets():
     named = ["coebl", "coebl:c=2", "ucb", "fixed:strategy=1/0", "mine.py:Mine", "mine.py:Mine:c=2", "gone:c=2"]
-    told = LEARNERS.told_apart(named)
-    assert list(told) == named
-    assert told["coebl"] == "coebl:c=8"
-    assert all(told[spec] == spec for spec in named[1:])
-    assert LEARNERS.told_apart(["coebl"]) == {"coebl": "coebl"}
-    told = LEARNERS.told_apart(["coebl:selection=none", "coebl:c=2"])
-    assert told["coebl:c=2"] == "coebl:c=2,selection=elitist"
-    assert LEARNERS.canonical(told["coebl:selection=none"]) == "coebl:selection=none"
+    texts = LEARNERS.disambiguate(named)
+    assert list(texts) == named
+    assert texts["coebl"] == "coebl:c=8"
+    assert all(texts[spec] == spec for spec in named[1:])
+    assert LEARNERS.disambiguate(["coebl"]) == {"coebl": "coebl"}
+    texts = LEARNERS.disambiguate(["coebl:selection=none", "coebl:c=2"])
+    assert texts["coebl:c=2"] == "coebl:c=2,selection=elitist"
+    assert LEARNERS.canonical(texts["coebl:selection=none"]) == "coebl:selection=none"
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_what_is_refused_is_not_registered():
 
     def bad(): ...
 
-    things = Registry("thing", "things", refusal=lambda factory: None if factory is good else "not a thing.")
+    things = Registry("thing", "things", rejects=lambda factory: None if factory is good else "not a thing.")
     things.add("good")(good)
     with pytest.raises(InputError, match=r"^bad: not a thing\.$"):
         things.add("bad")(bad)

@@ -103,13 +103,13 @@ USAGE = "every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a"
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("every-type:n=0", "every-type: n is 0; accepted: a whole number, 1 .. 10."),
-        ("every-type:n=11", "every-type: n is 11; accepted: a whole number, 1 .. 10."),
-        ("every-type:n=1.5", "every-type: n is '1.5'; accepted: a whole number, 1 .. 10."),
-        ("every-type:n=", "every-type: n is ''; accepted: a whole number, 1 .. 10."),
+        ("every-type:n=0", "every-type: n is 0; accepted: an integer, 1 .. 10."),
+        ("every-type:n=11", "every-type: n is 11; accepted: an integer, 1 .. 10."),
+        ("every-type:n=1.5", "every-type: n is '1.5'; accepted: an integer, 1 .. 10."),
+        ("every-type:n=", "every-type: n is ''; accepted: an integer, 1 .. 10."),
         ("every-type:rate=fast", "every-type: rate is 'fast'; accepted: a number."),
-        ("every-type:rate=nan", "every-type: rate is 'nan'; accepted: a number."),
-        ("every-type:rate=-inf", "every-type: rate is '-inf'; accepted: a number."),
+        ("every-type:rate=nan", "every-type: rate is nan; accepted: a number."),
+        ("every-type:rate=-inf", "every-type: rate is -inf; accepted: a number."),
         ("every-type:exact=1", "every-type: exact is '1'; accepted: true or false."),
         ("every-type:rule=last", "every-type: rule is 'last'; accepted: one of first, random, 7."),
         ("every-type:weights=1/-2", "every-type: weights is (1.0, -2.0); accepted: numbers separated by /, > 0."),
@@ -127,7 +127,7 @@ USAGE = "every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a"
         ("two-needed", "two-needed needs first, second; accepted: two-needed:first=...,second=...,third=0."),
         ("two-needed:second=1", "two-needed needs first; accepted: two-needed:first=...,second=...,third=0."),
         ("wrapped:plane", "unknown thing 'plane': did you mean 'plain'? See: coebl list things"),
-        ("wrapped:inner=every-type:n=0", "every-type: n is 0; accepted: a whole number, 1 .. 10."),
+        ("wrapped:inner=every-type:n=0", "every-type: n is 0; accepted: an integer, 1 .. 10."),
         ("plane", "unknown thing 'plane': did you mean 'plain'? See: coebl list things"),
         ("qqqqqq", "unknown thing 'qqqqqq'. See: coebl list things"),
         ("", "unknown thing ''. See: coebl list things"),
@@ -156,14 +156,14 @@ def test_the_shortest_spec_leaves_out_defaults(spec, shortest):
 
 
 def test_make_checks_what_did_not_come_from_a_spec():
-    with pytest.raises(InputError, match=r"^every-type: n is 99; accepted: a whole number, 1 \.\. 10\.$"):
+    with pytest.raises(InputError, match=r"^every-type: n is 99; accepted: an integer, 1 \.\. 10\.$"):
         THINGS["every-type"].make(n=99)
     with pytest.raises(InputError, match=r"weights is \(nan,\)"):
         THINGS["every-type"].make(weights=(math.nan,))
     for wrong in ({"n": 2.5}, {"n": True}, {"rate": "fast"}, {"rate": math.inf}, {"exact": 1}, {"rule": "last"}):
         with pytest.raises(InputError, match=f"^every-type: {next(iter(wrong))} is "):
             THINGS["every-type"].make(**wrong)
-    with pytest.raises(InputError, match=r"^every-type: label is 3; accepted: text\.$"):
+    with pytest.raises(InputError, match=r"^every-type: label is 3; accepted: a string\.$"):
         THINGS["every-type"].make(label=3)
     assert THINGS["every-type"].make(weights=[1, 2])["weights"] == (1, 2)
 

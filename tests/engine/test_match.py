@@ -14,7 +14,7 @@ UCB, EXP3 = parse_learner("ucb"), parse_learner("exp3")
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Match(GAME, (UCB, EXP3), 0), r"^rounds is 0; accepted: a whole number, 1 \.\. 1,000,000,000\.$"),
+        (lambda: Match(GAME, (UCB, EXP3), 0), r"^rounds is 0; accepted: an integer, 1 \.\. 1,000,000,000\.$"),
         (lambda: Match(GAME, (UCB, EXP3), 10**30), "^rounds is 1000000000000000000000000000000; accepted"),
         (lambda: Match(GAME, (UCB, EXP3), 10**5000), "^rounds is a number too long to show; accepted"),
         (lambda: Match("rps", (UCB, EXP3), 10), r"^game is 'rps'; accepted: a Game\. For specs and files: Match\.of"),

@@ -340,9 +340,7 @@ def test_a_copy_keeps_what_a_subclass_adds():
 def test_a_saved_action_out_of_range_is_refused_in_one_line(tmp_path, action):
     player = Player("exp3", actions=3)
     other = of_format_1(tmp_path, player, [action], [0.5], player.policy)
-    with pytest.raises(
-        InputError, match=rf"other.npz: a saved action is {action}; accepted: a whole number, 0 \.\. 2\.$"
-    ):
+    with pytest.raises(InputError, match=rf"other.npz: a saved action is {action}; accepted: an integer, 0 \.\. 2\.$"):
         Player.load(other)
 
 

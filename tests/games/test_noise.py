@@ -143,7 +143,7 @@ def test_a_single_value_is_sigma():
     [
         ("gausian", "unknown noise 'gausian': did you mean 'gaussian'? See: coebl list noises"),
         ("gaussian:sigma=-1", "gaussian: sigma is -1.0; accepted: a number, 0 .. 1e+100."),
-        ("gaussian:sigma=inf", "gaussian: sigma is 'inf'; accepted: a number, 0 .. 1e+100."),
+        ("gaussian:sigma=inf", "gaussian: sigma is inf; accepted: a number, 0 .. 1e+100."),
         ("gaussian:sigma=1e308", "gaussian: sigma is 1e+308; accepted: a number, 0 .. 1e+100."),
         ("laplace:1e101", "laplace: sigma is 1e+101; accepted: a number, 0 .. 1e+100."),
         ("student-t:sigma=1e308", "student-t: sigma is 1e+308; accepted: a number, 0 .. 1e+100."),

@@ -125,7 +125,7 @@ def test_a_function_of_a_users_own(here: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("own.py:ladder:n=10", "own.py:ladder: n is 10; accepted: a whole number, 1 .. 9."),
+        ("own.py:ladder:n=10", "own.py:ladder: n is 10; accepted: an integer, 1 .. 9."),
         ("own.py:lader", "own.py has no game 'lader': did you mean 'ladder'? It has: ladder, matrix, nothing, ragged."),
         ("own.py", "own.py does not say which game; accepted: own.py:Name. It has: ladder, matrix, nothing, ragged."),
         ("own.py:nothing", "own.py:nothing returns None; accepted: a coebl.Game, or a matrix. Return one."),

@@ -1,5 +1,6 @@
 """The operators that COEBL is composed of, and Kin's parts, each by its definition."""
 
+import re
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -18,9 +19,16 @@ from coebl.learners.evolution import (
     POPULATIONS,
     RECOMBINATIONS,
     SELECTIONS,
+    Adaptive,
     Breeder,
+    Elitist,
+    Gaussian,
     Generation,
     Individuals,
+    Inherited,
+    Pool,
+    Sparse,
+    Student,
     fitness,
 )
 from coebl.learners.parts.bonuses import bonus_for_visits_to_come
@@ -39,8 +47,8 @@ COMPOSITIONS = [
 
 def other_values(parameter, owner):
     """What the tests set a parameter to, besides its default: every choice, or a number."""
-    if parameter.names is not None:
-        return [name for name in parameter.names.names if name not in (parameter.default, owner)]
+    if parameter.registry is not None:
+        return [name for name in parameter.registry.names if name not in (str(parameter.default), owner)]
     if get_origin(parameter.kind) is Literal:
         return [choice for choice in get_args(parameter.kind) if choice != parameter.default]
     if parameter.kind is bool:
@@ -55,7 +63,7 @@ def operators():
     several = {"size": 2, "mutants": 3}  # of a population, so that there is a choice
     usual = {"c": 2.0, "selection": "elitist:judge=means", "population": "pool:size=2,mutants=3"}
     for kind in LEARNERS["coebl"].parameters:
-        for entry in kind.names or ():
+        for entry in kind.registry or ():
             first = several if kind.name == "population" else {}
             changes = [{p.name: value} for p in entry.parameters for value in other_values(p, entry.name)]
             for change in ({}, *changes):
@@ -86,7 +94,7 @@ def test_every_operator_is_among_those_that_are_tried():
         ("selection", SELECTIONS),
         ("population", POPULATIONS),
     ):
-        assert {registry.parse(getattr(learner, kind))[0].name for learner in tried} == set(registry.names)
+        assert {getattr(learner, kind).name for learner in tried} == set(registry.names)
     assert len(OPERATORS) > 50
 
 
@@ -107,6 +115,70 @@ def test_an_operator_works_on_arrays_of_another_library(spec):
 def test_the_paper_is_a_composition_and_has_the_shortest_spec():
     spec = "coebl:c=8,mutation=gaussian,selection=elitist:judge=mutants,recombination=none,population=pool:size=1"
     assert str(parse_learner(spec)) == "coebl"
+
+
+def test_operators_are_objects_and_specs_their_notation():
+    made = Coebl(mutation=Sparse(of=Student(freedom=4)), population=Pool(size=5, mutants=10))
+    assert str(made) == "coebl:mutation=sparse:of=student:freedom=4,population=pool:size=5+mutants=10"
+    assert parse_learner(str(made)) == made
+    assert (made.mutation, made.population) == (Sparse(of=Student(freedom=4.0)), Pool(size=5, mutants=10))
+    assert len({made.mutation, Sparse(of="student:freedom=4"), Sparse(Student(5))}) == 2  # equal and hashed by fields
+
+
+@pytest.mark.parametrize("spec", [*COMPOSITIONS, *OPERATORS])
+def test_specs_of_operators_read_back(spec):
+    learner = parse_learner(spec)
+    assert str(learner) == spec
+    assert Coebl(**learner.hyper_parameters()) == learner
+    assert (
+        Coebl(**{key: str(value) if key != "c" else value for key, value in learner.hyper_parameters().items()})
+        == learner
+    )
+
+
+NESTED = Coebl(c=2, mutation=Adaptive(of=Inherited(rate=1, own=0.25), step=0.1), population=Pool(size=5, mutants=10))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "coebl:c=2,mutation=adaptive:of=inherited:rate=1++own=0.25+step=0.1,population=pool:size=5+mutants=10",
+        "coebl:mutation=adaptive:of=inherited:rate=1,own=0.25,step=0.1,population=pool:size=5,mutants=10,c=2",
+        "coebl:mutation=adaptive:step=0.1,of=inherited:rate=1+own=0.25,population=pool:5,mutants=10,c=2",
+    ],
+)
+def test_commas_of_inner_specs_may_be_commas_where_that_is_clear(spec):
+    assert parse_learner(spec) == NESTED
+
+
+@pytest.mark.parametrize("population", ["pool:size=5,mutants=10", "pool:size=5+mutants=10", Pool(5, 10)])
+@pytest.mark.parametrize(
+    "mutation", ["adaptive:of=inherited:rate=1++own=0.25+step=0.1", "adaptive:of=inherited:rate=1+own=0.25,step=0.1"]
+)
+def test_a_field_accepts_both_notations(population, mutation):
+    assert Coebl(c=2, mutation=mutation, population=population) == NESTED
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Pool(size=0), "pool: size is 0; accepted: an integer, >= 1."),
+        (
+            lambda: Coebl(population=Elitist()),
+            "population is Elitist(judge='mutants'); accepted: a Population,",
+        ),
+        (
+            lambda: Coebl(mutation=Gaussian),
+            "accepted: a Mutation, or a spec such as 'gaussian'. Make one: G",
+        ),
+        (lambda: Coebl(population="pool:size=5+mutant=10"), "pool has no parameter 'mutant': did you mean"),
+        (lambda: parse_learner("coebl:selection=none,cc=2"), "coebl has no parameter 'cc'"),
+        (lambda: parse_learner("coebl:population=pool:size=5,mutant=2"), "coebl has no parameter 'mutant'"),
+    ],
+)
+def test_mistakes_in_operators(make, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        make()
 
 
 @pytest.mark.parametrize("registry", [MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS], ids=lambda one: one.kind)

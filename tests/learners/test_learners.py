@@ -147,7 +147,7 @@ class TestParameters:
             (lambda: Coebl(c=float("nan")), "c is nan"),
             (lambda: Coebl(c="2"), "c is '2'; accepted: a number, >= 0"),
             (lambda: Coebl(mutation="cauchy"), "unknown mutation 'cauchy'"),
-            (lambda: Coebl(mutation=3), "mutation is 3; accepted: the spec of a mutation"),
+            (lambda: Coebl(mutation=3), "mutation is 3; accepted: a Mutation, or a spec"),
             (lambda: EpsilonGreedy(-1.0), "explore is -1.0; accepted: a number, >= 0"),
             (lambda: Ucb(ties="last"), "ties is 'last'"),
             (lambda: Exp3(rewards="clipped"), "rewards is 'clipped'"),

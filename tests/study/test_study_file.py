@@ -360,7 +360,7 @@ def test_a_game_file_that_cannot_be_read(tmp_path, name, content, said):
         ("from coebl.learners import Learner as Other\n", "has no learner 'Mine'"),
         (
             "from coebl.learners.opponents import Uniform\n"
-            "class Mine(Uniform):\n    def refusal(self, seat):\n        raise KeyError('no such state')\n",
+            "class Mine(Uniform):\n    def reason_not_to_play(self, seat):\n        raise KeyError('no such state')\n",
             "cannot take the row seat of rps: KeyError: 'no such state'",
         ),
     ],

@@ -86,7 +86,7 @@ def test_chosen_games_keep_the_rounds_of_the_suite_unless_told(tiny):
 def test_a_folder_is_not_left_behind_by_a_mistake(tiny, tmp_path):
     with pytest.raises(InputError, match="unknown game 'rsp'"):
         read_tournament(tiny.played_on(["rsp"], None), ["uniform", "exp3"], 2, tmp_path / "out")
-    with pytest.raises(InputError, match="--seeds is 1; accepted: a whole number, >= 2"):
+    with pytest.raises(InputError, match="--seeds is 1; accepted: an integer, >= 2"):
         read_tournament(tiny, ["uniform", "exp3"], 1, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -108,7 +108,7 @@ def test_the_quick_games_are_games_of_the_suite():
     ("old", "new", "reason"),
     [
         ('name = "tiny"', 'nmae = "tiny"', "unknown key 'nmae': did you mean 'name'?"),
-        ("version = 3", "version = 0", "version is 0; accepted: a whole number, >= 1"),
+        ("version = 3", "version = 0", "version is 0; accepted: an integer, >= 1"),
         ('title = "Tiny"', "", "there is no key 'title'"),
         ('games = ["rps"]', "games = []", "games is \\[\\]; accepted: a list of specs"),
         ("seeds = 3", "seeds = 1", "quick.seeds is 1"),

@@ -347,7 +347,7 @@ def test_what_is_said_begins_with_the_aim(suite):
         ('computed = "R"', "", "there is no key 'computed'"),
         ('metric = "average_exploitability"', 'metric = "exploit"', "unknown metric 'exploit'"),
         ('subject = "kin"', "", "accepted: the keys subject and statements together"),
-        ("seeds = 4", "seeds = 1", "seeds is 1; accepted: a whole number, >= 2"),
+        ("seeds = 4", "seeds = 1", "seeds is 1; accepted: an integer, >= 2"),
     ],
 )
 def test_mistakes_in_the_file_of_a_test(tmp_path, old, new, reason):

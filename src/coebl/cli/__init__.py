@@ -100,7 +100,7 @@ def _number_refused(error: Exception) -> str:
     if least:
         accepted = f"a number >= {least[1].rstrip('.')}"
     else:
-        accepted = "a whole number, in digits alone" if kind and kind[1] == "integer" else "a number such as 0.5"
+        accepted = "an integer, in digits alone" if kind and kind[1] == "integer" else "a number such as 0.5"
     return f"{option.opts[0]} is {shorten(values[-1])}; accepted: {accepted}"
 
 

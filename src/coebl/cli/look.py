@@ -14,8 +14,7 @@ from coebl.core.errors import InputError, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from coebl.core.registry import Registry
-    from coebl.core.specs import Entry
+    from coebl.core.registry import Entry, Registry
     from coebl.learners import Learner
     from coebl.metrics import Metric
 

@@ -64,12 +64,12 @@ def _is_library(file: Path) -> bool:
 
 
 def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:
-    """A whole number within limits, also one of NumPy's.
+    """An integer within limits, also one of NumPy's.
 
     >>> check_whole("rounds", 0, 1)
     Traceback (most recent call last):
     ...
-    coebl.core.errors.InputError: rounds is 0; accepted: a whole number, >= 1.
+    coebl.core.errors.InputError: rounds is 0; accepted: an integer, >= 1.
     """
     try:
         number = operator.index(value)
@@ -77,7 +77,7 @@ def check_whole(argument: str, value: Any, low: int, high: int | None = None) ->
         number = low - 1
     if number < low or (high is not None and number > high) or isinstance(value, bool):
         limits = f">= {low}" if high is None else f"{low} .. {high:,}"
-        raise InputError(f"{argument} is {shorten(value)}; accepted: a whole number, {limits}.")
+        raise InputError(f"{argument} is {shorten(value)}; accepted: an integer, {limits}.")
     return number
 
 
@@ -114,7 +114,7 @@ def shorten(value: object, width: int = 60) -> str:
     """
     try:
         return one_line(repr(value), width)
-    except ValueError:  # Python does not print whole numbers of more than some thousand digits
+    except ValueError:  # Python does not print integers of more than some thousand digits
         return "a number too long to show"
 
 

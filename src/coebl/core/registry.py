@@ -1,47 +1,292 @@
-"""Registries: games, noises, learners, metrics and their parts, each by name.
+"""Registries: games, noises, learners, metrics and operators, each by name.
 
 A thing gets its name in one of four ways: by a decorator where it is written (``@GAMES.add("rps")``), by a line in the
 registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
+
+An `Entry` is a named factory, a function or a dataclass whose annotated parameters are what a spec may set. A class
+that extends `Component` can be made from a spec or in Python, and ``str()`` of it is its spec.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import inspect
+import math
+import typing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
 from importlib.metadata import entry_points
+from numbers import Integral, Real
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import is_users, load, load_file
 from coebl.core.order import natural
-from coebl.core.specs import Entry, files_in, split_spec
+from coebl.core.specs import Range, SpecOf, escape, files_in, split_spec, unescape
 
 T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
-
-_MOST_UNFIT = 3  # that are told of a file
-
-OTHER_KIND = "this is "  # how a refusal begins of what is another kind of thing altogether
+OTHER_KIND = "this is "  # how the reason to reject something begins that is another kind of thing altogether
+_MOST_UNFIT = 3  # that a message about a file names
 
 
-def refuse_unless(factory: object, base: type) -> str | None:
-    """Why something cannot be registered, unless it is a class that extends this one: a `refusal` for a registry."""
-    if isinstance(factory, type) and issubclass(factory, base):
-        return None
-    return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a factory.
+
+    Its kind is int, float, bool, str, tuple[float, ...], a Literal, or a class that a registry makes from specs.
+    """
+
+    name: str
+    kind: Any
+    default: Any  # inspect.Parameter.empty if it must be given
+    limits: Range | None = None
+    registry: Registry[Any] | None = None  # of a nested spec
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def accepts(self) -> str:
+        """What a value may be, in words.
+
+        >>> Parameter("n", int, 3, Range(1, 10)).accepts
+        'an integer, 1 .. 10'
+        """
+        if get_origin(self.kind) is Literal:
+            return "one of " + ", ".join(str(choice) for choice in get_args(self.kind))
+        if self.registry is not None:
+            return f"the spec of a {self.registry.kind}"
+        words = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
+        text = words.get(self.kind, "numbers separated by /")
+        return f"{text}, {self.limits}" if self.limits else text
+
+    def read(self, text: str, owner: str) -> Any:
+        """Convert the string of a value; a nested spec remains a string, which `check` reads."""
+        try:
+            if self.registry is not None:
+                return unescape(text)
+            if get_origin(self.kind) is Literal:
+                return {str(choice): choice for choice in get_args(self.kind)}[text]
+            if self.kind is bool:
+                return {"true": True, "false": False}[text.lower()]
+            if self.kind in (int, float):
+                return self.kind(text)
+            return tuple(map(float, text.split("/"))) if get_origin(self.kind) is tuple else text
+        except (KeyError, ValueError):
+            grid = " Lists in brackets are for studies: see coebl run --help." if text.startswith("[") else ""
+            raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
+
+    def check(self, value: Any, owner: str) -> Any:
+        """Return the value if it is of the right kind and within the limits; what a nested spec names is made."""
+        if self.registry is not None and (self.kind is not str or isinstance(value, str)):
+            return self._nested(value, self.registry)
+        if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
+            value = tuple(value)  # a list or an array will do
+        numbers = value if isinstance(value, tuple) else (value,)
+        if not self._fits(value) or (self.limits and not all(number in self.limits for number in numbers)):
+            raise InputError(f"{owner}: {self.name} is {shorten(value)}; accepted: {self.accepts}.")
+        return value
+
+    def _nested(self, value: Any, registry: Registry[Any]) -> Any:
+        """Return the object of a nested spec, or the shortest spec where the parameter is a string."""
+        make = registry.canonical if self.kind is str else registry.resolve
+        try:
+            return make(value)
+        except InputError:
+            if not isinstance(value, str) or "+" not in value or "," in value:
+                raise
+            return make(unescape(value))  # as it is written inside another spec
+
+    def _fits(self, value: Any) -> bool:
+        if get_origin(self.kind) is Literal:
+            return any(type(value) is type(choice) and value == choice for choice in get_args(self.kind))
+        if self.kind is int:
+            return isinstance(value, Integral) and not isinstance(value, bool)
+        if self.kind is float:
+            return _is_finite(value)
+        if self.kind in (str, bool):
+            return isinstance(value, self.kind)
+        return isinstance(value, tuple) and all(map(_is_finite, value))
+
+    def write(self, value: Any) -> str:
+        """Return the string of a value in a spec."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, tuple):
+            return "/".join(map(_number, value))
+        if isinstance(value, (int, float)):
+            return _number(value)
+        return str(value) if self.registry is None else escape(str(value))
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _number(number: float) -> str:
+    """Write a number, short if that is exact: 2 rather than 2.0.
+
+    >>> _number(2.0), _number(0.1), _number(1e-9)
+    ('2', '0.1', '1e-09')
+    """
+    if isinstance(number, int) or (number == int(number) and abs(number) < 1e15):
+        return str(int(number))
+    return repr(float(number))
+
+
+class Entry(Generic[T]):
+    """A named factory, with its parameters read from its signature."""
+
+    def __init__(
+        self, name: str, factory: Callable[..., T], title: str | None = None, example: str | None = None
+    ) -> None:
+        self.name = name
+        self.factory = factory
+        self.title = title or getattr(factory, "title", "") or name  # for people
+        self.example = example or getattr(factory, "example", "") or name  # a spec with all required parameters
+        self.checks_itself = getattr(factory, "checks_itself", False)  # a factory that checks its arguments
+        annotated: Any = factory
+        if isinstance(factory, type) and not is_dataclass(factory):  # whose fields are read in the module of each base
+            annotated = factory.__init__  # type: ignore[misc]
+        hints = typing.get_type_hints(annotated, include_extras=True)
+        self.parameters = [
+            _parameter(p, hints[p.name]) for p in inspect.signature(factory).parameters.values() if p.name in hints
+        ]
+        self._by_name = {p.name: p for p in self.parameters}
+
+    @property
+    def summary(self) -> str:
+        """The first line of the factory's docstring."""
+        return (inspect.getdoc(self.factory) or "").split("\n", 1)[0]
+
+    def read(self, text: str) -> dict[str, Any]:
+        """Return the arguments of ``key=value,key=value``, converted and checked."""
+        return self.check(self._converted(text))
+
+    def make_from(self, text: str) -> T:
+        """Make the thing with the arguments of ``key=value,key=value``."""
+        return self.make(**self._converted(text))
+
+    def make(self, **arguments: Any) -> T:
+        """Call the factory with checked arguments."""
+        return self.factory(**(arguments if self.checks_itself else self.check(arguments)))
+
+    def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments, each of the right kind and within its limits."""
+        return {
+            key: self._by_name[key].check(value, self.name) if key in self._by_name else value
+            for key, value in arguments.items()
+        }
+
+    def _converted(self, text: str) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}  # in which a nested spec is a string
+        last = ""
+        for position, part in enumerate(text.split(",") if text else []):
+            key, equals, value = part.partition("=")
+            if not equals:
+                if position or not self.parameters:
+                    raise InputError(f"{self.name}: {part!r} has no name; accepted: {self._accepted}")
+                key, value = self.parameters[0].name, part
+            if key not in self._by_name:
+                if last and self._has_inside(last, arguments[last], key):
+                    arguments[last] += f",{part}"
+                    continue
+                hint = nearest(key, self._by_name)
+                raise InputError(f"{self.name} has no parameter {key!r}{hint} Accepted: {self._accepted}")
+            if key in arguments:
+                raise InputError(f"{self.name}: {key} is given twice; give it once.")
+            arguments[key] = self._by_name[key].read(value, self.name)
+            last = key
+        missing = [p.name for p in self.parameters if p.required and p.name not in arguments]
+        if missing:
+            raise InputError(f"{self.name} needs {', '.join(missing)}; accepted: {self._accepted}")
+        return arguments
+
+    def _has_inside(self, name: str, spec: Any, key: str) -> bool:
+        """Return whether the spec that is the value of a parameter, or the last one inside it, has another one."""
+        registry = self._by_name[name].registry
+        if registry is None:
+            return False
+        parts = split_spec(spec)
+        entry = registry[parts.name]
+        last, _, value = parts.parameters.rpartition(",")[2].partition("=")
+        return key in entry._by_name or (last in entry._by_name and entry._has_inside(last, unescape(value), key))
+
+    def write(self, arguments: Mapping[str, Any], shown: Collection[str] = ()) -> str:
+        """Return the shortest spec with these arguments, which leaves out defaults unless they are to be shown."""
+        values = {p.name: p.default for p in self.parameters if p.name in shown and not p.required} | dict(arguments)
+        parts = [
+            f"{p.name}={p.write(values[p.name])}"
+            for p in self.parameters
+            if p.name in values and (p.required or p.name in shown or values[p.name] != p.default)
+        ]
+        return f"{self.name}:{','.join(parts)}" if parts else self.name
+
+    @property
+    def usage(self) -> str:
+        """A spec of this entry with every parameter."""
+        if not self.parameters:
+            return f"{self.name}, without parameters"
+        shown = (f"{p.name}={'...' if p.required else p.write(p.default)}" for p in self.parameters)
+        return f"{self.name}:{','.join(shown)}"
+
+    @property
+    def _accepted(self) -> str:
+        """The usage at the end of a sentence."""
+        return self.usage if self.usage.endswith("...") else f"{self.usage}."
+
+
+def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
+    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else [hint]
+    limits = next((note for note in notes if isinstance(note, Range)), None)
+    marked = next((note.registry for note in notes if isinstance(note, SpecOf)), None)
+    return Parameter(parameter.name, kind, parameter.default, limits, marked or getattr(kind, "registry", None))
+
+
+class Component:
+    """A dataclass that a registry makes from specs: its fields are checked, and ``str()`` of it is its spec.
+
+    Its fields are checked here alone, however it is made. A field whose annotation is another component accepts an
+    object or its spec, and holds the object.
+    """
+
+    registry: ClassVar[Registry[Any]]  # set by the registry whose base extends this class
+    checks_itself: ClassVar[bool] = True
+    name: ClassVar[str] = ""  # in specs; set by `Registry.add`
+
+    def __post_init__(self) -> None:
+        """Check every field against its annotation."""
+        for name, value in self._entry().check(self.hyper_parameters()).items():
+            object.__setattr__(self, name, value)  # also of a frozen dataclass
+
+    def hyper_parameters(self) -> dict[str, Any]:
+        """The fields, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return self._entry().write(self.hyper_parameters())
+
+    def _entry(self) -> Entry[Any]:
+        """The entry of its class, which if it is not registered goes by its name, never by that of its base."""
+        own = type(self)
+        return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
 
 
 class Registry(Generic[T]):
     """Named factories of one kind of thing.
 
     Args:
-        kind: what one of them is called, "learner" for instance.
-        plural: what several of them are called; `coebl list PLURAL` lists them.
-        homes: where those that are imported only when needed are: name to "module:attribute".
+        kind: the noun for one of them, "learner" for instance.
+        plural: the noun for several; `coebl list PLURAL` lists them.
+        base: the class that all of them extend, if they are classes.
+        homes: "module:attribute" by name, for those that are imported only when needed.
         group: the entry-point group through which other packages add theirs.
-        refusal: why a factory cannot be one of them, on one line, or None. It is asked of every factory.
+        rejects: returns why a factory cannot be one of them, on one line, or None; by default, that it does not
+            extend the base.
     """
 
     def __init__(
@@ -49,19 +294,29 @@ class Registry(Generic[T]):
         kind: str,
         plural: str,
         *,
+        base: type[T] | None = None,
         homes: Mapping[str, str] | None = None,
         group: str | None = None,
-        refusal: Callable[[object], str | None] | None = None,
+        rejects: Callable[[object], str | None] | None = None,
     ) -> None:
         self.kind = kind
         self.plural = plural
         self.group = group
+        self.base = base
         self._homes = dict(homes or {})
         self._asked_others = False  # for entry points
-        self._refusal = refusal
+        self._rejects = rejects or self._unless_it_extends_the_base
         self._entries: dict[str, Entry[T]] = {}
-        self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name: what is loaded is not registered by that
+        self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name: loading a file registers nothing
         self._by_factory: dict[Any, Entry[T]] = {}
+        if base is not None and issubclass(base, Component):
+            base.registry = self
+
+    def _unless_it_extends_the_base(self, factory: object) -> str | None:
+        base = self.base
+        if base is None or (isinstance(factory, type) and issubclass(factory, base)):
+            return None
+        return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
         """Decorate a factory to register it under a name, which becomes the `name` of a class.
@@ -82,60 +337,65 @@ class Registry(Generic[T]):
     @property
     def names(self) -> list[str]:
         """All names, those of installed packages last. Nothing is imported for this."""
-        return list(self._all_homes() | dict.fromkeys(self._entries, ""))
+        return list(self.homes | dict.fromkeys(self._entries, ""))
 
+    @property
     def homes(self) -> dict[str, str]:
-        """Where each factory that is imported when needed is: name to "module:attribute"."""
-        return dict(self._all_homes())
+        """The "module:attribute" of each factory that is imported when needed, by name."""
+        if self.group is not None and not self._asked_others:
+            self._asked_others = True
+            others = {point.name: point.value for point in entry_points(group=self.group)}
+            self._homes |= {name: home for name, home in others.items() if name not in self._homes}
+        return self._homes
 
     def __iter__(self) -> Iterator[Entry[T]]:
         return (self[name] for name in self.names)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries or name in self._all_homes()
+        return name in self._entries or name in self.homes
 
     def __getitem__(self, name: str) -> Entry[T]:
         """The entry of a name, or of path/to/file.py:Name."""
         if split_spec(name).file:
             return self._from_file(name)
         if name not in self._entries:
-            if name not in self._all_homes():
+            if name not in self.homes:
                 hint = nearest(name, self.names)
                 raise InputError(f"unknown {self.kind} {name!r}{hint} See: coebl list {self.plural}")
-            self._entries[name] = self._entry(name, load(self._all_homes()[name]))
+            self._entries[name] = self._entry(name, load(self.homes[name]))
         return self._entries[name]
 
     def registered(self, spec: str) -> Entry[T] | None:
-        """Return the entry of a spec's name, whatever its arguments; None if it is not registered here."""
+        """Return the entry of a spec's name, with any arguments; None if it is not registered here."""
         name = split_spec(spec).name
-        if name not in self:
-            return None
-        return self[name]
+        return self[name] if name in self else None  # noqa: SIM401 - a registry has no get
 
     def known(self, spec: str) -> tuple[Entry[T], dict[str, Any]] | None:
         """Return the entry and the arguments of a spec that is in data; None for what is not registered here.
 
-        No file is run for it, at any depth of the spec: only users name files to run. All that reads results, saves
-        or game files asks here, and shows what is not known by its spec.
+        No file is run for it, at any depth of the spec: only users name files to run. All code that reads results,
+        saves or game files asks here, and shows what is not known by its spec.
         """
-        with suppress(InputError, RecursionError):  # a spec that only another version can read, or nobody
+        with suppress(InputError, RecursionError):  # a spec that only another version can read, or none
             if split_spec(spec).name in self and not files_in(spec):
                 return self.parse(spec)
         return None
 
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
-        """Return the entry and the arguments of a spec that a user names; files that it names are run."""
+        """Return the entry and the checked arguments of a spec that a user names; files that it names are run."""
         parts = split_spec(spec)
         entry = self[parts.name]
         return entry, entry.read(parts.parameters)
 
     def make(self, spec: str) -> T:
-        """The thing that a spec names."""
-        entry, arguments = self.parse(spec)
-        return entry.make(**arguments)
+        """Make the thing that a spec names."""
+        parts = split_spec(spec)
+        return self[parts.name].make_from(parts.parameters)
 
-    def resolve(self, thing: str | T, base: type[T]) -> T:
-        """The thing that a spec names; a thing stands for itself."""
+    def resolve(self, thing: str | T) -> T:
+        """Return a thing of the registry's base, or make the one that a spec names."""
+        base = self.base
+        assert base is not None
         if isinstance(thing, base):
             return thing
         if isinstance(thing, str):
@@ -145,12 +405,12 @@ class Registry(Generic[T]):
         raise InputError(f"{self.kind} is {shorten(thing)}; accepted: {accepted}.{repair}")
 
     def canonical(self, spec: str) -> str:
-        """The shortest spec that means the same."""
+        """Return the shortest equivalent spec."""
         entry, arguments = self.parse(spec)
         return entry.write(arguments)
 
     def order(self, spec: str) -> tuple[Any, ...]:
-        """A key that sorts specs by their names and numbers, also where a spec leaves one at its default.
+        """Return a key that sorts specs by their names and numbers, also where a spec leaves one at its default.
 
         No file is run for it: specs that are not registered are sorted as they are written.
         """
@@ -162,16 +422,14 @@ class Registry(Generic[T]):
             parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
 
-    def told_apart(self, specs: Iterable[str]) -> dict[str, str]:
-        """Specs as people read them side by side: what one of a name sets, the others of that name show too.
+    def disambiguate(self, specs: Iterable[str]) -> dict[str, str]:
+        """Return each spec with all parameters that any spec of the same name sets, for people who compare them.
 
-        So a default is named where there are other values beside it. No file is run for it: what stands in one is told
-        by its spec.
+        So a default is shown where there are other values beside it. No file is run for it.
         """
-        listed = list(dict.fromkeys(specs))
-        texts = {spec: spec for spec in listed}
+        texts = {spec: spec for spec in specs}
         by_name: dict[str, dict[str, dict[str, Any]]] = {}
-        for spec in listed:
+        for spec in texts:
             if found := self.known(spec):
                 by_name.setdefault(found[0].name, {})[spec] = found[1]
         for name, given in by_name.items():
@@ -180,20 +438,13 @@ class Registry(Generic[T]):
         return texts
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
-        """The entry of a factory, or a new entry under this name if it is not registered."""
+        """Return the entry of a factory, or a new entry under this name if it is not registered."""
         if factory not in self._by_factory:
             self._by_factory[factory] = Entry(name, factory)
         return self._by_factory[factory]
 
-    def _all_homes(self) -> dict[str, str]:
-        if self.group is not None and not self._asked_others:
-            self._asked_others = True
-            others = {point.name: point.value for point in entry_points(group=self.group)}
-            self._homes |= {name: home for name, home in others.items() if name not in self._homes}
-        return self._homes
-
     def _entry(self, name: str, factory: Any, title: str | None = None, example: str | None = None) -> Entry[T]:
-        reason = self._refusal(factory) if self._refusal else None
+        reason = self._rejects(factory)
         if reason:
             raise InputError(f"{name}: {reason}")
         entry: Entry[T] = Entry(name, factory, title, example)
@@ -201,16 +452,16 @@ class Registry(Generic[T]):
         return entry
 
     def _from_file(self, name: str) -> Entry[T]:
-        _, _, file = parts = split_spec(name)
-        attribute, module = parts.attribute, load_file(file)
+        parts = split_spec(name)
+        file, attribute, module = parts.file, parts.attribute, load_file(parts.file)
         factory = getattr(module, attribute, None)
         if factory is None:
-            found, unfit = self._in_module(module)
-            listed = f" It has: {', '.join(found)}." if found else ""
+            usable, unfit = self._in_module(module)
+            listed = f" It has: {', '.join(usable)}." if usable else ""
             listed += "".join(f" {key} cannot be used: {reason}" for key, reason in list(unfit.items())[:_MOST_UNFIT])
             if not attribute:
                 raise InputError(f"{file} does not say which {self.kind}; accepted: {file}:Name.{listed}")
-            raise InputError(f"{file} has no {self.kind} {attribute!r}{nearest(attribute, found)}{listed}")
+            raise InputError(f"{file} has no {self.kind} {attribute!r}{nearest(attribute, usable)}{listed}")
         known = self._of_files.get(name)
         if known is None or known.factory is not factory:
             known = self._of_files[name] = self._entry(name, factory)
@@ -219,13 +470,13 @@ class Registry(Generic[T]):
         return known
 
     def _in_module(self, module: ModuleType) -> tuple[list[str], dict[str, str]]:
-        """What a file has of this kind: the names that can be used, and those that cannot be, with the reasons."""
-        found, unfit = [], {}
+        """Return the names in a file that can be used, and the reason for each that cannot be."""
+        usable, unfit = [], {}
         for key, value in vars(module).items():
             if getattr(value, "__module__", None) == module.__name__ and callable(value):
-                reason = self._refusal(value) if self._refusal else None
+                reason = self._rejects(value)
                 if reason is None:
-                    found.append(key)
+                    usable.append(key)
                 elif not reason.startswith(OTHER_KIND):
                     unfit[key] = reason
-        return found, unfit
+        return usable, unfit

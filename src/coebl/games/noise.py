@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry, refuse_unless
+from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 
 Sigma = Annotated[float, Range(0, 1e100)]  # as payoffs in a match: rewards can be added up and squared
 
-NOISES: Registry[Noise] = Registry("noise", "noises", refusal=lambda factory: refuse_unless(factory, Noise))
-"""The noises by name: `@NOISES.add(name)` above a class adds one."""
-
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(Component):
     """A noise model.
 
     Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the
@@ -30,8 +27,6 @@ class Noise:
     >>> noise.reward(np.ones(4), draw, payoff_range=(0.0, 1.0)).round(2)
     array([ 1.11,  0.78,  0.12, -0.21])
     """
-
-    name: ClassVar[str] = ""  # set by `NOISES.add`; one in a file of its own needs none
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
         """Random numbers, independent and alike, for so many rewards.
@@ -52,9 +47,9 @@ class Noise:
         """
         return payoff + draw
 
-    def __str__(self) -> str:
-        entry = NOISES.entry_of(type(self), self.name or type(self).__name__)
-        return entry.write({field.name: getattr(self, field.name) for field in fields(self)})
+
+NOISES = Registry("noise", "noises", base=Noise)
+"""The noises by name: `@NOISES.add(name)` above a class adds one."""
 
 
 @NOISES.add("gaussian", title="Gaussian")
@@ -147,4 +142,4 @@ def parse_noise(spec: str | Noise) -> Noise:
     >>> parse_noise("laplace:sigma=0.5")
     Laplace(sigma=0.5)
     """
-    return NOISES.resolve(spec, Noise)
+    return NOISES.resolve(spec)

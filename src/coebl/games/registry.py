@@ -49,7 +49,7 @@ def _can_be_set(hint: Any) -> bool:
     return kind in (int, float, bool, str, tuple[float, ...]) or get_origin(kind) is Literal
 
 
-GAMES: Registry[Game] = Registry("game", "games", refusal=generator_refusal)
+GAMES: Registry[Game] = Registry("game", "games", rejects=generator_refusal)
 """The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
 
 
@@ -94,7 +94,7 @@ def _find_game(spec: str | os.PathLike[str]) -> Game:
     if not parts.file and parts.name not in GAMES and is_path(text):  # a file "rps" does not hide the game
         return read_game(text)
     entry, arguments = GAMES.parse(text)
-    made: object = entry.make(**arguments)
+    made: object = entry.factory(**arguments)
     if not isinstance(made, Game) and not _is_matrix(made):
         raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
     canonical = entry.write(arguments)

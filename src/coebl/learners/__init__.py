@@ -33,7 +33,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    for home in LEARNERS.homes().values():
+    for home in LEARNERS.homes.values():
         if home.endswith(f":{name}"):
             return load(home)
     raise AttributeError(f"module 'coebl.learners' has no attribute {name!r}")

@@ -34,9 +34,7 @@ from numpy.typing import ArrayLike
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
-from coebl.core.registry import OTHER_KIND
-from coebl.core.specs import Entry
-from coebl.learners.registry import LEARNERS
+from coebl.core.registry import OTHER_KIND, Component
 from coebl.solver import BatchSolution
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
@@ -239,7 +237,7 @@ def _undeclared(sight: Sight) -> InputError:
 
 
 @dataclass
-class Learner:
+class Learner(Component):
     """A way of learning to play. See the module's text for the contract.
 
     >>> class Stubborn(Learner):
@@ -252,7 +250,7 @@ class Learner:
     ('bandit', 'Stubborn')
     """
 
-    name: ClassVar[str] = ""  # its spec name, once it is registered; until then a label, by default that of the class
+    name: ClassVar[str] = ""  # in specs; until it is registered a label, by default the name of the class
     title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
     needs_horizon: ClassVar[bool] = False
@@ -260,11 +258,6 @@ class Learner:
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
     example: ClassVar[str] = ""  # a spec with all that it needs; by default its name
-
-    def __post_init__(self) -> None:
-        """Check every field against its annotation."""
-        for name, value in self._entry().check(self.hyper_parameters()).items():
-            setattr(self, name, value)
 
     def start(self, seat: Seat) -> None:
         """Allocate the state of seat.runs runs.
@@ -289,7 +282,7 @@ class Learner:
             seen: its action and reward, and what `sees` declares.
         """
 
-    def refusal(self, seat: Seat) -> str | None:
+    def reason_not_to_play(self, seat: Seat) -> str | None:
         """Why the learner cannot sit there, on one line; None if it can.
 
         Args:
@@ -301,7 +294,7 @@ class Learner:
 
     def seated(self, seat: Seat) -> Self:
         """A copy of the learner that has been started in this seat; the learner itself stays as it is."""
-        reason = self.refusal(seat)
+        reason = self.reason_not_to_play(seat)
         if reason is not None:
             raise InputError(reason)
         learner = copy.deepcopy(self)
@@ -337,17 +330,6 @@ class Learner:
         """
         return 0.03 * actions
 
-    def __str__(self) -> str:
-        return self._entry().write(self.hyper_parameters())
-
-    def _entry(self) -> Entry[Learner]:
-        """The entry of its class; one that is not registered goes by its own name, never by that of what it extends."""
-        return LEARNERS.entry_of(type(self), vars(type(self)).get("name") or type(self).__name__)
-
-    def hyper_parameters(self) -> dict[str, object]:
-        """The fields, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
 
 class Responder(Learner):
     """A learner that is shown the opponent's policy of the very round, and answers it.
@@ -377,7 +359,7 @@ class Responder(Learner):
         raise InputError(f"{self} answers the opponent's policy; call respond(t, opponent_policy).")
 
 
-def class_refusal(factory: object) -> str | None:
+def reason_to_reject(factory: object) -> str | None:
     """Why something cannot be registered as a learner, on one line; None if it can."""
     if not (isinstance(factory, type) and issubclass(factory, Learner)):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends coebl.Learner."

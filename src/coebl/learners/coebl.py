@@ -8,9 +8,20 @@ from math import log, pow, sqrt
 from typing import Annotated
 
 from coebl.core.arrays import Floats
-from coebl.core.specs import Range, SpecOf
+from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS, Breeder, Generation
+from coebl.learners.evolution import (
+    Breeder,
+    Elitist,
+    Gaussian,
+    Generation,
+    Mutation,
+    Nothing,
+    Pool,
+    Population,
+    Recombination,
+    Selection,
+)
 from coebl.learners.parts.bonuses import log_of_pairs, mutation_bonus
 
 
@@ -45,21 +56,19 @@ class Coebl(Learner):
     cites = "Lin (2025). Randomised optimism via competitive co-evolution for matrix games with bandit feedback. IJCAI."
 
     c: Annotated[float, Range(0)] = 8.0
-    mutation: Annotated[str, SpecOf(MUTATIONS)] = "gaussian"
-    selection: Annotated[str, SpecOf(SELECTIONS)] = "elitist"
-    recombination: Annotated[str, SpecOf(RECOMBINATIONS)] = "none"
-    population: Annotated[str, SpecOf(POPULATIONS)] = "pool"
+    mutation: Mutation = Gaussian()
+    selection: Selection = Elitist()
+    recombination: Recombination = Nothing()
+    population: Population = Pool()
 
     def start(self, seat: Seat) -> None:
         """Nothing is known; x_0 is uniform."""
         self.seat = seat
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
-        self.select, self.pool = SELECTIONS.make(self.selection), POPULATIONS.make(self.population)
-        mutation, recombination = MUTATIONS.make(self.mutation), RECOMBINATIONS.make(self.recombination)
         bonus = partial(mutation_bonus, scale=self.scale)
-        self.breeder = Breeder(seat, mutation, recombination, bonus, self.pool.mutants)
-        self.parents = self.breeder.first(self.pool.size, self.select.pairs)
-        self.rivals = self.pool.rivals(seat)
+        self.breeder = Breeder(seat, self.mutation, self.recombination, bonus, self.population.mutants)
+        self.parents = self.breeder.first(self.population.size, self.selection.pairs)
+        self.rivals = self.population.rivals(seat)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}
 
     def policy(self, t: int) -> Floats:
@@ -67,8 +76,8 @@ class Coebl(Learner):
         new, mutants = self.breeder.breed(self.parents)
         facing = self.rivals.alive() if self.rivals else None
         generation = Generation(self.breeder, self.parents, new, mutants, facing)
-        self.parents = generation.survivors(self.select(generation))
-        self.current = self.pool.played(self.seat, self.current, self.parents.policy)
+        self.parents = generation.survivors(self.selection(generation))
+        self.current = self.population.played(self.seat, self.current, self.parents.policy)
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
@@ -94,8 +103,8 @@ class Coebl(Learner):
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         """A solve from scratch for every mutant of a round."""
-        mutants = POPULATIONS.make(self.population).mutants
-        return super().cost(actions, opponent_actions) + 0.0024 * mutants * pow(actions * opponent_actions, 1.25)
+        mutants, pairs = self.population.mutants, actions * opponent_actions
+        return super().cost(actions, opponent_actions) + 0.0024 * mutants * pow(pairs, 1.25)
 
     def optimism_probability(self, actions: int, opponent_actions: int, rounds: int) -> float:
         """The paper's lemma: each entry of the mutated matrix is at least the true payoff with this probability.

@@ -61,11 +61,11 @@ class Kin(Learner):
     noise: Annotated[float, Range(0, open_low=True)] = 1.0
     optimism: Literal["to-come", "proven"] = "to-come"
 
-    def refusal(self, seat: Seat) -> str | None:
+    def reason_not_to_play(self, seat: Seat) -> str | None:
         """As of every learner; and the proven bonus depends on the number of rounds."""
         if self.optimism == "proven" and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
-        return super().refusal(seat)
+        return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:
         """Nothing is known; the policy is uniform."""
@@ -103,7 +103,7 @@ class Kin(Learner):
         if self.optimism == "to-come":
             return self.noise * bonus_for_visits_to_come(count, self.c, self._prior, self._to_come)
         seat = self.seat
-        assert seat.horizon is not None  # refusal says so
+        assert seat.horizon is not None  # reason_not_to_play says so
         L = _log_of_events(seat.actions, seat.opponent_actions, seat.horizon)
         widest = widest_mistake(seat.half_width, self.own, self.mutation, L)
         return proven_bonus(count, self._prior, widest, 2 * L * self.noise**2)

@@ -54,9 +54,9 @@ class Fixed(Learner):
         super().__post_init__()
         self.strategy = _mixture(self.name, "strategy", self.strategy)
 
-    def refusal(self, seat: Seat) -> str | None:
+    def reason_not_to_play(self, seat: Seat) -> str | None:
         """Also if the mixture has another length."""
-        return super().refusal(seat) or _length_refusal(self.name, "strategy", self.strategy, seat)
+        return super().reason_not_to_play(seat) or _reason_of_length(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
         """The same policy for every run and round."""
@@ -102,11 +102,11 @@ class Switching(Learner):
                 f"switching: at is {shorten(self.at)}; accepted: {len(given) - 1} round numbers, >= 2 and increasing."
             )
 
-    def refusal(self, seat: Seat) -> str | None:
+    def reason_not_to_play(self, seat: Seat) -> str | None:
         """Also if a mixture has another length."""
         named = ((f"mixtures[{index}]", mixture) for index, mixture in enumerate(self._mixtures))
-        reasons = (_length_refusal(self.name, argument, mixture, seat) for argument, mixture in named)
-        return super().refusal(seat) or next((reason for reason in reasons if reason), None)
+        reasons = (_reason_of_length(self.name, argument, mixture, seat) for argument, mixture in named)
+        return super().reason_not_to_play(seat) or next((reason for reason in reasons if reason), None)
 
     def start(self, seat: Seat) -> None:
         """One policy per mixture, the same for every run."""
@@ -180,7 +180,7 @@ def _mixture(learner: str, argument: str, strategy: tuple[float, ...]) -> tuple[
     return mixture
 
 
-def _length_refusal(learner: str, argument: str, mixture: tuple[float, ...], seat: Seat) -> str | None:
+def _reason_of_length(learner: str, argument: str, mixture: tuple[float, ...], seat: Seat) -> str | None:
     if len(mixture) == seat.actions:
         return None
     return (

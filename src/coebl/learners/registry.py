@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coebl.core.registry import Registry
+from coebl.learners.base import Learner, reason_to_reject
 
-if TYPE_CHECKING:
-    from coebl.learners.base import Learner
-
-
-def _refusal(factory: object) -> str | None:
-    from coebl.learners.base import class_refusal
-
-    return class_refusal(factory)
-
-
-LEARNERS: Registry[Learner] = Registry(
+LEARNERS = Registry(
     "learner",
     "learners",
+    base=Learner,
+    rejects=reason_to_reject,
     homes={
         "coebl": "coebl.learners.coebl:Coebl",
         "kin": "coebl.learners.kin:Kin",
@@ -47,7 +38,6 @@ LEARNERS: Registry[Learner] = Registry(
         "best-response": "coebl.learners.opponents:BestResponse",
     },
     group="coebl.learners",
-    refusal=_refusal,
 )
 """The learners by name, those of installed packages included; each is imported when it is first asked for."""
 
@@ -56,8 +46,7 @@ def parse_learner(spec: str | Learner) -> Learner:
     """The learner that a spec names: a registered name or path/to/file.py:Class, then its parameters.
 
     >>> parse_learner("coebl:c=2")
-    Coebl(c=2.0, mutation='gaussian', selection='elitist', recombination='none', population='pool')
+    Coebl(c=2.0, mutation=Gaussian(), selection=Elitist(judge='mutants'), recombination=Nothing(),
+          population=Pool(size=1, mutants=1, play='mean', turnover=1.0))
     """
-    from coebl.learners.base import Learner
-
-    return LEARNERS.resolve(spec, Learner)
+    return LEARNERS.resolve(spec)

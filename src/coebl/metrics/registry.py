@@ -20,7 +20,7 @@ def _class_refusal(factory: object) -> str | None:
     return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
 
 
-METRICS: Registry[Metric] = Registry("metric", "metrics", refusal=_class_refusal)
+METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_class_refusal)
 """The metrics by name: `@METRICS.add(name)` above a class adds one."""
 
 

@@ -59,7 +59,7 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
-    texts = LEARNERS.told_apart(specs)
+    texts = LEARNERS.disambiguate(specs)
     shown: dict[str, set[str]] = {}
     for spec in texts:
         shown.setdefault(split_spec(spec).name, set()).update(split_spec(spec).arguments)

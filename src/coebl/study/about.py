@@ -134,7 +134,7 @@ def _same(label: str, asked: str, names: Registry[Any]) -> bool:
 
 
 def is_count(value: object) -> bool:
-    """Whether a value is a whole number that 64 bits can hold, and not negative."""
+    """Whether a value is an integer that 64 bits can hold, and not negative."""
     return type(value) is int and 0 <= value < 1 << 63
 
 

@@ -130,6 +130,6 @@ def _refusal(learner: Learner, name: SeatName, game: Game, rounds: int) -> str |
     payoff, payoff_range = game.own_view(name)
     shape = payoff.shape[0], payoff.shape[1]
     try:
-        return learner.refusal(build_seat(learner, [0], shape, rounds, payoff_range, payoff=payoff))
+        return learner.reason_not_to_play(build_seat(learner, [0], shape, rounds, payoff_range, payoff=payoff))
     except Exception as error:  # a learner in a file is anybody's code
         return reason_of(error)

@@ -28,9 +28,9 @@ ACCEPTED = {
     "name": 'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
     "title": "a text on one line",
     "description": "a text",
-    "rounds": f"a whole number, 1 .. {MOST_ROUNDS:,}",
+    "rounds": f"an integer, 1 .. {MOST_ROUNDS:,}",
     "seeds": f"how many, 1 .. {MOST_SEEDS:,}; or a list such as [3, 5, 8]; or {{ first = 100, count = 50 }}",
-    "seeds_per_cell": f"a whole number, 1 .. {MOST_SEEDS:,}",
+    "seeds_per_cell": f"an integer, 1 .. {MOST_SEEDS:,}",
     "games": 'a list of games, such as ["rps", "diagonal:n=[2,3]", "my-game.csv"]',
     "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
     "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
@@ -163,7 +163,7 @@ class Keys:
         return ""
 
     def whole(self, key: str, most: int, default: int = 1) -> int:
-        """A whole number from 1 to `most`."""
+        """An integer from 1 to `most`."""
         value = self.get(key, default)
         if _is_whole(value) and 1 <= value <= most:
             return int(value)
@@ -211,7 +211,7 @@ class Keys:
         good: dict[int, None] = {}
         for index, seed in enumerate(seeds):
             if not (_is_whole(seed) and 0 <= seed <= _MOST_SEED):
-                mistakes.refuse((*place, index), seed, "whole numbers, >= 0 and below 2^63")
+                mistakes.refuse((*place, index), seed, "integers, >= 0 and below 2^63")
             elif seed in good:
                 mistakes.add((*place, index), f"the seed {seed} is given twice; accepted: each once. Take one out.")
             else:
@@ -230,7 +230,7 @@ class Keys:
             if key not in seeds:
                 mistakes.add(place, f"there is no {key!r}; accepted: {{ first = 100, count = 50 }}. Add it.")
             elif not (_is_whole(seeds[key]) and least <= seeds[key] <= most):
-                mistakes.refuse((*place, key), seeds[key], f"a whole number, {least} .. {most:,}")
+                mistakes.refuse((*place, key), seeds[key], f"an integer, {least} .. {most:,}")
         if len(mistakes) > before:
             return range(1)
         return range(seeds["first"], seeds["first"] + seeds["count"])

@@ -15,7 +15,7 @@ from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.learners.base import class_refusal
+from coebl.learners.base import reason_to_reject
 from coebl.testing.points import Points, Report, UntriedError, report_on
 from coebl.testing.strict import on_strict_arrays
 
@@ -34,7 +34,7 @@ def check_learner(learner: str | Learner | type[Learner]) -> Report:
     True
     """
     if isinstance(learner, type):
-        reason = class_refusal(learner)
+        reason = reason_to_reject(learner)
         if reason:
             return report_on(learner.__name__, iter([("can be registered", lambda: reason)]))
         learner = learner()
@@ -75,7 +75,7 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
         view = Game(payoff, payoff_range=(-1.0, 1.0)).own_view(name)
         m, k = view.payoff.shape
         seat = build_seat(learner, [0], (m, k), rounds, view.payoff_range, payoff=view.payoff)
-        if learner.refusal(seat) is None:
+        if learner.reason_not_to_play(seat) is None:
             games[title] = payoff
     return games
 
@@ -121,7 +121,7 @@ def _spec(learner: Learner) -> str | None:
         taken = f"{other.__module__}.{other.__name__}"
         return f"its name is {name!r}, which is that of {taken}; give the class another name, or none"
     entry = LEARNERS.entry_of(own, str(learner))
-    again = entry.make(**entry.read(str(learner).removeprefix(entry.name).removeprefix(":")))
+    again = entry.make_from(str(learner).removeprefix(entry.name).removeprefix(":"))
     return None if again == learner and str(again) == str(learner) else f"{str(learner)!r} reads back as {again!r}"
 
 

@@ -258,10 +258,10 @@ class _OnStrictArrays(Learner):
     def __post_init__(self) -> None:
         vars(self)["sees"] = self.inner.sees  # what the wrapped learner declares
 
-    def refusal(self, seat: Seat) -> str | None:
-        """Why the wrapped learner cannot sit there, if it cannot."""
-        refusal: str | None = self.inner.refusal(seat)
-        return refusal
+    def reason_not_to_play(self, seat: Seat) -> str | None:
+        """The reason of the wrapped learner, if it has one."""
+        reason: str | None = self.inner.reason_not_to_play(seat)
+        return reason
 
     def start(self, seat: Seat) -> None:
         """Start the wrapped learner on strict arrays."""

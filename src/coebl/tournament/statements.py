@@ -74,7 +74,7 @@ def _check(table: Mapping[str, Any], where: str) -> None:
         "correction": (table["correction"] == CORRECTION, f'"{CORRECTION}"'),
         "ratio": (_is_number(table.get("ratio", 1.0)), "a number above 0"),
         "never_above": (_is_number(table.get("never_above", 1.0)), "a number above 0"),
-        "misses": (isinstance(table.get("misses", 0), int) and table.get("misses", 0) >= 0, "a whole number, >= 0"),
+        "misses": (isinstance(table.get("misses", 0), int) and table.get("misses", 0) >= 0, "an integer, >= 0"),
         "share": (_is_number(table.get("share", 1.0)) and table.get("share", 1.0) <= 1, "a number, above 0 and <= 1"),
         "reported": (isinstance(table.get("reported", []), list), "a list of metrics"),
     }

@@ -31,7 +31,7 @@ def rows_of(found: Standings) -> list[list[str]]:
 
 def _told_apart(found: Standings) -> Standings:
     """The same with names that tell learners apart: a default is named where another value stands beside it."""
-    names = LEARNERS.told_apart(one.learner for one in found.standings)
+    names = LEARNERS.disambiguate(one.learner for one in found.standings)
 
     def cycle(one: Cycle) -> Cycle:
         return Cycle(tuple(map(names.__getitem__, one.members)), tuple(map(names.__getitem__, one.example)))

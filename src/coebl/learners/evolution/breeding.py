@@ -74,7 +74,8 @@ class Breeder:
 
     >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
-    >>> learner = Coebl(population="pool:mutants=5")
+    >>> from coebl.learners.evolution import Pool
+    >>> learner = Coebl(population=Pool(mutants=5))
     >>> seat = build_seat(learner, seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
     >>> breeder = learner.seated(seat).breeder
     >>> new, mutants = breeder.breed(breeder.first(size=1))
@@ -177,7 +178,7 @@ class Generation(NamedTuple):
     >>> seat = build_seat(Coebl(), seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
     >>> learner = Coebl().seated(seat)
     >>> generation = Generation(learner.breeder, learner.parents, *learner.breeder.breed(learner.parents))
-    >>> learner.select(generation)  # in either run, the parent, 0, or its child, 1
+    >>> learner.selection(generation)  # in either run, the parent, 0, or its child, 1
     array([[1],
            [1]])
     """

@@ -6,28 +6,22 @@ To add one, write a class here and put ``@MUTATIONS.add("its-name")`` above it. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import pi, sqrt
 from typing import Annotated
 
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.registry import Registry, refuse_unless
-from coebl.core.specs import Range, SpecOf
+from coebl.core.registry import Component, Registry
+from coebl.core.specs import Range
 from coebl.learners.base import Seat
 from coebl.learners.parts.kinship import inherited_share, prior_variance
-
-MUTATIONS: Registry[Mutation] = Registry(
-    "mutation", "mutations", refusal=lambda factory: refuse_unless(factory, Mutation)
-)
-"""The mutations by name, as a spec of COEBL has them."""
 
 _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 
 
 @dataclass(frozen=True)
-class Mutation:
+class Mutation(Component):
     """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
 
     The deviation depends on the visits alone, so a learner keeps it and recomputes only what a visit changes.
@@ -84,6 +78,10 @@ class Mutation:
             return seat.random.normal(number, seat.actions, seat.opponent_actions, deviation=deviation, mean=centre)
         drawn *= deviation[:, None]  # in place: large games are bound by memory
         return _around(centre, drawn)
+
+
+MUTATIONS = Registry("mutation", "mutations", base=Mutation)
+"""The mutations by name."""
 
 
 def _around(centre: Floats | None, noise: Floats) -> Floats:
@@ -188,22 +186,17 @@ class Inherited(Mutation):
 class _Changed(Mutation):
     """A mutation that changes another one."""
 
-    of: Annotated[str, SpecOf(MUTATIONS)] = "gaussian"
-
-    @cached_property
-    def base(self) -> Mutation:
-        """The mutation that this one changes."""
-        return MUTATIONS.make(self.of)
+    of: Mutation = Gaussian()
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
-        return self.base.deviation(seat, count)
+        return self.of.deviation(seat, count)
 
     @property
     def adapts(self) -> bool:
-        return self.base.adapts
+        return self.of.adapts
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        return self.base.vary(seat, rate)
+        return self.of.vary(seat, rate)
 
 
 @MUTATIONS.add("sparse")
@@ -221,7 +214,7 @@ class Sparse(_Changed):
     probability: Annotated[float, Range(0, 1)] = 0.1
 
     def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        drawn = self.base.draw(seat, None, deviation, number, rate)
+        drawn = self.of.draw(seat, None, deviation, number, rate)
         mutated = seat.random.uniform(number, seat.actions, seat.opponent_actions) < self.probability
         return _around(centre, np.where(mutated, drawn, 0.0))
 
@@ -248,9 +241,9 @@ class Adaptive(_Changed):
         return True
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        varied = self.base.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
+        varied = self.of.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
         return np.clip(varied, 1 / _MOST, _MOST)
 
     def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        drawn = self.base.draw(seat, None, deviation, number, rate)
+        drawn = self.of.draw(seat, None, deviation, number, rate)
         return _around(centre, drawn if rate is None else drawn * rate[:, :, None, None])

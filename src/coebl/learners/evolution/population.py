@@ -11,18 +11,13 @@ from typing import Annotated, Literal
 import numpy as np
 
 from coebl.core.arrays import Booleans, Floats, Ints
-from coebl.core.registry import Registry, refuse_unless
+from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 
-POPULATIONS: Registry[Population] = Registry(
-    "population", "populations", refusal=lambda factory: refuse_unless(factory, Population)
-)
-"""The populations by name, as a spec of COEBL has them."""
-
 
 @dataclass(frozen=True)
-class Population:
+class Population(Component):
     """So many policies that survive, and so many mutants a round.
 
     >>> pool = POPULATIONS.make("pool:size=2")
@@ -50,6 +45,10 @@ class Population:
             seat: where the learner sits.
         """
         return None
+
+
+POPULATIONS = Registry("population", "populations", base=Population)
+"""The populations by name."""
 
 
 @POPULATIONS.add("pool")

@@ -16,16 +16,11 @@ from typing import Annotated, ClassVar, Literal, Protocol
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry, refuse_unless
+from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
 from coebl.learners.parts.beliefs import Tally
 from coebl.learners.parts.kinship import Kinship
-
-RECOMBINATIONS: Registry[Recombination] = Registry(
-    "recombination", "recombinations", refusal=lambda factory: refuse_unless(factory, Recombination)
-)
-"""The recombinations by name, as a spec of COEBL has them."""
 
 
 class Belief(Protocol):
@@ -49,7 +44,7 @@ class _Alone(Tally):
 
 
 @dataclass(frozen=True)
-class Recombination:
+class Recombination(Component):
     """Nothing is recombined, unless a method says otherwise.
 
     >>> crossover = RECOMBINATIONS.make("crossover:by=row")
@@ -76,6 +71,10 @@ class Recombination:
             parents: what they were bred from.
         """
         return mutants
+
+
+RECOMBINATIONS = Registry("recombination", "recombinations", base=Recombination)
+"""The recombinations by name."""
 
 
 @RECOMBINATIONS.add("none")

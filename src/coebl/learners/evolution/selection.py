@@ -19,24 +19,18 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.registry import Registry, refuse_unless
+from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.evolution.breeding import Generation, Judge
 
-SELECTIONS: Registry[Selection] = Registry(
-    "selection", "selections", refusal=lambda factory: refuse_unless(factory, Selection)
-)
-"""The selections by name, as a spec of COEBL has them."""
-
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Component):
     """A choice of survivors.
 
     >>> SELECTIONS.make("tournament:k=3")
     Tournament(k=3, judge='means')
-    >>> from coebl.learners import parse_learner
-    >>> parse_learner("coebl:selection=tournament:k=3").selection
+    >>> str(Tournament(k=3))
     'tournament:k=3'
     """
 
@@ -45,6 +39,10 @@ class Selection:
     def __call__(self, generation: Generation) -> Ints:
         """The numbers of those that survive, (runs, size), in increasing order; (1, size) if the same in every run."""
         raise NotImplementedError
+
+
+SELECTIONS = Registry("selection", "selections", base=Selection)
+"""The selections by name."""
 
 
 @SELECTIONS.add("elitist")
