@@ -20,17 +20,15 @@ from coebl.learners.evolution import (
     RECOMBINATIONS,
     SELECTIONS,
     Adaptive,
-    Breeder,
     Elitist,
     Gaussian,
     Generation,
-    Individuals,
     Inherited,
     Pool,
     Sparse,
     Student,
-    fitness,
 )
+from coebl.learners.evolution.breeding import Breeder, Individuals, fitness
 from coebl.learners.parts.bonuses import bonus_for_visits_to_come
 from coebl.testing import check_learner
 from coebl.testing.strict import on_strict_arrays

@@ -11,7 +11,7 @@ from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen
 from coebl.learners.coebl import Coebl
-from coebl.learners.evolution import Breeder
+from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.kin import Kin
 from coebl.learners.ucb import Ucb
 

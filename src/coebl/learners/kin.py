@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.evolution import Breeder
+from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.mutation import Inherited
 from coebl.learners.evolution.population import Pool
 from coebl.learners.evolution.recombination import FromBoth

@@ -1,4 +1,4 @@
-"""Breeding: mutants of what is believed, the policies that are optimal for them, and the fitness of policies."""
+"""Breeding: mutants of the estimates, the policies that are optimal for them, and the fitness of policies."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ Judge = Literal["mutants", "fresh", "means"]
 
 
 class Individuals(NamedTuple):
-    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None.
-
-    >>> Individuals(np.full((50, 4, 3), 1 / 3)).number  # in each of 50 runs, with 3 actions
-    4
-    """
+    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None."""
 
     policy: Floats  # (runs, number, m)
     rate: Floats | None = None  # (runs, number), of mutation
@@ -34,13 +30,7 @@ class Individuals(NamedTuple):
         return int(self.policy.shape[1])
 
     def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
-        """Those of these numbers, (runs, survivors) or (1, survivors), out of these and then the others.
-
-        Args:
-            others: those that are numbered after these.
-            seat: where the learner sits.
-            index: the numbers of those that are kept.
-        """
+        """Select individuals by index, (runs, survivors) or (1, survivors), from these followed by the others."""
         return Individuals(
             _chosen(self.policy, others.policy, seat, index),
             _chosen_if_kept(self.rate, others.rate, seat, index),
@@ -50,7 +40,7 @@ class Individuals(NamedTuple):
 
 
 def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
-    if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by number
+    if old.shape[1] == new.shape[1] == index.shape[1] == 1:  # the paper's case: faster than by index
         return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
     everyone: Floats = np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
     return everyone
@@ -63,24 +53,14 @@ def _chosen_if_kept(old: Floats | None, new: Floats | None, seat: Seat, index: I
 class Breeder:
     """Breeds mutants from a belief: estimates, a bonus for rarely visited pairs, and mutation.
 
-    What depends on the visits alone is kept, and only what a visit changes is recomputed.
+    What depends on the visits alone is kept, and only what a visit changes is computed again.
 
     Args:
         seat: the learner's.
         mutation: draws the noise.
         recombination: has the belief, and crosses mutants.
-        bonus: the optimism that visits leave, of the shape of the visits that it is given.
-        number: how many mutants are bred in a round.
-
-    >>> from coebl.engine.table import build_seat
-    >>> from coebl.learners import Coebl
-    >>> from coebl.learners.evolution import Pool
-    >>> learner = Coebl(population=Pool(mutants=5))
-    >>> seat = build_seat(learner, seeds=[0, 1], shape=(3, 4), horizon=100, payoff_range=(0.0, 1.0))
-    >>> breeder = learner.seated(seat).breeder
-    >>> new, mutants = breeder.breed(breeder.first(size=1))
-    >>> new.policy.shape, mutants.shape
-    ((2, 5, 3), (2, 5, 3, 4))
+        bonus: maps visits to optimism, both of one shape.
+        number: of mutants in a round.
     """
 
     def __init__(
@@ -103,11 +83,7 @@ class Breeder:
         self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), less what is inherited
 
     def add(self, seen: Seen) -> None:
-        """Learn from what happened in a round.
-
-        Args:
-            seen: what the learner was shown.
-        """
+        """Learn from what happened in a round."""
         at = self._belief.add(seen.action, seen.opponent, seen.reward)
         backend = self.seat.backend
         count = backend.take(self._belief.count, at)
@@ -115,17 +91,12 @@ class Breeder:
         backend.put(self._deviation, at, self._mutation.deviation(self.seat, count))
 
     def means(self) -> Floats:
-        """The estimates, without bonus and mutation: (runs, m, k)."""
+        """Return the estimates, without bonus and mutation: (runs, m, k)."""
         inherited = self._belief.inherited()
         return self._belief.mean if inherited is None else self._belief.mean + inherited
 
     def mutants(self, number: int, rate: Floats | None = None) -> Floats:
-        """So many fresh mutants, (runs, number, m, k), of these rates of mutation, (runs, number); None: all 1.
-
-        Args:
-            number: how many.
-            rate: of mutation, where rates adapt.
-        """
+        """Return fresh mutants, (runs, number, m, k), with these rates of mutation, (runs, number); None: all 1."""
         mutants = self._mutation.draw(self.seat, self._centre, self._deviation, number, rate)
         inherited = self._belief.inherited()
         if inherited is not None:
@@ -133,13 +104,9 @@ class Breeder:
         return mutants
 
     def first(self, size: int, pairs: bool = False) -> Individuals:
-        """The parents of the first mutants, so many: uniform policies, and the estimates with their bonus.
+        """Return the parents of the first mutants: uniform policies, and the estimates with their bonus.
 
-        They have what the operators need, and so have their descendants; opponents' strategies if pairs says so.
-
-        Args:
-            size: how many parents.
-            pairs: whether the opponent's strategies are asked for.
+        They have what the operators need, and so have their descendants; with `pairs`, the opponent's strategies too.
         """
         seat, m, k = self.seat, self.seat.actions, self.seat.opponent_actions
         return Individuals(
@@ -150,28 +117,28 @@ class Breeder:
         )
 
     def breed(self, parents: Individuals) -> tuple[Individuals, Floats]:
-        """The optimal policies of mutants, and the mutants, (runs, number, m, k); parents take turns."""
+        """Return the optimal policies of new mutants, and the mutants, (runs, number, m, k); parents take turns."""
         seat, number, m, k = self.seat, self._number, self.seat.actions, self.seat.opponent_actions
         rate = None if parents.rate is None else self._mutation.vary(seat, parents.rate[:, self._turns(parents)])
         mutants = self.mutants(number, rate)
         if parents.mutant is not None:
             mutants = self._recombination.cross(seat, mutants, parents.mutant[:, self._turns(parents)])
-        found = self._solve(mutants.reshape((-1, m, k)))
+        solved = self._solve(mutants.reshape((-1, m, k)))
         bred = Individuals(
-            found.strategy.reshape((-1, number, m)),
+            solved.strategy.reshape((-1, number, m)),
             rate,
             None if parents.mutant is None else mutants,
-            None if parents.opponent is None else found.opponent.reshape((-1, number, k)),
+            None if parents.opponent is None else solved.opponent.reshape((-1, number, k)),
         )
         return bred, mutants
 
     def _turns(self, parents: Individuals) -> list[int]:
-        """The number of each mutant's parent: the parents take turns."""
+        """Return the index of each mutant's parent."""
         return [child % parents.number for child in range(self._number)]
 
 
 class Generation(NamedTuple):
-    """Those among whom a selection chooses, numbered: the parents, oldest first, then the new, in order of birth.
+    """The individuals among which a selection chooses, by index: the parents, oldest first, then the new.
 
     >>> from coebl.engine.table import build_seat
     >>> from coebl.learners import Coebl
@@ -187,21 +154,20 @@ class Generation(NamedTuple):
     parents: Individuals
     new: Individuals
     mutants: Floats  # (runs, new, m, k), of the new
-    facing: Booleans | None = None  # (runs, k), which of the opponent's actions count; None: all
+    facing: Booleans | None = None  # (runs, k), the opponent's actions that count; None: all
 
     @property
     def size(self) -> int:
-        """How many survive: as many as there are parents."""
+        """The number of survivors, which is that of the parents."""
         return self.parents.number
 
     @property
     def young(self) -> range:
-        """The numbers of those that a selection by age leaves: the new, and if these are too few the last parents."""
-        number = self.parents.number + self.new.number
-        return range(min(self.size, self.new.number), number)
+        """The indices of the new, and if these are too few, of the last parents as well."""
+        return range(min(self.size, self.new.number), self.size + self.new.number)
 
     def matrices(self, judge: Judge) -> Floats:
-        """The matrices by which policies are judged: (runs, matrices, m, k).
+        """Return the matrices by which policies are judged, (runs, matrices, m, k).
 
         Args:
             judge: "mutants", "fresh" or "means".
@@ -211,43 +177,30 @@ class Generation(NamedTuple):
         return self.breeder.mutants(1) if judge == "fresh" else self.breeder.means()[:, None]
 
     def fitness(self, judge: Judge) -> Floats:
-        """The fitness of each, (runs, individuals): the mean over the judging matrices.
-
-        Args:
-            judge: as in `matrices`.
-        """
+        """Return the fitness of each individual, (runs, individuals): the mean over the matrices of the judge."""
         individuals = (self.parents, self.new)
-        policies = [some.policy[:, at] for some in individuals for at in range(some.number)]
+        policies = [some.policy[:, place] for some in individuals for place in range(some.number)]
         return fitness(policies, self.matrices(judge), self.facing, self.breeder.seat.backend)
 
     def survivors(self, index: Ints) -> Individuals:
-        """Those of these numbers, (runs, size), or (1, size) for the same in every run.
-
-        Args:
-            index: the numbers of those that survive.
-        """
+        """Return the individuals with this index, (runs, size), or (1, size) for the same in every run."""
         return self.parents.merged(self.new, self.breeder.seat, index)
 
 
 def fitness(
     policies: Sequence[Floats], matrices: Floats, facing: Booleans | None = None, backend: Backend = CPU
 ) -> Floats:
-    """Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
+    """Return Fitness(x, B) = min over y of x'By, attained by a pure y; with several matrices, its mean over them.
 
     Args:
         policies: (runs, m) each.
         matrices: (runs, matrices, m, k).
-        facing: (runs, k), which of the opponent's actions count; all if None.
-        backend: where the arrays live.
-
-    Returns:
-        (runs, policies).
+        facing: (runs, k), the opponent's actions that count; all if None.
+        backend: of the arrays.
 
     >>> half, matrix = np.array([[0.5, 0.5]]), np.array([[[[3.0, 0.0], [1.0, 2.0]]]])  # in one run
-    >>> fitness([half], matrix)
-    array([[1.]])
-    >>> fitness([half], matrix, facing=np.array([[True, False]]))
-    array([[2.]])
+    >>> fitness([half], matrix), fitness([half], matrix, facing=np.array([[True, False]]))
+    (array([[1.]]), array([[2.]]))
     """
     earned = np.concatenate([backend.einsum("ri,rdij->rdj", policy, matrices) for policy in policies], axis=1)
     if facing is not None:

@@ -1,6 +1,6 @@
 """Mutations: the noise that makes a mutant of the estimated payoffs, by the visits n of each pair of actions.
 
-To add one, write a class here and put ``@MUTATIONS.add("its-name")`` above it. Its fields are what a spec may set.
+To add one, write a class here and put ``@MUTATIONS.add("name")`` above it. A spec may set its fields.
 """
 
 from __future__ import annotations
@@ -26,52 +26,36 @@ class Mutation(Component):
 
     The deviation depends on the visits alone, so a learner keeps it and recomputes only what a visit changes.
 
-    >>> paper = MUTATIONS.make("gaussian")
-    >>> paper.deviation(seat=None, count=np.array([0.0, 1.0, 2.0, 10.0]))  # this one does not ask the seat
+    >>> Gaussian().deviation(seat=None, count=np.array([0.0, 1.0, 2.0, 10.0]))  # this one does not use the seat
     array([1. , 1. , 0.5, 0.1])
     """
 
     @property
     def adapts(self) -> bool:
-        """Whether every mutant has a rate of its own."""
+        """True if every mutant has its own rate."""
         return False
 
     def deviation(self, seat: Seat, count: Floats) -> Floats:
-        """The standard deviation of pairs with so many visits, of the shape of count.
-
-        Args:
-            seat: where the learner sits.
-            count: visits of each pair of actions, (runs, m, k).
-        """
+        """Return the standard deviation of the noise in a seat, by the visits of each pair, count: of its shape."""
         raise NotImplementedError
 
     def standard(self, seat: Seat, number: int) -> Floats | None:
-        """Noise of mean 0 and variance 1 for so many mutants: a new array, (runs, number, m, k). None: it is normal.
-
-        Args:
-            seat: where random numbers come from.
-            number: of mutants.
-        """
+        """Return new noise from the seat of mean 0 and variance 1, (runs, number, m, k); None for normal noise."""
         return None
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        """The rates of mutants whose parents have these, (runs, number), where rates adapt.
-
-        Args:
-            seat: where random numbers come from.
-            rate: of the parents.
-        """
+        """Return the rates of mutants from the rate of each parent, (runs, number), and random numbers of the seat."""
         return rate
 
     def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:
-        """So many mutants, (runs, number, m, k), of these rates; None: all 1.
+        """Draw mutants, (runs, number, m, k).
 
         Args:
-            seat: where random numbers come from.
-            centre: what the noise is added to, (runs, m, k); None: nothing.
+            seat: has the random numbers.
+            centre: added to the noise, (runs, m, k); None for noise alone.
             deviation: of each pair, (runs, m, k).
             number: of mutants.
-            rate: of each mutant, (runs, number).
+            rate: of each mutant, (runs, number); None if all are 1.
         """
         drawn = self.standard(seat, number)
         if drawn is None:  # ~ N(centre, deviation²)
@@ -85,7 +69,7 @@ MUTATIONS = Registry("mutation", "mutations", base=Mutation)
 
 
 def _around(centre: Floats | None, noise: Floats) -> Floats:
-    """Noise, (runs, number, m, k), with the centre, (runs, m, k), added in place."""
+    """Add the centre, (runs, m, k), to noise of (runs, number, m, k), in place."""
     if centre is not None:
         noise += centre[:, None]
     return noise
@@ -132,7 +116,7 @@ class Student(Gaussian):
         freedom: the degrees of freedom; there is no variance at 2 and below.
     """
 
-    freedom: Annotated[float, Range(2, open_low=True)] = 3.0  # degrees; there is no variance at 2 and below
+    freedom: Annotated[float, Range(2, open_low=True)] = 3.0
 
     def standard(self, seat: Seat, number: int) -> Floats:
         uniform = seat.random.uniform(2, number, seat.actions, seat.opponent_actions)
@@ -163,13 +147,13 @@ class Posterior(Mutation):
 @MUTATIONS.add("inherited")
 @dataclass(frozen=True)
 class Inherited(Mutation):
-    """Kin's, in proportion to what a pair inherits: deviation rate sqrt(own) h g.
+    """Kin's mutation, in proportion to what a pair inherits: deviation rate sqrt(own) h g.
 
     g = 1 / (1 + n own h² / noise²) is the share that it inherits; h is half the width of the known range.
 
     Args:
-        rate: what the deviation is multiplied by.
-        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        rate: multiplies the deviation.
+        own: the share of the payoffs' variance that is a pair's alone; the rest is shared with its relatives.
         noise: the standard deviation of the rewards' noise.
     """
 
@@ -207,8 +191,8 @@ class Sparse(_Changed):
     The other entries keep their estimate and its bonus.
 
     Args:
-        of: the spec of the other mutation.
-        probability: with which an entry mutates.
+        of: the other mutation.
+        probability: of a mutation of an entry.
     """
 
     probability: Annotated[float, Range(0, 1)] = 0.1
@@ -226,12 +210,11 @@ class Adaptive(_Changed):
 
     The rate multiplies the deviation. A mutant's is its parent's times exp(step N(0, 1)), within 1/32 .. 32, and stays
     with its policy. So the rates that breed policies which survive become more frequent (Schwefel's self-adaptation).
-    Selection has to have an effect for that: with `none`, rates drift. One that is judged by the mutants themselves
-    favours large rates.
+    This needs a selection: with `none`, rates drift. One that is judged by the mutants themselves favours large rates.
 
     Args:
-        of: the spec of the other mutation.
-        step: how far a mutant's rate may be from its parent's, on a logarithmic scale.
+        of: the other mutation.
+        step: the spread of a mutant's rate around its parent's, on a logarithmic scale.
     """
 
     step: Annotated[float, Range(0)] = 0.2

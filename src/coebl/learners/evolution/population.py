@@ -1,6 +1,6 @@
-"""Populations: how many policies there are, how many mutants a round, what is played, and against whom they count.
+"""Populations: the number of policies and of mutants, what is played, and the opponent's actions that count.
 
-To add one, write a class here and put ``@POPULATIONS.add("its-name")`` above it. Its fields are what a spec may set.
+To add one, write a class here and put ``@POPULATIONS.add("name")`` above it. A spec may set its fields.
 """
 
 from __future__ import annotations
@@ -18,32 +18,21 @@ from coebl.learners.base import Seat
 
 @dataclass(frozen=True)
 class Population(Component):
-    """So many policies that survive, and so many mutants a round.
+    """The number of policies that survive, and of mutants in a round.
 
-    >>> pool = POPULATIONS.make("pool:size=2")
-    >>> pool.played(seat=None, before=None, policies=np.array([[[1.0, 0.0], [0.5, 0.5]]]))  # the mean
+    >>> Pool(size=2).played(seat=None, before=None, policies=np.array([[[1.0, 0.0], [0.5, 0.5]]]))  # the mean
     array([[0.75, 0.25]])
     """
 
-    size: Annotated[int, Range(1)] = 1  # how many policies survive
-    mutants: Annotated[int, Range(1)] = 1  # how many are bred in a round
+    size: Annotated[int, Range(1)] = 1  # of the survivors
+    mutants: Annotated[int, Range(1)] = 1  # bred in a round
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """What is played, (runs, m), after what was played before, out of the policies, (runs, size, m).
-
-        Args:
-            seat: where the learner sits.
-            before: what was played in the last round.
-            policies: those that survive.
-        """
+        """Return what the seat plays, (runs, m): from the policies, (runs, size, m), and what was played before."""
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
-        """The opponent's side of the population, where it has one.
-
-        Args:
-            seat: where the learner sits.
-        """
+        """Return the opponent's side of the population in a seat, where it has one."""
         return None
 
 
@@ -54,7 +43,7 @@ POPULATIONS = Registry("population", "populations", base=Population)
 @POPULATIONS.add("pool")
 @dataclass(frozen=True)
 class Pool(Population):
-    """So many policies that survive, so many mutants a round, and a mean of them that is played.
+    """Policies that survive, mutants in each round, and the mean of the policies, which is played.
 
     The defaults are the paper's: one policy, one mutant, and the policy is played.
 
@@ -117,7 +106,7 @@ class Parasites:
         self._mean[at] = before + (reward - before) / self._count[at]
 
     def alive(self) -> Booleans:
-        """Which actions are parasites, (runs, k): before the first round all, later none that was never played."""
+        """Return a mask of the parasites, (runs, k): before the first round all, later none that was never played."""
         rank = np.argsort(np.argsort(self._mean, axis=-1, kind="stable"), axis=-1, kind="stable")  # the first of equals
         chosen = (rank < self._number) & (self._count > 0)
         return chosen | ~chosen.any(axis=-1, keepdims=True)

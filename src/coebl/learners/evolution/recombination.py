@@ -1,10 +1,10 @@
-"""Recombinations: what a mutant has from its relatives.
+"""Recombinations: the share of its relatives in a mutant.
 
 There are two kinds. *Inheritance* is of estimates: a pair of actions that was hardly visited takes after its row and
 its column. *Crossover* is of mutants: a mutant has a part of the matrix from which its parent, a policy that survived,
 was bred.
 
-To add one, write a class here and put ``@RECOMBINATIONS.add("its-name")`` above it. Its fields are what a spec may set.
+To add one, write a class here and put ``@RECOMBINATIONS.add("name")`` above it. A spec may set its fields.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from coebl.learners.parts.kinship import Kinship
 
 
 class Belief(Protocol):
-    """What a learner knows about the payoffs, from which mutants are bred."""
+    """Knowledge about the payoffs, from which mutants are bred."""
 
     count: Floats  # (runs, m, k), visits to the pair
     mean: Floats  # (runs, m, k), the part of its estimate that a pair has by itself
@@ -47,29 +47,18 @@ class _Alone(Tally):
 class Recombination(Component):
     """Nothing is recombined, unless a method says otherwise.
 
-    >>> crossover = RECOMBINATIONS.make("crossover:by=row")
-    >>> crossover, crossover.crosses, Recombination.crosses
-    (Crossover(by='row', probability=0.5), True, False)
+    >>> Crossover(by="row").crosses, Nothing().crosses
+    (True, False)
     """
 
-    crosses: ClassVar[bool] = False  # whether survivors keep the matrix from which they were bred, for `cross`
+    crosses: ClassVar[bool] = False  # if True, survivors keep the matrix from which they were bred, for `cross`
 
     def belief(self, seat: Seat) -> Belief:
-        """What is known of the payoffs, of nothing as yet.
-
-        Args:
-            seat: where the learner sits.
-        """
+        """Return a belief about the payoffs in this seat, before the first round."""
         return _Alone(seat)
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
-        """The mutants crossed with those from which their parents were bred, all (runs, number, m, k).
-
-        Args:
-            seat: where random numbers come from.
-            mutants: those of the round.
-            parents: what they were bred from.
-        """
+        """Return the mutants crossed with their parents' matrices, all (runs, number, m, k), by draws of the seat."""
         return mutants
 
 
@@ -80,22 +69,22 @@ RECOMBINATIONS = Registry("recombination", "recombinations", base=Recombination)
 @RECOMBINATIONS.add("none")
 @dataclass(frozen=True)
 class Nothing(Recombination):
-    """The paper's: a mutant is made of the mean rewards alone."""
+    """No recombination, as in the paper: a mutant is made of the mean rewards alone."""
 
 
 @dataclass(frozen=True)
 class _Inheritance(Recombination):
     """Estimates (1 - g) mean + g (effect of row + effect of column), as `Kinship` has them.
 
-    Its subclasses have the same parameters, which their docstrings need not repeat.
+    Its subclasses have the same parameters, which are added to their docstrings.
 
     Args:
-        own: the share of the payoffs' variance that a pair has by itself; the rest is its relatives'.
+        own: the share of the payoffs' variance that is a pair's alone; the rest is shared with its relatives.
         noise: the standard deviation of the rewards' noise.
-        clip: whether what is inherited stays within the known range of payoffs.
+        clip: if true, what is inherited stays within the known range of payoffs.
     """
 
-    relatives: ClassVar[tuple[int, int]]  # whether it inherits from its row, and from its column
+    relatives: ClassVar[tuple[int, int]]  # 1 if it inherits from its row, and from its column, else 0
 
     own: Annotated[float, Range(0, 1, open_low=True)] = 0.5
     noise: Annotated[float, Range(0, open_low=True)] = 1.0
@@ -106,14 +95,14 @@ class _Inheritance(Recombination):
         cls.__doc__ = f"{cls.__doc__}\n{heading}{arguments}"
 
     def belief(self, seat: Seat) -> Belief:
-        rows, columns = ((1 - self.own) * one / sum(self.relatives) for one in self.relatives)
+        rows, columns = ((1 - self.own) * share / sum(self.relatives) for share in self.relatives)
         return Kinship(seat, own=self.own, rows=rows, columns=columns, noise=self.noise, clip=self.clip)
 
 
 @RECOMBINATIONS.add("row")
 @dataclass(frozen=True)
 class FromRow(_Inheritance):
-    """A pair inherits from its row: what the own action earned against other actions of the opponent."""
+    """A pair inherits from its row: what its action earned against other actions of the opponent."""
 
     relatives = (1, 0)
 
@@ -121,7 +110,7 @@ class FromRow(_Inheritance):
 @RECOMBINATIONS.add("column")
 @dataclass(frozen=True)
 class FromColumn(_Inheritance):
-    """A pair inherits from its column: what the opponent's action cost other own actions."""
+    """A pair inherits from its column: what other actions earned against the same action of the opponent."""
 
     relatives = (0, 1)
 
@@ -144,8 +133,8 @@ class Crossover(Recombination):
     nothing is changed.
 
     Args:
-        by: whether entries or whole rows are exchanged.
-        probability: with which one comes from the parent's matrix.
+        by: "entry" or "row", the parts that are exchanged.
+        probability: that a part comes from the parent's matrix.
     """
 
     crosses = True

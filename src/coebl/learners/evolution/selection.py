@@ -1,4 +1,4 @@
-"""Selections: which policies survive a round.
+"""Selections: the policies that survive a round.
 
 A policy's fitness is the least that it earns against any action of the opponent in the matrices that judge it:
 
@@ -8,7 +8,7 @@ A policy's fitness is the least that it earns against any action of the opponent
 - *means*: the estimates, without bonus and mutation. A policy that is new and good by luck of its mutation is found
   out, and so is one that only explores.
 
-To add one, write a class here and put ``@SELECTIONS.add("its-name")`` above it. Its fields are what a spec may set.
+To add one, write a class here and put ``@SELECTIONS.add("name")`` above it. A spec may set its fields.
 """
 
 from __future__ import annotations
@@ -28,16 +28,14 @@ from coebl.learners.evolution.breeding import Generation, Judge
 class Selection(Component):
     """A choice of survivors.
 
-    >>> SELECTIONS.make("tournament:k=3")
-    Tournament(k=3, judge='means')
     >>> str(Tournament(k=3))
     'tournament:k=3'
     """
 
-    pairs: ClassVar[bool] = False  # whether it asks for the opponent's strategies that belong to the policies
+    pairs: ClassVar[bool] = False  # if True, individuals have the opponent's strategies that belong to the policies
 
     def __call__(self, generation: Generation) -> Ints:
-        """The numbers of those that survive, (runs, size), in increasing order; (1, size) if the same in every run."""
+        """Return the index of the survivors, (runs, size), increasing; (1, size) if it is the same in every run."""
         raise NotImplementedError
 
 
@@ -67,7 +65,7 @@ class Elitist(Selection):
 @SELECTIONS.add("none")
 @dataclass(frozen=True)
 class Newest(Selection):
-    """The newest, whatever their fitness."""
+    """The newest, of any fitness."""
 
     def __call__(self, generation: Generation) -> Ints:
         return generation.breeder.seat.arange(generation.size)[None] + generation.new.number
@@ -102,7 +100,7 @@ class Tournament(Selection):
     So the less fit have a chance as well.
 
     Args:
-        k: how many are drawn for a place.
+        k: the number that are drawn for a place.
         judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
     """
 
@@ -122,12 +120,11 @@ class Tournament(Selection):
 class Dominance(Selection):
     """For each place two of the new ones are drawn: the first survives if it dominates the second.
 
-    Otherwise the second does.
-    An individual is a pair here: a policy x and the opponent's strategy y in the matrix that x is optimal for. In a
-    judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than against y1, and there no less
-    than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis of competitive co-evolutionary
-    algorithms for maximin optimisation of a bilinear function", 2022), which draws x and y each from a population of
-    its own, where here they stay together.
+    Otherwise the second does. An individual is a pair here: a policy x and the opponent's strategy y in the matrix
+    that x is optimal for. In a judging matrix B, (x1, y1) dominates (x2, y2) if x1 earns no less against y2 than
+    against y1, and there no less than x2 does: x1'B y2 >= x1'B y1 >= x2'B y1. After PDCoEA (Lehre, "Runtime analysis
+    of competitive co-evolutionary algorithms for maximin optimisation of a bilinear function", 2022), which draws x
+    and y each from its own population, where here they stay together.
 
     Args:
         judge: the matrices by which fitness is measured: "mutants", "fresh" or "means".
@@ -155,7 +152,7 @@ class Dominance(Selection):
 
 
 def _fittest(fitness: Floats, number: int) -> Ints:
-    """The fittest, (runs, number) out of (runs, all), in increasing order; of equals, the first."""
+    """Return the index of the fittest, (runs, number) out of (runs, all), increasing; of equals, the first."""
     if number == 1:
         first: Ints = fitness.argmax(axis=-1)
         return first[:, None]
@@ -163,7 +160,7 @@ def _fittest(fitness: Floats, number: int) -> Ints:
 
 
 def _drawn(generation: Generation, k: int) -> Ints:
-    """The numbers of k for each place, drawn independently among the new ones: (runs, size, k)."""
+    """Draw the index of k of the new ones for each place, independently: (runs, size, k)."""
     uniform = generation.breeder.seat.random.uniform(generation.size, k)
     young = generation.young
     drawn: Ints = (uniform * len(young)).astype(np.int64) + young[0]
