@@ -71,8 +71,8 @@ def table(folder: Path) -> Rows:
 
 def ranking(folder: Path) -> Rows:
     """The ranking of a study: its metric, the learners, the pairings, and who is left out."""
+    from coebl.evidence.ranking import rank
     from coebl.study import Results
-    from coebl.study.ranking import rank
 
     found = rank(Results(folder))
     assert found is not None
@@ -89,13 +89,13 @@ def ranking(folder: Path) -> Rows:
     ]
     pairings = [
         {
-            "game": one.setting[0],
-            "noise": one.setting[1],
-            "rounds": one.setting[2],
+            "game": one.game,
+            "noise": one.noise,
+            "rounds": one.rounds,
             "first": one.first,
             "second": one.second,
-            "advantage": one.advantage,
-            "p_holm": one.p_holm,
+            "advantage": one.advantage.mean,
+            "p_holm": one.advantage.p_holm,
             "winner": one.winner,
         }
         for one in found.pairings
@@ -117,7 +117,7 @@ def comparison(folder: Path, a: str, b: str, **options: Any) -> Rows:
 
 def verdicts(folder: Path) -> Rows:
     """The verdict on each claim of the paper in each variant, with all checks; `decisive` is the place of the check."""
-    from coebl.claims.judging import _decide
+    from coebl.evidence.judge import _decide
     from coebl.papers import load_paper
     from coebl.study import Results
 
@@ -255,17 +255,17 @@ def ablation(folder: Path) -> tuple[Rows, Rows]:
 
 def corrected(p_values: list[float]) -> list[float]:
     """Holm's correction of a family of tests."""
-    from coebl.statistics import holm
+    from coebl.evidence.statistics import holm
 
     return holm(p_values)
 
 
 def judged(checks: Rows) -> tuple[list[str], str, int | None]:
     """The outcomes of published checks from their raw p values, the verdict, and the place of the decisive check."""
-    from coebl.claims.checks import Bound, Measurement
-    from coebl.claims.judging import _decide
-    from coebl.claims.judging import corrected as results_of
-    from coebl.claims.reading import Missing
+    from coebl.evidence.checks import Bound, Measurement
+    from coebl.evidence.judge import _decide
+    from coebl.evidence.judge import corrected as results_of
+    from coebl.evidence.samples import Missing
     from coebl.runs import MatchSpecs
 
     class Beside(Bound):
@@ -285,21 +285,21 @@ def judged(checks: Rows) -> tuple[list[str], str, int | None]:
 
 def duel_winners(rows: Rows) -> list[str]:
     """The winner of each published duel, from the family's raw p values."""
-    from coebl.statistics import Interval
-    from coebl.tournament.duels import Duel
+    from coebl.evidence.pairwise import Pairing
+    from coebl.evidence.statistics import Estimate, correct
 
-    winners = []
-    for row, p in zip(rows, corrected([float(row["p"]) for row in rows]), strict=True):
-        interval = Interval(
-            float(row["advantage"]), float(row["low"]), float(row["high"]), float(row["sd"]), 50, 0.95, "t"
-        )
-        winners.append(Duel(row["game"], row["first"], row["second"], interval, float(row["p"]), p).winner)
-    return winners
+    keys = ("advantage", "low", "high", "sd")
+    tests = [Estimate(*(float(row[key]) for key in keys), n=int(row["n"]), p=float(row["p"])) for row in rows]
+    family = correct(tests, rows[0]["game"])
+    return [
+        Pairing(row["game"], "", 0, row["first"], row["second"], test).winner
+        for row, test in zip(rows, family, strict=True)
+    ]
 
 
 def trial_outcome(kind: str, p_for: float, p_against: float) -> str:
     """The word for a row of a pre-registered test, from its corrected p values."""
-    from coebl.claims.judging import CheckResult
+    from coebl.evidence.judge import CheckResult
     from coebl.tournament.trial.judging import WORDS
 
     nothing = (math.nan, math.nan, math.nan, 20)
