@@ -13,10 +13,8 @@ from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import KINDS, LEARNERS, Learner, Responder, Seen, parse_learner
 from coebl.learners._template import EpsilonGreedy
-from coebl.learners.as_released import Exp3AsReleased, Exp3IxAsReleased
 from coebl.learners.coebl import Coebl
-from coebl.learners.exp3 import Exp3, exp3_policy
-from coebl.learners.exp3_ix import Exp3Ix
+from coebl.learners.exp3 import Exp3, Exp3AsReleased, Exp3Ix, Exp3IxAsReleased, exp3_policy
 from coebl.learners.opponents import BestResponse, Fixed, Nash, Switching, Uniform
 from coebl.learners.ucb import Ucb
 from coebl.testing import check_learner

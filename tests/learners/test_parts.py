@@ -9,8 +9,7 @@ from coebl.engine.table import build_seat
 from coebl.learners import parse_learner
 from coebl.learners.parts.beliefs import Tally
 from coebl.learners.parts.bonuses import confidence_width, mutation_bonus
-from coebl.learners.parts.responses import exponential_weights
-from coebl.learners.parts.simplex import project_kl
+from coebl.learners.parts.responses import exponential_weights, project_kl
 from oracles.learners import project_by_bisection
 
 

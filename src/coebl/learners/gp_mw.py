@@ -10,8 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.beliefs import Posterior
-from coebl.learners.parts.gaussian_process import GaussianProcess
+from coebl.learners.parts.beliefs import GaussianProcess, Posterior
 from coebl.learners.parts.responses import hedge_rate, softmax
 
 

@@ -13,8 +13,8 @@ from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.mutation import Inherited
 from coebl.learners.evolution.population import Pool
 from coebl.learners.evolution.recombination import FromBoth
+from coebl.learners.parts.beliefs import prior_variance
 from coebl.learners.parts.bonuses import bonus_for_visits_to_come, proven_bonus, widest_mistake
-from coebl.learners.parts.kinship import prior_variance
 
 
 @dataclass

@@ -19,8 +19,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
-from coebl.learners.parts.beliefs import Tally
-from coebl.learners.parts.kinship import Kinship
+from coebl.learners.parts.beliefs import Kinship, Tally
 
 
 class Belief(Protocol):
