@@ -2,38 +2,33 @@
 
 from types import SimpleNamespace
 
-from numba import njit
+from numba import carray, njit
 
-from coebl.kernels import anew, workspace
+from coebl.kernels import restart, workspace
 
 
 def tableau(solver, run=0):
     """The tableau of a run: views of its memory, without padding."""
-    memory = solver._workspace
     _, m, n = solver.shape
-    lay = workspace.layout(m, n, memory.coefficients)
-    numbers = memory.numbers[run * lay.numbers :]
-    coefficients = memory.coefficients[run * lay.coefficients :]
-    indices = memory.indices[run * lay.indices :]
-    return SimpleNamespace(
-        T=coefficients[lay.T :][: m * lay.stride].reshape(m, lay.stride)[:, :n],
-        norm=coefficients[lay.norm :][:n],
-        b=numbers[lay.b :][:m],
-        c=numbers[lay.c :][:n],
-        B=numbers[lay.B :][: m * lay.B_stride].reshape(m, lay.B_stride)[:, :n],
-        scale=numbers[lay.scale :][:4],
-        basic=indices[lay.basic :][:m],
-        nonbasic=indices[lay.nonbasic :][:n],
-    )
-
-
-def compute_anew(solver):
-    """Recompute the tableau of the first run from its basis."""
-    _, m, n = solver.shape
-    return _compute_anew(solver._workspace, m, n)
+    T, B, norm, b, c, scale, basic, nonbasic = _views(solver._workspace, m, n, run)
+    return SimpleNamespace(T=T, B=B, norm=norm, b=b, c=c, scale=scale, basic=basic, nonbasic=nonbasic)
 
 
 @njit
-def _compute_anew(memory, m, n):
+def _views(memory, m, n, run):
+    t = workspace.tableau_of(memory, workspace.layout(m, n, memory.coefficients), run)
+    T, B = carray(t.T, (m, t.stride))[:, :n], carray(t.B, (m, t.B_stride))[:, :n]
+    vectors = carray(t.norm, n), carray(t.b, m), carray(t.c, n), carray(t.scale, 4)
+    return T, B, *vectors, carray(t.basic, m), carray(t.nonbasic, n)
+
+
+def recompute(solver):
+    """Recompute the tableau of the first run from its basis."""
+    _, m, n = solver.shape
+    return _recompute(solver._workspace, m, n)
+
+
+@njit
+def _recompute(memory, m, n):
     lay = workspace.layout(m, n, memory.coefficients)
-    return anew.compute_anew(workspace.tableau_of(memory, lay, 0), workspace.scratch_of(memory, lay))
+    return restart.recompute(workspace.tableau_of(memory, lay, 0), workspace.scratch_of(memory, lay))

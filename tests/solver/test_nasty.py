@@ -99,17 +99,17 @@ def test_near_ties_do_not_need_a_second_method(monkeypatch):
 
 @pytest.mark.parametrize(("m", "n"), [(6, 5), (24, 20), (50, 52)])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_warm_start_walk_equals_solving_anew(family, m, n):
+def test_a_warm_start_walk_equals_solving_again(family, m, n):
     """Entries of another game of the family come in, one by one."""
     batch, other = games(family, 2, m, n), games(family, 4, m, n)[2:]
     random = np.random.default_rng([m, n])
     solver = Maximin(batch.shape)
     for _ in range(12):
-        found, anew = solver(batch), maximin(batch)
+        found, again = solver(batch), maximin(batch)
         for k, payoff in enumerate(batch):
             certify(payoff, found.strategy[k], found.opponent[k], found.value[k])
             rounding = 4 * np.spacing(np.abs(payoff).max())
-            assert abs(found.value[k] - anew.value[k]) <= 2e-9 * np.ptp(payoff) + rounding
+            assert abs(found.value[k] - again.value[k]) <= 2e-9 * np.ptp(payoff) + rounding
         i, j = random.integers(m), random.integers(n)
         batch[:, i, j] = other[:, i, j]
 

@@ -5,10 +5,10 @@ import pytest
 
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
-from coebl.kernels import anew, lockstep, simplex
+from coebl.kernels import lockstep, restart, simplex
 from coebl.solver import Maximin, certify, highs, integers, maximin, solve
 from oracles import certificate
-from oracles.memory import compute_anew, tableau
+from oracles.memory import recompute, tableau
 from oracles.simplex import solve_exactly
 
 
@@ -154,7 +154,7 @@ def test_highs_alone_solves_a_non_square_game():
 
 
 @pytest.mark.parametrize(("m", "n"), [(30, 24), (24, 30), (41, 41)])
-def test_a_spoiled_tableau_is_computed_anew(m, n):
+def test_a_spoiled_tableau_is_recomputed(m, n):
     """Noise on a finished tableau goes away: what is computed from the basis is what pivoting had arrived at."""
     random = np.random.default_rng([m, n])
     solver = Maximin((1, m, n), many_ties=True)
@@ -165,7 +165,7 @@ def test_a_spoiled_tableau_is_computed_anew(m, n):
     assert 1 < (t.basic < n).sum() < min(m, n)
     for array in (t.T, t.b, t.c, t.norm):
         array += random.normal(size=array.shape)
-    assert compute_anew(solver)
+    assert recompute(solver)
     for name, wanted in expected.items():
         np.testing.assert_allclose(getattr(t, name), wanted, atol=1e-9, err_msg=name)
     basis = np.hstack([t.B, np.eye(m)])[:, t.basic]  # the basic columns of Bq + slack = 1
@@ -176,11 +176,11 @@ def test_inverting():
     random = np.random.default_rng(5)
     matrix = random.normal(size=(17, 17))
     inverse = matrix.copy()
-    assert anew.invert(inverse, np.array([0]))
+    assert restart.invert(inverse, np.array([0]))
     np.testing.assert_allclose(inverse @ matrix, np.eye(17), atol=1e-10)
-    assert not anew.invert(matrix.copy(), np.array([1]))  # told to stop
+    assert not restart.invert(matrix.copy(), np.array([1]))  # a request to stop
     matrix[3] = 2 * matrix[5] - matrix[8]
-    assert not anew.invert(matrix, np.array([0]))
+    assert not restart.invert(matrix, np.array([0]))
 
 
 def test_ucb_plays_on_where_its_matrices_are_nearly_singular():

@@ -14,7 +14,7 @@ from oracles.memory import tableau
 
 
 @pytest.mark.parametrize(("m", "n"), [(24, 20), (30, 45), (50, 64), (96, 70)])
-def test_a_walk_of_changed_entries_equals_solving_anew(m, n):
+def test_a_walk_of_changed_entries_equals_solving_again(m, n):
     random = np.random.default_rng([m, n])
     batch = random.normal(size=(6, m, n))
     solver = Maximin(batch.shape)
@@ -29,9 +29,9 @@ def test_a_walk_of_changed_entries_equals_solving_anew(m, n):
         found = solver(batch)
         warm.append(found.pivots.mean())
         if step % 10 == 9:
-            anew = maximin(batch)
-            np.testing.assert_allclose(found.strategy, anew.strategy, atol=1e-9)
-            np.testing.assert_allclose(found.value, anew.value, atol=1e-9)
+            again = maximin(batch)
+            np.testing.assert_allclose(found.strategy, again.strategy, atol=1e-9)
+            np.testing.assert_allclose(found.value, again.value, atol=1e-9)
     for k in range(len(batch)):
         certify(batch[k], found.strategy[k], found.opponent[k], found.value[k])
         assert found.value[k] == pytest.approx(value_by_highs(batch[k]), abs=1e-6)
@@ -170,9 +170,9 @@ def test_a_solver_that_remembers_nothing_solves_from_scratch(shape):
     batch = np.random.default_rng(shape).normal(size=shape)
     solver = Maximin(shape, remember=False)
     for _ in range(3):
-        found, anew = solver(batch), maximin(batch)
+        found, again = solver(batch), maximin(batch)
         for name in ("strategy", "opponent", "value", "gap", "pivots"):
-            np.testing.assert_array_equal(getattr(found, name), getattr(anew, name))
+            np.testing.assert_array_equal(getattr(found, name), getattr(again, name))
         batch[:, 2, 3] += 0.1
 
 

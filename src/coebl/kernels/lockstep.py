@@ -1,7 +1,7 @@
 """The compiled kernel for small matrices: LANES simplex tableaux in lockstep, one per lane of a vector.
 
 The method is that of `simplex`: the same linear program, pivot rule and rule for ties; `tableau` explains the names.
-What differs is the layout. A small tableau is too short for vector instructions, so every number of it is a vector
+The difference is the layout. A small tableau is too short for vector instructions, so every number of it is a vector
 here, with one game in each lane. T lies column by column, so that a column's norm, and with it the choice of the next
 pivot, comes out of the sweep that updates it. Lanes that have finished wait for the slowest; the last group is filled
 up with copies of the last game. Everything is double precision, and no state is kept: at these sizes solving from
@@ -18,25 +18,6 @@ from coebl.kernels.vectors import LANES, anywhere, fill, gather, lane_numbers, l
 from coebl.kernels.workspace import aligned
 
 ZERO, TINY, ROUNDING = DOUBLE.zero, DOUBLE.tiny, DOUBLE.rounding
-
-
-class Layout(NamedTuple):
-    """Where each part of a group's memory starts, in vectors, and how many vectors there are in all."""
-
-    T: int
-    B: int
-    b: int
-    e: int
-    factor: int
-    c: int
-    primal: int
-    dual: int
-    answers: int
-    floats: int  # in all
-    basic: int
-    nonbasic: int
-    counts: int
-    integers: int  # in all
 
 
 class Group(NamedTuple):
@@ -59,45 +40,27 @@ class Group(NamedTuple):
 
 
 @inlined
-def _layout(m, n):
-    """The layout of a group of (m, n) games."""
-    T = 0
-    B = T + n * m
-    b = B + n * m
-    e = b + m
-    factor = e + m
-    c = factor + m
-    primal = c + n
-    dual = primal + n + m
-    answers = dual + n + m
-    floats = answers + 2
-    basic = 0
-    nonbasic = basic + m
-    counts = nonbasic + n
-    integers = counts + 3
-    return Layout(T, B, b, e, factor, c, primal, dual, answers, floats, basic, nonbasic, counts, integers)
+def _sizes(m, n):
+    """Return the floats and the integers of a group of (m, n) games, in vectors."""
+    return 2 * n * m + 3 * m + n + 2 * (n + m) + 2, m + n + 3
 
 
 @inlined
 def _group(floats, integers, m, n):
-    """Cut the memory of a group out of two arrays."""
-    at = _layout(m, n)
-    return Group(
-        m,
-        n,
-        pointer(floats, at.T * LANES),
-        pointer(floats, at.B * LANES),
-        pointer(floats, at.b * LANES),
-        pointer(floats, at.e * LANES),
-        pointer(floats, at.factor * LANES),
-        pointer(floats, at.c * LANES),
-        pointer(floats, at.primal * LANES),
-        pointer(floats, at.dual * LANES),
-        pointer(floats, at.answers * LANES),
-        pointer(integers, at.basic * LANES),
-        pointer(integers, at.nonbasic * LANES),
-        pointer(integers, at.counts * LANES),
-    )
+    """Cut the memory of a group out of two arrays: each part begins where the one before ends."""
+    T = pointer(floats, 0)
+    B = pointer(T, n * m * LANES)
+    b = pointer(B, n * m * LANES)
+    e = pointer(b, m * LANES)
+    factor = pointer(e, m * LANES)
+    c = pointer(factor, m * LANES)
+    primal = pointer(c, n * LANES)
+    dual = pointer(primal, (n + m) * LANES)
+    answers = pointer(dual, (n + m) * LANES)
+    basic = pointer(integers, 0)
+    nonbasic = pointer(basic, m * LANES)
+    counts = pointer(nonbasic, n * LANES)
+    return Group(m, n, T, B, b, e, factor, c, primal, dual, answers, basic, nonbasic, counts)
 
 
 @inlined
@@ -120,7 +83,7 @@ def _load(g, A, weight, weight_stride, run):
             entry = gather(A, game, i * n + j)
             low = select(entry < low, entry, low)
             high = select(entry > high, entry, high)
-            check = check + entry * zero  # not a number where the entry is not finite; it then spreads to all
+            check = check + entry * zero  # NaN where the entry is not finite; it then spreads to all
             store(g.B, j * m + i, entry)
     span = select(high > low, high - low, one) + check + (high - low) * zero  # likewise where the range is too large
     unit = one / span
@@ -216,12 +179,12 @@ def _certify(g, low, span):
     """Read the strategies off the tableaux; leave them, their values and their gaps, in units of the payoff range."""
     m, n = g.m, g.n
     zero = fill(0.0)
-    for at in range(m * LANES):
-        variable = g.basic[at] * LANES + at % LANES
-        g.primal[variable], g.dual[variable] = g.b[at], 0.0
-    for at in range(n * LANES):
-        variable = g.nonbasic[at] * LANES + at % LANES
-        g.primal[variable], g.dual[variable] = 0.0, -g.c[at]
+    for k in range(m * LANES):
+        variable = g.basic[k] * LANES + k % LANES
+        g.primal[variable], g.dual[variable] = g.b[k], 0.0
+    for k in range(n * LANES):
+        variable = g.nonbasic[k] * LANES + k % LANES
+        g.primal[variable], g.dual[variable] = 0.0, -g.c[k]
     total_row = total_column = zero
     for i in range(n, n + m):
         p = load(g.dual, i)
@@ -279,7 +242,7 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
         for k in range(min(LANES, runs - first)):
             value[first + k], gap[first + k] = g.answers[k], g.answers[LANES + k]
             pivots[first + k] = g.counts[2 * LANES + k]
-            failures += not abs(gap[first + k]) <= MOST_GAP  # also when it is not a number
+            failures += not abs(gap[first + k]) <= MOST_GAP  # also if it is NaN
             for i in range(m):
                 row[first + k, i] = g.dual[(n + i) * LANES + k]
             for j in range(n):
@@ -291,6 +254,6 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
 def solve_small(A, weight, row, column, value, gap, pivots):
     """Solve every A[k] from scratch. Arguments as in `simplex.solve_batch`."""
     _, m, n = A.shape
-    size = _layout(m, n)
-    floats, integers = aligned(size.floats * LANES, value), aligned(size.integers * LANES, pivots)
+    vectors, indices = _sizes(m, n)
+    floats, integers = aligned(vectors * LANES, value), aligned(indices * LANES, pivots)
     return _solve(floats, integers, A, weight, row, column, value, gap, pivots)

@@ -41,7 +41,7 @@ def _advance(a, b, c, counter):
 
 @inlined
 def _read(bits):
-    """Twice the number of layer and sign, at which the tables have them, and the point."""
+    """The index of layer and sign in the tables, and the point."""
     return 2 * np.int64(bits & _LAYER_AND_SIGN), np.float64(np.int64((bits >> _NINE) & _LAST_POINT))
 
 
@@ -72,11 +72,11 @@ def _from_tail(state, tables, negative):
 def _settle(state, tables, bits):
     """The normal number that begins with these bits, which were not accepted at once. Changes the state."""
     while True:
-        at, point = _read(bits)
-        x = point * tables[at + 1]
-        if point < tables[at]:
+        index, point = _read(bits)
+        x = point * tables[index + 1]
+        if point < tables[index]:
             return x
-        layer = (at // 2) % LAYERS
+        layer = (index // 2) % LAYERS
         if layer == 0:
             return _from_tail(state, tables, (np.int64(point) >> 8) & 1)
         low, high = tables[DENSITY + layer], tables[DENSITY + layer - 1]
@@ -90,7 +90,7 @@ def fill_normal(states, tables, deviation, mean, out):
     """Fill out with the next normal numbers of every run, and change the states.
 
     states: (runs, 4). deviation, mean: (runs, numbers), or of no numbers. out: (runs, repeats, numbers). A number is
-    multiplied by its deviation and rounded, then added to its mean and rounded, where there are any.
+    multiplied by its deviation and rounded, then added to its mean and rounded, if these are given.
     """
     runs, repeats, numbers = out.shape
     scaled, shifted = deviation.shape[1] > 0, mean.shape[1] > 0
@@ -103,9 +103,9 @@ def fill_normal(states, tables, deviation, mean, out):
             to = pointer(out, (run * repeats + repeat) * numbers)
             for i in range(numbers):
                 a, b, c, counter, bits = _advance(a, b, c, counter)
-                at, point = _read(bits)
-                if point < table[at]:
-                    x = point * table[at + 1]
+                index, point = _read(bits)
+                if point < table[index]:
+                    x = point * table[index + 1]
                 else:
                     state[0], state[1], state[2], state[3] = a, b, c, counter
                     x = _settle(state, table, bits)

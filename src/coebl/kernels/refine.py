@@ -10,7 +10,7 @@ from coebl.kernels.tableau import dual, primal
 from coebl.kernels.vectors import LANES, fill, fill_like, load, store, total
 from coebl.kernels.workspace import tolerances_of
 
-_ROUNDS = 12  # how often `settle` refines and pivots on before it gives up
+_ROUNDS = 12  # how often `settle` refines and pivots before it gives up
 _REFINEMENTS = 8  # how often `_refine` may correct its solution; each time at least halves the error
 
 
@@ -25,8 +25,8 @@ def _products(M, m, n, stride, lanes, p, q, row_sums, column_sums):
         p0, p1, p2, p3 = fill(p[i]), fill(p[i + 1]), fill(p[i + 2]), fill(p[i + 3])
         sum0 = sum1 = sum2 = sum3 = zero
         for j in range(vectors):
-            at, here = i * stride + j, load(q, j)
-            m0, m1, m2, m3 = load(M, at), load(M, at + stride), load(M, at + 2 * stride), load(M, at + 3 * stride)
+            k, here = i * stride + j, load(q, j)
+            m0, m1, m2, m3 = load(M, k), load(M, k + stride), load(M, k + 2 * stride), load(M, k + 3 * stride)
             sum0, sum1, sum2, sum3 = sum0 + m0 * here, sum1 + m1 * here, sum2 + m2 * here, sum3 + m3 * here
             store(column_sums, j, load(column_sums, j) + ((m0 * p0 + m1 * p1) + (m2 * p2 + m3 * p3)))
         row_sums[i], row_sums[i + 1] = total(sum0), total(sum1)
@@ -44,7 +44,7 @@ def _products(M, m, n, stride, lanes, p, q, row_sums, column_sums):
 
 @inlined
 def _place(t, variable):
-    """Where a variable stands in w.primal and w.dual; slacks start at the stride of T."""
+    """The index of a variable in w.primal and w.dual; slacks start at the stride of T."""
     return variable + (t.stride - t.n) * (variable >= t.n)
 
 
@@ -52,19 +52,19 @@ def _place(t, variable):
 def _refine(t, w, enough):
     """Solve for the p and q of this basis by iterative refinement; recompute b and c. False if it diverges.
 
-    It ends when the error is at most enough, or no longer halves. False also if it goes on halving for too long.
+    It ends when the error is at most `enough`, or no longer halves. False also if it halves for too long.
 
     Where row i of T is basic in q[j] and column s nonbasic in slack k, T[i, s] is the inverse of the basis. A basic
-    variable should have no price, a nonbasic one no value: what they have of these is the error.
+    variable should have no price, a nonbasic one no value: the price or value that they have is the error.
     Leaves Bq in w.row_sums and B'p in w.column_sums.
     """
     m, n = t.m, t.n
     for i in range(m):
-        at = _place(t, t.basic[i])
-        w.primal[at], w.dual[at] = t.b[i], 0.0
+        place = _place(t, t.basic[i])
+        w.primal[place], w.dual[place] = t.b[i], 0.0
     for s in range(n):
-        at = _place(t, t.nonbasic[s])
-        w.primal[at], w.dual[at] = 0.0, -t.c[s]
+        place = _place(t, t.nonbasic[s])
+        w.primal[place], w.dual[place] = 0.0, -t.c[s]
     before = np.inf
     for _ in range(_REFINEMENTS):
         _products(t.B, m, n, t.B_stride, LANES, w.p, w.primal, w.row_sums, w.column_sums)
@@ -74,16 +74,16 @@ def _refine(t, w, enough):
             w.dual[j] = w.column_sums[j] - 1
         error = 0.0
         for i in range(m):
-            at = _place(t, t.basic[i])
-            t.b[i], w.factor[i] = w.primal[at], -w.dual[at]
-            error = max(error, abs(w.dual[at]))
+            place = _place(t, t.basic[i])
+            t.b[i], w.factor[i] = w.primal[place], -w.dual[place]
+            error = max(error, abs(w.dual[place]))
         for s in range(n):
-            at = _place(t, t.nonbasic[s])
-            t.c[s], w.row[s] = -w.dual[at], w.primal[at]
-            error = max(error, abs(w.primal[at]))
+            place = _place(t, t.nonbasic[s])
+            t.c[s], w.row[s] = -w.dual[place], w.primal[place]
+            error = max(error, abs(w.primal[place]))
         if error <= enough:
             return True
-        if not error < 0.5 * before:  # also when it is not a number
+        if not error < 0.5 * before:  # also if it is NaN
             return error <= 0.1 * tolerances_of(w).exact
         before = error
         _products(t.T, m, n, t.stride, w.lanes, w.factor, w.row, w.row_steps, w.column_steps)
@@ -96,7 +96,7 @@ def _refine(t, w, enough):
 
 @compiled
 def bounds(t, w, row, column):
-    """Write the strategies to row and column. Return what they guarantee, min p'B and max Bq. Comes after `settle`."""
+    """Write the strategies to row and column. Return their guarantees, min p'B and max Bq. Comes after `settle`."""
     m, n = t.m, t.n
     p, q = w.p, w.primal
     clipped, rounding = False, tolerances_of(w).rounding
@@ -139,7 +139,7 @@ def tie_parts(t, w, weight):
 
 @compiled
 def _ties_hold(t, w, weight):
-    """Whether e solves B e + slack = weight. If not, the basis is singular and T is not its inverse.
+    """True if e solves B e + slack = weight. If not, the basis is singular and T is not its inverse.
 
     The strategies may be optimal all the same, so that nothing else would notice.
     """
@@ -180,9 +180,9 @@ def _extremes(t):
 
 @compiled
 def settle(t, w, weight, exact):
-    """Refine, and pivot on until the basis is optimal in double precision, ties included.
+    """Refine, and pivot further until the basis is optimal in double precision, ties included.
 
-    Entries of b and c up to exact count as zero. Returns the number of pivots, or -1 if it cannot go on.
+    Entries of b and c up to exact count as zero. Returns the number of pivots, or -1 if it cannot continue.
     """
     m, n = t.m, t.n
     limit = m + n

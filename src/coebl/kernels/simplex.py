@@ -2,15 +2,14 @@
 
 `tableau` explains the linear program and the names. A solve pivots to the optimum (`primal`, `dual`), then settles:
 `settle` uses the inverse inside ``T`` to refine ``p`` and ``q`` against the double-precision ``B``, recomputes ``b``
-and ``c`` from them, and pivots on until they are feasible. The gap is then computed from ``B`` alone.
+and ``c`` from them, and pivots further until they are feasible. The gap is then computed from ``B`` alone.
 """
 
 import numpy as np
 
-from coebl.kernels.anew import compute_anew
 from coebl.kernels.cache import compiled
-from coebl.kernels.changes import catch_up, extent
 from coebl.kernels.refine import bounds, settle, tie_parts
+from coebl.kernels.restart import catch_up, extent, recompute
 from coebl.kernels.tableau import dual, primal
 from coebl.kernels.tolerances import MOST_GAP
 from coebl.kernels.vectors import LANES, pointer
@@ -54,10 +53,10 @@ def _begin(t, w, weight):
 
 
 @compiled
-def _go_on(t, w, weight, zero, exact):
-    """Pivot from this tableau to the optimum, and settle. Returns the number of pivots, or -1 if it cannot go on.
+def _continue(t, w, weight, zero, exact):
+    """Pivot from this tableau to the optimum, and settle. Returns the number of pivots, or -1 if it cannot continue.
 
-    zero and exact are what counts as zero in b and c before and after they are refined.
+    Entries of b and c up to zero, and once they are refined up to exact, count as zero.
     """
     m, n = t.m, t.n
     if w.lanes == LANES:
@@ -73,14 +72,14 @@ def _go_on(t, w, weight, zero, exact):
 
 @compiled
 def _from_tableau(t, w, A, weight):
-    """Solve from the tableau of the last solve. Returns the number of pivots, or -1 if that does not help."""
+    """Solve from the tableau of the last solve. Returns the number of pivots, or -1 if that fails."""
     tolerance = tolerances_of(w)
     zero, exact = tolerance.zero, tolerance.exact
     if not (t.scale[1] > 0.0 and catch_up(t, w, A)):
         return -1
-    count = _go_on(t, w, weight, zero, exact)
-    if count < 0 and compute_anew(t, w):
-        count = _go_on(t, w, weight, zero, exact)
+    count = _continue(t, w, weight, zero, exact)
+    if count < 0 and recompute(t, w):
+        count = _continue(t, w, weight, zero, exact)
     return count
 
 
@@ -95,18 +94,18 @@ def _from_scratch(t, w, A, weight):
     if count >= 0:
         more = settle(t, w, weight, exact)
         count = count + more if more >= 0 else -1
-    if count < 0 and compute_anew(t, w):
-        count = _go_on(t, w, weight, max(zero, loose), loose)
+    if count < 0 and recompute(t, w):
+        count = _continue(t, w, weight, max(zero, loose), loose)
     return count
 
 
 @compiled
 def solve_batch(A, weight, workspace, row, column, value, gap, pivots):
-    """Solve every A[k], from its tableau of the last call where that helps, and keep the tableau for the next one.
+    """Solve every A[k], from its tableau of the last call if possible, and keep the tableau for the next call.
 
     A: (runs, m, n). weight: (runs, m) or (1, m), the tie weights. workspace: a `Workspace`; if it keeps a single
-    tableau for several runs, every run is solved from scratch. row, column, value, gap, pivots: where the answers of
-    each run go. Returns how many gaps are not at most MOST_GAP; payoffs that are not finite, or too nearly degenerate
+    tableau for several runs, every run is solved from scratch. row, column, value, gap, pivots: the arrays for the
+    answers. Returns how many gaps are not at most MOST_GAP; payoffs that are not finite, or too nearly degenerate
     for this precision, are among them. Another thread may set the last of workspace.indices, stop, to end it soon.
     """
     runs, m, n = A.shape
@@ -131,5 +130,5 @@ def solve_batch(A, weight, workspace, row, column, value, gap, pivots):
         lower, upper = bounds(t, w, pointer(row, k * m), pointer(column, k * n))
         value[k] = t.scale[0] + (0.5 * (lower + upper) - 1) * t.scale[1]
         gap[k] = (upper - lower) / (t.scale[3] - t.scale[2] or 1.0)
-        failures += not abs(gap[k]) <= MOST_GAP  # also when it is not a number
+        failures += not abs(gap[k]) <= MOST_GAP  # also if it is NaN
     return failures

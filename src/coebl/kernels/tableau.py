@@ -54,15 +54,15 @@ def _eliminate(t, w):
         row0, row1, row2, row3 = load(row, j), load(row, j + 1), load(row, j + 2), load(row, j + 3)
         norm0, norm1, norm2, norm3 = load(norm, j), load(norm, j + 1), load(norm, j + 2), load(norm, j + 3)
         for i in range(t.m):
-            at, f = i * stride + j, fill(factor[i])
-            t0 = load(T, at) - f * row0
-            t1 = load(T, at + 1) - f * row1
-            t2 = load(T, at + 2) - f * row2
-            t3 = load(T, at + 3) - f * row3
-            store(T, at, t0)
-            store(T, at + 1, t1)
-            store(T, at + 2, t2)
-            store(T, at + 3, t3)
+            k, f = i * stride + j, fill(factor[i])
+            t0 = load(T, k) - f * row0
+            t1 = load(T, k + 1) - f * row1
+            t2 = load(T, k + 2) - f * row2
+            t3 = load(T, k + 3) - f * row3
+            store(T, k, t0)
+            store(T, k + 1, t1)
+            store(T, k + 2, t2)
+            store(T, k + 3, t3)
             norm0, norm1, norm2, norm3 = norm0 + t0 * t0, norm1 + t1 * t1, norm2 + t2 * t2, norm3 + t3 * t3
         store(norm, j, norm0)
         store(norm, j + 1, norm1)
@@ -107,16 +107,16 @@ def subtract(t, w, step, tie_step, price):
 @inlined
 def _choose_column(t, w, zero):
     """The steepest edge, or -1 where none improves."""
-    best, found, here = fill(0.0), fill(0), lane_numbers()
+    best, column, here = fill(0.0), fill(0), lane_numbers()
     for j in range(w.width // LANES):
         gain = load(t.c, j) - fill(zero)
         gain = select(gain > fill(0.0), gain, fill(0.0))
         score = fill(0.0) - gain * gain / doubles(t.norm, j)
         better = score < best
-        best, found = select(better, score, best), select(better, here, found)
+        best, column = select(better, score, best), select(better, here, column)
         here = here + fill(LANES)
     highest = minimum(best)
-    return minimum(select(best == fill(highest), found, fill(np.iinfo(np.int64).max))) if highest < 0.0 else -1
+    return minimum(select(best == fill(highest), column, fill(np.iinfo(np.int64).max))) if highest < 0.0 else -1
 
 
 @compiled
@@ -152,18 +152,18 @@ def _choose_row(t, w, zero):
     step = minimum(least)
     if step == np.inf:
         return -1
-    ties, found, here = fill(0), fill(np.iinfo(np.int64).max), lane_numbers()
+    ties, row, here = fill(0), fill(np.iinfo(np.int64).max), lane_numbers()
     for i in range(vectors):
         entry = doubles(w.factor, i)
         tied = (entry > tiny) & (load(t.b, i) - fill(step) * entry <= nothing)
-        ties, found = select(tied, ties + fill(1), ties), select(tied, here, found)
+        ties, row = select(tied, ties + fill(1), ties), select(tied, here, row)
         here = here + fill(LANES)
-    return minimum(found) if total(ties) == 1 else _tie(t, w, step, zero)
+    return minimum(row) if total(ties) == 1 else _tie(t, w, step, zero)
 
 
 @compiled
 def primal(t, w, zero, limit):
-    """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot go on."""
+    """Pivot until no reduced cost exceeds zero. Return the number of pivots, or -1 if it cannot continue."""
     for pivots in range(limit):
         if w.stop[0] != 0:
             return -1
@@ -196,7 +196,7 @@ def dual(t, w, zero, limit):
     A positive reduced cost counts as zero here; `primal` handles it afterwards. Two things keep a double-precision
     tableau from endless pivots. What counts as zero in b is set to zero at the start: divided by a small pivot, it
     might count as negative. And after _PATIENCE pivots the costs are made different from each other, since pivots that
-    cost nothing may lead round in a circle; `settle` computes them anew. A single-precision tableau goes without: its
+    cost nothing may lead round in a circle; `settle` computes them again. A single-precision tableau goes without: its
     tie parts are too coarse to decide between so many zeros, and it is better to give up.
     """
     m, tiny, loose, nudge = t.m, tolerances_of(w).tiny, tolerances_of(w).loose, tolerances_of(w).nudge

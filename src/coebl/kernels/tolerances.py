@@ -1,4 +1,4 @@
-"""The numbers by which the kernels decide what counts as zero, each with the reason for its size.
+"""The tolerances of the kernels, each with the reason for its size.
 
 The payoffs are scaled into ``B`` with entries in [1, 2] first, so that all of these are relative to the payoff range.
 `tableau` explains the names. There is one tuple for each precision of the tableau ``T``; ``b``, ``c``, ``B`` and the
@@ -13,7 +13,7 @@ MOST_GAP = 1e-9 - 1e-12
 
 
 class Tolerances(NamedTuple):
-    """What counts as zero, and as too much. The fields are floats, so that compiled code can read them."""
+    """The sizes that count as zero, and as too large. The fields are floats, so that compiled code can read them."""
 
     zero: float
     tiny: float

@@ -9,12 +9,13 @@ code only. Memory is a contiguous array of any shape, read as if it were flat, o
     load(memory, i)             the i-th vector
     store(memory, i, vector)    write the i-th vector
     doubles(memory, i)          the i-th LANES numbers, as float64
-    gather(memory, at, start)   element at[k] + start in lane k; at is a vector of integers
+    gather(memory, index, start)
+                                element index[k] + start in lane k; index is a vector of integers
     fill(x)                     x in every lane
     fill_like(memory, x)        the same, with the type of that memory
     lane_numbers()              0, 1, 2, ...
     select(mask, a, b)          a where the mask holds, else b
-    anywhere(mask)              whether it holds in some lane
+    anywhere(mask)              true if it holds in some lane
     total(vector)               the sum of all lanes
     minimum(vector)             the least of them
 
@@ -68,7 +69,7 @@ def pointer(typing, memory, start):
 
 
 def _contiguous(memory):
-    """Refuse an array with gaps."""
+    """Reject an array with gaps."""
     if isinstance(memory, types.Array) and memory.layout != "C":
         raise TypingError(f"{memory} is not contiguous")
 
@@ -81,20 +82,20 @@ def _base(context, builder, memory, value):
 
 
 def _size(memory):
-    """Bytes of an element: all that is asked of an address."""
+    """Bytes of an element, to a multiple of which addresses are aligned."""
     return memory.dtype.bitwidth // 8
 
 
 def _address(context, builder, kind, value, i, lanes):
     """The address of the i-th vector of an array or a pointer."""
     base = _base(context, builder, kind, value)
-    at = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
-    return builder.bitcast(at, ir.VectorType(_OF[kind.dtype].llvm.element, lanes).as_pointer())
+    address = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
+    return builder.bitcast(address, ir.VectorType(_OF[kind.dtype].llvm.element, lanes).as_pointer())
 
 
 @intrinsic
 def load(typing, memory, i):
-    """The i-th vector of the memory that a pointer points to."""
+    """The i-th vector of the memory."""
     _contiguous(memory)
     vector = _OF[memory.dtype]
 
@@ -129,8 +130,8 @@ def doubles(typing, memory, i):
 
 
 @intrinsic
-def gather(typing, memory, at, start):
-    """Element at[k] + start in lane k."""
+def gather(typing, memory, index, start):
+    """Element index[k] + start in lane k."""
     _contiguous(memory)
     vector = _OF[memory.dtype]
 
@@ -139,8 +140,8 @@ def gather(typing, memory, at, start):
         result = ir.Constant(vector.llvm, ir.Undefined)
         for k in range(LANES):
             lane = ir.Constant(ir.IntType(32), k)
-            where = builder.gep(base, [builder.extract_element(args[1], lane)], inbounds=True)
-            result = builder.insert_element(result, builder.load(where), lane)
+            address = builder.gep(base, [builder.extract_element(args[1], lane)], inbounds=True)
+            result = builder.insert_element(result, builder.load(address), lane)
         return result
 
     if vector.llvm.count != LANES:
@@ -188,18 +189,18 @@ def lane_numbers(typing):
 
 
 @intrinsic
-def select(typing, mask, one, other):
+def select(typing, mask, first, second):
     """The first where the mask holds, and the second elsewhere."""
 
     def code(context, builder, signature, args):
         return builder.select(*args)
 
-    return one(MASK, one, one), code
+    return first(MASK, first, first), code
 
 
 @intrinsic
 def anywhere(typing, mask):
-    """Whether the mask holds in some lane."""
+    """True if the mask holds in some lane."""
 
     def code(context, builder, signature, args):
         bits = builder.bitcast(args[0], ir.IntType(mask.llvm.count))
@@ -237,7 +238,7 @@ def minimum(typing, vector):
 
     def code(context, builder, signature, args):
         compare = builder.icmp_signed if vector == INTEGERS else builder.fcmp_ordered
-        return _fold(builder, args[0], lambda one, other: builder.select(compare("<", one, other), one, other))
+        return _fold(builder, args[0], lambda a, b: builder.select(compare("<", a, b), a, b))
 
     return vector.kind(vector), code
 
@@ -246,15 +247,15 @@ def _define(symbol, kind, result, method, *first):
     """Give an operator a meaning between two vectors of a kind: the method of LLVM's builder of this name."""
 
     @intrinsic
-    def apply(typing, one, other):
+    def apply(typing, left, right):
         def code(context, builder, signature, args):
             return getattr(builder, method)(*first, *args)
 
         return result(kind, kind), code
 
     @overload(symbol)
-    def meaning(one, other):
-        return (lambda one, other: apply(one, other)) if one == kind and other == kind else None
+    def meaning(left, right):
+        return (lambda left, right: apply(left, right)) if left == kind and right == kind else None
 
 
 for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul")):

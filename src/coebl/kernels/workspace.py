@@ -1,8 +1,8 @@
 """The memory of the kernel for large matrices: its layout, and the names of its parts.
 
 A workspace is three flat arrays, one for each kind of number. Each holds a part for every tableau that is kept, and
-behind these the working memory that all runs share. `layout` alone knows where everything is; `new_workspace`
-allocates by it, and `tableau_of` and `scratch_of` cut up by it.
+behind these the working memory that all runs share. `layout` computes the sizes; `tableau_of` and `scratch_of` cut the
+memory into parts, each of which begins where the one before ends.
 
 The parts are pointers (see `vectors`), not arrays: Numba counts the references to every array of a tuple that a
 function is given, and that takes as long as a pivot of a small tableau. A pointer is read and written by index, like an
@@ -30,7 +30,7 @@ class Workspace(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Sizes, and where each part starts, in elements. Rows of matrices start at whole vectors."""
+    """Sizes, in elements. Rows of matrices start at whole vectors."""
 
     m: int
     n: int
@@ -39,33 +39,10 @@ class Layout(NamedTuple):
     stride: int  # from row to row of T
     width: int  # columns of T to sweep: n, rounded up to whole vectors
     budget: int  # how many changed entries a warm start takes on
-    # the float64 of a tableau, and how many there are in all
-    b: int
-    c: int
-    B: int
-    scale: int
-    numbers: int
-    # its coefficients
-    T: int
-    norm: int
+    numbers: int  # the float64 of a tableau
     coefficients: int
-    # its indices
-    basic: int
-    nonbasic: int
     indices: int
-    # the float64 of the working memory
-    primal: int
-    dual: int
-    e: int
-    row_sums: int
-    column_sums: int
-    spare: int
-    scratch_numbers: int
-    # its coefficients
-    factor: int
-    row_steps: int
-    row: int
-    column_steps: int
+    scratch_numbers: int  # the float64 of the working memory
     scratch_coefficients: int
 
 
@@ -124,41 +101,13 @@ def layout(m, n, like):
         stride += 2 * LANES  # rows that lie a power of two apart would compete for the same cache lines
     budget = 1 + min(m, n) // 4  # a change costs up to a pivot, and one or two more to repair
 
-    b = 0
-    c = b + rows
-    B = c + stride
-    scale = B + m * B_stride
-    numbers = scale + LANES
-
-    T = 0
-    norm = T + m * stride
-    coefficients = norm + stride
-
-    basic = 0
-    nonbasic = basic + m
-    indices = nonbasic + n
-
-    primal = 0
-    dual = primal + stride + rows
-    e = dual + stride + rows
-    row_sums = e + rows
-    column_sums = row_sums + rows
-    spare = column_sums + stride
-    scratch_numbers = spare + stride
-
-    factor = 0
-    row_steps = factor + rows
-    row = row_steps + rows
-    column_steps = row + stride
-    scratch_coefficients = column_steps + stride
-    return Layout(
-        *(m, n, rows, B_stride, stride, width, budget),
-        *(b, c, B, scale, numbers),
-        *(T, norm, coefficients),
-        *(basic, nonbasic, indices),
-        *(primal, dual, e, row_sums, column_sums, spare, scratch_numbers),
-        *(factor, row_steps, row, column_steps, scratch_coefficients),
-    )
+    numbers = rows + stride + m * B_stride + LANES  # b, c, B, scale
+    coefficients = m * stride + stride  # T, norm
+    indices = m + n  # basic, nonbasic
+    scratch_numbers = 2 * (stride + rows) + 2 * rows + 2 * stride  # primal, dual, e, row_sums, column_sums, spare
+    scratch_coefficients = 2 * rows + 2 * stride  # factor, row_steps, row, column_steps
+    sizes = numbers, coefficients, indices, scratch_numbers, scratch_coefficients
+    return Layout(m, n, rows, B_stride, stride, width, budget, *sizes)
 
 
 @compiled
@@ -179,9 +128,9 @@ def new_workspace(tableaux, m, n, like):
     indices = np.empty(tableaux * lay.indices + lay.budget + 1, np.int64)
     indices[-1] = 0  # stop
     for k in range(tableaux):
-        for i in range(lay.b, lay.b + lay.rows):
-            numbers[k * lay.numbers + i] = 0  # what lies beyond m is read with the last vector, and must be a number
-        numbers[k * lay.numbers + lay.scale + 1] = 0
+        for i in range(lay.rows):
+            numbers[k * lay.numbers + i] = 0  # b beyond m is read with the last vector, and must be a number
+        numbers[(k + 1) * lay.numbers - LANES + 1] = 0  # the width in scale: there is no tableau yet
     numbers[tableaux * lay.numbers :] = 0
     coefficients[tableaux * lay.coefficients :] = 0
     return Workspace(numbers, coefficients, indices, tableaux)
@@ -189,57 +138,44 @@ def new_workspace(tableaux, m, n, like):
 
 @inlined
 def matrix(memory, rows, columns):
-    """An array of this shape for what a pointer points to."""
+    """An array of this shape on the memory of a pointer."""
     return carray(memory, (rows, columns))
 
 
 @inlined
 def tableau_of(workspace, lay, k):
     """Tableau k of a workspace with this layout."""
-    numbers = pointer(workspace.numbers, k * lay.numbers)
-    coefficients = pointer(workspace.coefficients, k * lay.coefficients)
-    indices = pointer(workspace.indices, k * lay.indices)
-    return Tableau(
-        lay.m,
-        lay.n,
-        pointer(coefficients, lay.T),
-        pointer(numbers, lay.b),
-        pointer(numbers, lay.c),
-        pointer(coefficients, lay.norm),
-        pointer(indices, lay.basic),
-        pointer(indices, lay.nonbasic),
-        pointer(numbers, lay.B),
-        pointer(numbers, lay.scale),
-        lay.stride,
-        lay.B_stride,
-    )
+    b = pointer(workspace.numbers, k * lay.numbers)
+    c = pointer(b, lay.rows)
+    B = pointer(c, lay.stride)
+    scale = pointer(B, lay.m * lay.B_stride)
+    T = pointer(workspace.coefficients, k * lay.coefficients)
+    norm = pointer(T, lay.m * lay.stride)
+    basic = pointer(workspace.indices, k * lay.indices)
+    nonbasic = pointer(basic, lay.m)
+    return Tableau(lay.m, lay.n, T, b, c, norm, basic, nonbasic, B, scale, lay.stride, lay.B_stride)
 
 
 @inlined
 def scratch_of(workspace, lay):
     """The working memory of a workspace with this layout."""
     lanes = BYTES // workspace.coefficients.itemsize
-    numbers = pointer(workspace.numbers, workspace.tableaux * lay.numbers)
-    coefficients = pointer(workspace.coefficients, workspace.tableaux * lay.coefficients)
-    return Scratch(
-        pointer(numbers, lay.primal),
-        pointer(numbers, lay.primal + lay.stride),
-        pointer(numbers, lay.dual),
-        pointer(numbers, lay.dual + lay.stride),
-        pointer(numbers, lay.e),
-        pointer(numbers, lay.row_sums),
-        pointer(numbers, lay.column_sums),
-        pointer(numbers, lay.spare),
-        pointer(coefficients, lay.factor),
-        pointer(coefficients, lay.row_steps),
-        pointer(coefficients, lay.row),
-        pointer(coefficients, lay.column_steps),
-        pointer(workspace.indices, workspace.tableaux * lay.indices),
-        pointer(workspace.indices, workspace.tableaux * lay.indices + lay.budget),
-        lay.budget,
-        lanes,
-        lay.width,
-    )
+    primal = pointer(workspace.numbers, workspace.tableaux * lay.numbers)
+    slacks = pointer(primal, lay.stride)
+    dual = pointer(slacks, lay.rows)
+    p = pointer(dual, lay.stride)
+    e = pointer(p, lay.rows)
+    row_sums = pointer(e, lay.rows)
+    column_sums = pointer(row_sums, lay.rows)
+    spare = pointer(column_sums, lay.stride)
+    factor = pointer(workspace.coefficients, workspace.tableaux * lay.coefficients)
+    row_steps = pointer(factor, lay.rows)
+    row = pointer(row_steps, lay.rows)
+    column_steps = pointer(row, lay.stride)
+    changed = pointer(workspace.indices, workspace.tableaux * lay.indices)
+    stop = pointer(changed, lay.budget)
+    numbers = primal, slacks, dual, p, e, row_sums, column_sums, spare
+    return Scratch(*numbers, factor, row_steps, row, column_steps, changed, stop, lay.budget, lanes, lay.width)
 
 
 @inlined

@@ -1,17 +1,21 @@
-"""Warm starts: a tableau is brought up to date with the entries of the payoffs that have changed.
+"""Restarts: a tableau is brought up to date with changed payoffs, or recomputed from its basis.
 
-Compiled; part of the kernel for large matrices. `tableau` explains the names.
+`catch_up` is for warm starts. `recompute` is for a tableau that the rounding of its pivots has spoiled. Compiled; part
+of the kernel for large matrices. `tableau` explains the names.
 """
+
+import numpy as np
 
 from coebl.kernels.cache import compiled, inlined
 from coebl.kernels.tableau import subtract
+from coebl.kernels.tolerances import DOUBLE
 from coebl.kernels.vectors import LANES, anywhere, fill, load, pointer, select
 from coebl.kernels.workspace import matrix, tolerances_of
 
 
 @inlined
 def _differs(t, A, i, base, unit):
-    """Whether row i of A has changed since it became row i of B."""
+    """Return true if row i of A has changed since it became row i of B."""
     here, there = pointer(A, i * t.n), pointer(t.B, i * t.B_stride)
     vectors = t.n // LANES
     changes = fill(0)
@@ -26,7 +30,7 @@ def _differs(t, A, i, base, unit):
 
 @compiled
 def _find_changes(t, w, A):
-    """List in w.changed where A differs from what B was made of. Returns how many, or -1 if w.changed is too short.
+    """List in w.changed where A differs from the payoffs of B. Returns how many, or -1 if w.changed is too short.
 
     It stops at the first entry too many, so that payoffs that have all changed cost next to nothing.
     """
@@ -87,7 +91,7 @@ def _change(t, w, i, j, change):
 
 @compiled
 def _has(t, number):
-    """Whether an entry of B is this number."""
+    """Return true if an entry of B is this number."""
     B = matrix(t.B, t.m, t.B_stride)
     for i in range(t.m):
         hits = 0
@@ -100,9 +104,9 @@ def _has(t, number):
 
 @compiled
 def catch_up(t, w, A):
-    """Apply to B and T what has changed in A. False if it is too much, too far off, or made the basis singular.
+    """Apply the changes of A to B and T. False if they are too many or too large, or made the basis singular.
 
-    B and T are then of no use any more.
+    B and T can then no longer be used.
     """
     count = _find_changes(t, w, A)
     if count < 0:
@@ -114,7 +118,7 @@ def catch_up(t, w, A):
     for k in range(count):
         i, j = w.changed[k] // t.n, w.changed[k] % t.n
         old, new = B[i, j], 1 + (A[i, j] - base) * unit
-        if not (new >= tolerance.lowest and new <= tolerance.highest):  # what is not a number is refused as well
+        if not (new >= tolerance.lowest and new <= tolerance.highest):  # NaN is rejected as well
             return False
         if not _change(t, w, i, j, new - old):
             return False
@@ -138,9 +142,9 @@ def extent(A, n, w):
         check[j] = A[m - 1, j] * 0.0
     for i in range(0, m - 1, 2):  # two rows a pass: three comparisons for two entries, and fewer loads
         for j in range(n):
-            one, other = A[i, j], A[i + 1, j]
-            small, large = (one, other) if one < other else (other, one)
-            check[j] += (one + other) * 0.0
+            first, second = A[i, j], A[i + 1, j]
+            small, large = (first, second) if first < second else (second, first)
+            check[j] += (first + second) * 0.0
             lows[j] = small if small < lows[j] else lows[j]
             highs[j] = large if large > highs[j] else highs[j]
     low, high = lows[0], highs[0]
@@ -150,3 +154,114 @@ def extent(A, n, w):
     for j in range(n):
         high += check[j]
     return low, high
+
+
+@compiled
+def invert(G, stop):
+    """Invert G in place, by Gauss and Jordan with row exchanges.
+
+    False if it is singular, to working precision, or if the solve is to stop.
+    """
+    size = G.shape[0]
+    exchanged = np.empty(size, np.int64)
+    for k in range(size):
+        if stop[0] != 0:
+            return False
+        r = k
+        for i in range(k + 1, size):
+            if abs(G[i, k]) > abs(G[r, k]):
+                r = i
+        exchanged[k] = r
+        if not abs(G[r, k]) > DOUBLE.singular:
+            return False
+        for j in range(size):
+            G[k, j], G[r, j] = G[r, j], G[k, j]
+        inverse = 1 / G[k, k]
+        G[k, k] = 1.0
+        for j in range(size):
+            G[k, j] *= inverse
+        for i in range(size):
+            if i != k:
+                factor = G[i, k]
+                G[i, k] = 0.0
+                for j in range(size):
+                    G[i, j] -= factor * G[k, j]
+    for k in range(size - 1, -1, -1):
+        r = exchanged[k]
+        for i in range(size):
+            G[i, k], G[i, r] = G[i, r], G[i, k]
+    return True
+
+
+@compiled
+def recompute(t, w):
+    """Compute T, b, c and norm of this basis from B alone, without the rounding of pivots.
+
+    False if the basis is singular, or if the solve is to stop.
+
+    The basic q solve the constraints whose slacks are nonbasic, and that square part of B is G. Its inverse gives the
+    rows of T that belong to q; those of the slacks follow by substitution.
+    """
+    m, n = t.m, t.n
+    T, B = matrix(t.T, m, t.stride), matrix(t.B, m, t.B_stride)
+    q_rows = np.array([i for i in range(m) if t.basic[i] < n])
+    slack_columns = np.array([s for s in range(n) if t.nonbasic[s] >= n])
+    size = q_rows.size
+    G = np.empty((size, size))
+    for a in range(size):
+        for k in range(size):
+            G[a, k] = B[t.nonbasic[slack_columns[a]] - n, t.basic[q_rows[k]]]
+    if not invert(G, w.stop):
+        return False
+    solved = np.zeros((size, n))  # inverse of G times its constraints: each basic q as a function of all q
+    for k in range(size):
+        if w.stop[0] != 0:
+            return False
+        for a in range(size):
+            constraint = t.nonbasic[slack_columns[a]] - n
+            for j in range(n):
+                solved[k, j] += G[k, a] * B[constraint, j]
+    for s in range(w.width):
+        t.c[s] = 1.0 if s < n and t.nonbasic[s] < n else 0.0
+        t.norm[s] = 1
+    of_q, of_slacks = np.empty(n), np.empty(size)
+    for i in range(m):
+        if t.basic[i] < n:
+            continue
+        if w.stop[0] != 0:
+            return False
+        slack = t.basic[i] - n
+        t.b[i] = 1.0
+        of_q[:] = B[slack, :n]
+        of_slacks[:] = 0.0
+        for k in range(size):
+            share = B[slack, t.basic[q_rows[k]]]
+            for j in range(n):
+                of_q[j] -= share * solved[k, j]
+            for a in range(size):
+                of_slacks[a] -= share * G[k, a]
+                t.b[i] -= share * G[k, a]
+        _fill_row(t, i, of_q, of_slacks, slack_columns)
+    for k in range(size):
+        i = q_rows[k]
+        t.b[i] = 0.0
+        for a in range(size):
+            t.b[i] += G[k, a]
+        _fill_row(t, i, solved[k], G[k], slack_columns)
+        for s in range(n):
+            t.c[s] -= T[i, s]
+    for i in range(m):
+        for s in range(n):
+            t.norm[s] += T[i, s] * T[i, s]
+    return True
+
+
+@compiled
+def _fill_row(t, i, of_q, of_slacks, slack_columns):
+    """Row i of T, from the coefficients of all q and of the nonbasic slacks."""
+    T = matrix(t.T, t.m, t.stride)
+    for s in range(t.n):
+        if t.nonbasic[s] < t.n:
+            T[i, s] = of_q[t.nonbasic[s]]
+    for a in range(slack_columns.size):
+        T[i, slack_columns[a]] = of_slacks[a]
