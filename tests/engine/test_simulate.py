@@ -18,6 +18,7 @@ from coebl.engine import Match, PolicyError, simulate
 from coebl.games import Game
 from coebl.learners import Learner, Ucb
 from coebl.metrics import Metric
+from coebl.study import Results, parse_study, run
 
 GAME = Game([[0.5, -1.0, 0.2, 0.0], [-0.3, 0.8, 0.1, -0.6], [0.9, -0.2, -0.7, 0.4]], name="3 x 4")
 PAIRS = [("ucb", "coebl:c=0.5"), ("exp3", "exp3-ix"), ("coebl", "ucb:ties=random"), ("uniform", "best-response")]
@@ -353,3 +354,16 @@ def test_progress_is_told_every_few_seconds_however_long_a_round_takes(monkeypat
     again = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=told.append)
     assert told[3:] == [10]  # a cost that fails stops no run
     np.testing.assert_array_equal(first.metrics["regret"], again.metrics["regret"])
+
+
+def test_the_frames_have_the_columns_of_a_study(tmp_path):
+    """`Result.last` and `Result.curves` are what a study returns of the same match."""
+    study = parse_study(
+        'name = "demo"\nseeds = 3\nrounds = 20\nrecord = 10\nmetrics = ["regret", "tv"]\n'
+        'games = ["rps"]\nlearners = ["ucb", "exp3"]\nmatch-ups.pairs = [["ucb", "exp3"]]\n'
+    )
+    run(study, tmp_path, workers=1, quiet=True)
+    results = Results(tmp_path)
+    result = simulate("rps", "ucb", "exp3", rounds=20, seeds=3, record=10, metrics=["regret", "tv"])
+    assert result.last().equals(results.last())
+    assert result.curves().equals(results.curves())

@@ -1,4 +1,4 @@
-"""The engine: streams of random numbers, the loop over rounds, what a run leaves behind.
+"""The engine: matches, the loop over rounds, results, and players for real contests.
 
 >>> from coebl.engine import Keep, Record, simulate
 >>> record: Record = 50

@@ -16,7 +16,7 @@ _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer fl
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays what against whom, and for how long. `Match.of` makes one from specs.
+    """A game, its players and the number of rounds. `Match.of` makes one from specs.
 
     >>> from coebl import Game
     >>> from coebl.learners import Exp3, Ucb
@@ -24,8 +24,8 @@ class Match:
     mine, ucb v exp3, 100 rounds
     """
 
-    game: AnyGame  # what is played
-    players: tuple[Learner, ...]  # who plays, seat by seat
+    game: AnyGame
+    players: tuple[Learner, ...]  # one per seat
     rounds: int  # of every run
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class Match:
         if largest > _MOST_PAYOFF:
             raise InputError(
                 f"{self.game.name} has payoffs or a payoff range up to {largest:.3g}; accepted in a match: at most "
-                f"{_MOST_PAYOFF:g}, so that they can be added up. Divide the payoffs by a constant."
+                f"{_MOST_PAYOFF:g}, so that sums stay finite. Divide the payoffs by a constant."
             )
         responders = [learner for learner in self.players if isinstance(learner, Responder)]
         if responders and len(self.players) != 2:
@@ -66,14 +66,14 @@ class Match:
         rounds: int = 3000,
         noise: str | Noise | None = None,
     ) -> Match:
-        """A match from specs.
+        """Return a match from specs.
 
         Args:
             game: a spec, a file, a `Game`, or a matrix of payoffs to the row player.
             row: the spec of the row player's learner, or a `Learner`.
-            column: that of the column player.
-            rounds: how many are played.
-            noise: a spec or a `Noise`; by default the game's own.
+            column: likewise for the column player.
+            rounds: the number of rounds.
+            noise: a spec or a `Noise`; by default that of the game.
 
         >>> match = Match.of("diagonal:2", "ucb", "coebl:c=2", rounds=100)
         >>> print(match)
@@ -92,7 +92,7 @@ class Match:
         return self.players[1]
 
     def cost(self) -> float:
-        """Return about how many microseconds a round takes per run, by what the learners declare."""
+        """Return an estimate of the microseconds that a round takes per run, from what the learners declare."""
         widths = [space.width for space in self.game.spaces]
         pairs = math.prod(widths)
         return sum(player.cost(own, pairs // own) for player, own in zip(self.players, widths, strict=True))

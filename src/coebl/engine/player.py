@@ -1,4 +1,4 @@
-"""Ask and tell: one learner as a player in a real repeated contest."""
+"""A learner as a player in a real repeated contest."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from coebl.games import Indices
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 2
-_TOLERANCE = 1e-6  # of a replayed policy: another processor's exp and log differ by far less, another version by more
+_TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
 
 
 class Player:
-    """A learner that is asked for actions and told what happened.
+    """A learner in a real contest: ask it for an action, then let it observe what happened.
 
-    It is the learner of the simulations with a single run, in own view: its own actions, its own reward to maximise.
-    With seed=None it draws its seed, so that no two players are alike. A copy, also by pickle, continues as the
+    It plays as in a simulation with a single run, and maximises its reward. A copy, also by pickle, continues as the
     original would.
 
     Args:
         learner: a spec, or a `Learner`.
-        actions: how many actions it has.
-        opponent_actions: how many the opponent has; not needed by a learner that does not see what the opponent does.
-        horizon: about how many rounds will be played; some learners need it.
-        seed: of its own draws.
+        actions: the number of its actions.
+        opponent_actions: the number of the opponent's; not needed by a learner that does not see what the opponent
+            does.
+        horizon: the approximate number of rounds; some learners need it.
+        seed: the seed of its draws. With None it is random, so that no two players are alike.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
             rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it, and a reward
             further outside than its width causes a warning, once. docs/how-to/play-a-real-contest.md has more on units.
@@ -62,25 +62,21 @@ class Player:
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
         self.learner = parse_learner(learner)
-        actions = check_whole("actions", actions, 1)
+        self.actions = check_whole("actions", actions, 1)
         if opponent_actions is None and self.learner.sees:
             raise InputError(
-                f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: how many "
-                "actions the opponent has. Pass opponent_actions=."
+                f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: the "
+                "number of the opponent's actions. Pass opponent_actions=."
             )
-        opponent_actions = 1 if opponent_actions is None else check_whole("opponent_actions", opponent_actions, 1)
-        horizon = None if horizon is None else check_whole("horizon", horizon, 1)
-        seed = secrets.randbits(63) if seed is None else check_whole("seed", seed, 0)
+        self.opponent_actions = 1 if opponent_actions is None else check_whole("opponent_actions", opponent_actions, 1)
+        self.horizon = None if horizon is None else check_whole("horizon", horizon, 1)
+        self.seed = secrets.randbits(63) if seed is None else check_whole("seed", seed, 0)
         try:
             low, high = (float(end) for end in payoff_range)
         except (TypeError, ValueError):
             raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
         if not (np.isfinite([low, high]).all() and low < high):
             raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
-        self.actions = actions
-        self.opponent_actions = opponent_actions
-        self.horizon = horizon
-        self.seed = seed
         self.payoff_range = low, high
         self._warned = False  # that a reward does not fit the payoff range
         self.reset()
@@ -108,7 +104,7 @@ class Player:
 
     @property
     def round(self) -> int:
-        """The round now being played, from 1."""
+        """The current round, from 1."""
         return self._round
 
     @property
@@ -121,21 +117,21 @@ class Player:
         return self._policy.copy()
 
     def act(self) -> int:
-        """The action to play in this round. Asked twice before `observe`, it answers the same."""
+        """Return the action to play in this round, the same until `observe` is called."""
         if self._action is None:
-            _ = self.policy  # asks the learner, unless it has been asked
+            _ = self.policy  # asks the learner, unless it has been asked already
             self._action = int(self._seated.draw(0)[0])
         return self._action
 
     def observe(self, *, reward: float, opponent: int | None = None) -> None:
-        """Tell what the action of this round earned and, to learners that see it, what the opponent did.
+        """Report what the action of this round earned and, to learners that see it, what the opponent did.
 
         Args:
-            reward: what the action earned, in the units of `payoff_range`.
-            opponent: the number of the opponent's action.
+            reward: the reward of the action, in the units of `payoff_range`.
+            opponent: the index of the opponent's action.
         """
         if self._action is None:
-            raise InputError("observe came before act; ask act() for an action, play it, then tell observe().")
+            raise InputError("observe came before act; ask act() for an action, play it, then call observe().")
         if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
             raise InputError(f"reward is {reward!r}; accepted: a finite number.")
         if "opponent" in self.learner.sees:
@@ -153,7 +149,7 @@ class Player:
         self._action = self._policy = None
 
     def _check_units(self, reward: float) -> None:
-        """Warn, once, of a reward so far outside the payoff range that the two seem to have different units."""
+        """Warn, once, of a reward so far outside the payoff range that the units seem to differ."""
         low, high = self.payoff_range
         if self._warned or max(low - reward, reward - high) <= high - low:
             return

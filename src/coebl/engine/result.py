@@ -1,4 +1,4 @@
-"""The results of a simulation: the recorder, which collects them, and the result."""
+"""The result of a simulation, and the recorder that collects it."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Result:
     ((20, 3), (3,), (3, 3))
     """
 
-    match: Match  # what was played
+    match: Match
     seeds: Ints  # (runs,)
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
     policies: list[Floats]  # of the last round, per seat: (runs, actions)
-    kept: dict[str, Any]  # what keep= asked for: counts (runs, m, n); the others per seat, (rounds, runs, ...)
+    kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); the others per seat, (rounds, runs, ...)
     seconds: dict[str, float]  # time per phase
-    classes: dict[str, type[Metric]]  # name to the metric's class
-    device: Device = "cpu"  # where it was computed
-    replayed: int = 0  # runs played again, because a GPU left a matrix of theirs unsolved
+    classes: dict[str, type[Metric]]  # by name of the metric
+    device: Device = "cpu"
+    replayed: int = 0  # number of runs that were replayed, because a GPU had left a matrix unsolved
 
     @property
     def row_policy(self) -> Floats:
@@ -61,93 +61,108 @@ class Result:
         """The column player's policies of the last round: (runs, n)."""
         return self.policies[1]
 
-    def with_runs(self, at: Ints, part: Result) -> Result:
-        """Return a copy in which the given runs are replaced by those of another result.
+    def with_runs(self, runs: Ints, part: Result) -> Result:
+        """Return a copy in which the runs with these indices are replaced by those of another result."""
+        if len(runs) == len(self.seeds):
+            return replace(part, replayed=len(runs))
 
-        Args:
-            at: the numbers, increasing.
-            part: those runs, and no others.
-        """
-        if len(at) == len(self.seeds):
-            return replace(part, replayed=len(at))
-        kept: dict[str, Any] = {
-            name: [_exchanged(*seats, at, 1) for seats in zip(whole, part.kept[name], strict=True)]
-            for name, whole in self.kept.items()
-            if name != "counts"
-        }
-        if "counts" in self.kept:
-            kept["counts"] = _exchanged(self.kept["counts"], part.kept["counts"], at, 0)
+        def merge(whole: NDArray[Any], replaced: NDArray[Any], axis: int) -> NDArray[Any]:
+            merged = whole.copy()
+            merged[(slice(None),) * axis + (runs,)] = replaced
+            return merged
+
         return replace(
             self,
-            replayed=len(at),
-            metrics={name: _exchanged(whole, part.metrics[name], at, 1) for name, whole in self.metrics.items()},
-            policies=[_exchanged(*seats, at, 0) for seats in zip(self.policies, part.policies, strict=True)],
-            kept=kept,
+            replayed=len(runs),
+            metrics={name: merge(whole, part.metrics[name], 1) for name, whole in self.metrics.items()},
+            policies=[merge(*pair, 0) for pair in zip(self.policies, part.policies, strict=True)],
+            kept={
+                name: merge(whole, part.kept[name], 0)
+                if name == "counts"
+                else [merge(*pair, 1) for pair in zip(whole, part.kept[name], strict=True)]
+                for name, whole in self.kept.items()
+            },
             seconds={phase: seconds + part.seconds[phase] for phase, seconds in self.seconds.items()},
         )
 
     def __repr__(self) -> str:
-        where = f" on {self.device}" * (self.device != "cpu")
-        return f"<Result of {self.match}, {counted(len(self.seeds), 'run')}{where}: {', '.join(self.metrics)}>"
+        device = f" on {self.device}" * (self.device != "cpu")
+        return f"<Result of {self.match}, {counted(len(self.seeds), 'run')}{device}: {', '.join(self.metrics)}>"
 
     def final(self, metric: str) -> Floats:
-        """A metric after the last round, one number per run."""
+        """Return a metric after the last round, one number per run."""
         if metric not in self.metrics:
             raise InputError(f"metric {metric!r} was not recorded{nearest(metric, self.metrics)} Name it in metrics=.")
         return np.array(self.metrics[metric][-1])
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """A tidy table by columns: seed, round, then the metrics; one row per run and recorded round."""
+        """Return a tidy table by columns: seed, round, then the metrics; one row per run and recorded round."""
         recorded, runs = len(self.rounds), len(self.seeds)
         table: dict[str, NDArray[Any]] = {"seed": np.repeat(self.seeds, recorded), "round": np.tile(self.rounds, runs)}
         return table | {name: values.T.ravel() for name, values in self.metrics.items()}
 
-    def _labelled(self) -> dict[str, Any]:
-        """The tidy table, with who played what against whom in front."""
+    def curves(self) -> polars.DataFrame:
+        """Return a Polars frame with a row per run and recorded round, in the columns of `Results.curves` of a study.
+
+        >>> from coebl import simulate
+        >>> result = simulate("rps", "ucb", "exp3", rounds=20, seeds=3, record=10, metrics=["regret"])
+        >>> result.curves().columns
+        ['game', 'players', 'noise', 'rounds', 'seed', 'round', 'regret']
+        """
+        pl, game = require("polars"), self.match.game
+        labels = {
+            "game": game.spec or game.name,
+            "players": [str(player) for player in self.match.players],
+            "noise": str(game.noise),
+            "rounds": self.match.rounds,
+        }
+        frame: polars.DataFrame = pl.DataFrame([labels]).join(pl.DataFrame(self.columns()), how="cross")
+        return frame
+
+    def last(self) -> polars.DataFrame:
+        """Return a Polars frame with a row per run, after the last round: `curves` without the column `round`."""
+        curves = self.curves()
+        return curves.filter(curves["round"] == self.match.rounds).drop("round")
+
+    def _by_seat(self) -> dict[str, Any]:
+        """Return the tidy table with a column for the game and one per seat in front."""
         table = self.columns()
         game, rows = self.match.game, len(table["seed"])
         players = {seat: [str(player)] * rows for seat, player in zip(game.seats, self.match.players, strict=True)}
         return {"game": [game.spec or game.name] * rows, **players, **table}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The tidy table as a pandas data frame."""
-        frame: pandas.DataFrame = require("pandas").DataFrame(self._labelled())
+        """Return the tidy table as a pandas data frame, with a column for each seat."""
+        frame: pandas.DataFrame = require("pandas").DataFrame(self._by_seat())
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """The tidy table as a Polars data frame."""
-        frame: polars.DataFrame = require("polars").DataFrame(self._labelled())
+        """Return the tidy table as a Polars data frame, with a column for each seat."""
+        frame: polars.DataFrame = require("polars").DataFrame(self._by_seat())
         return frame
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
-        """The mean of a metric over the runs, by round, with its 95 % band; by default the first that was recorded.
+        """Plot the mean of a metric over the runs, by round, with its 95 % band.
 
         Args:
-            metric: its name.
-            ax: where to draw; by default in a figure of its own.
+            metric: its name; by default the first that was recorded.
+            ax: the axes; by default those of a new figure.
         """
         from coebl.plots import plot_runs
 
         metric = metric or next(iter(self.metrics))
-        self.final(metric)  # complains if it was not recorded
+        self.final(metric)  # raises if it was not recorded
         runs = Runs(self.rounds, self.seeds, self.metrics[metric])
         return plot_runs(runs, self.classes[metric], self.match.row, self.match.column, ax)
 
 
-def _exchanged(whole: NDArray[Any], part: NDArray[Any], at: Ints, axis: int) -> NDArray[Any]:
-    """An array with the entries of these numbers, on this axis, from another one."""
-    changed = whole.copy()
-    changed[(slice(None),) * axis + (at,)] = part
-    return changed
-
-
 class Recorder:
-    """Takes the blocks of a simulation, one after the other: metrics at the recorded rounds, and what is kept besides.
+    """Computes the metrics of a simulation block by block, and collects them at the recorded rounds.
 
     Args:
-        metrics: new ones.
-        rounds: those at which metrics are kept, increasing.
-        keep: what else is kept.
+        metrics: new instances.
+        rounds: the recorded rounds, increasing.
+        keep: what else is collected.
     """
 
     def __init__(self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep]) -> None:
@@ -159,7 +174,7 @@ class Recorder:
         self._seconds = 0.0
 
     def take(self, block: Block) -> None:
-        """Measure a block, and keep what is asked for."""
+        """Add the next block."""
         started, to_host = time.perf_counter(), block.backend.to_host
         first = block.first_round
         inside = self._rounds[(self._rounds >= first) & (self._rounds < first + block.rounds)] - first
@@ -173,7 +188,7 @@ class Recorder:
         self._seconds += time.perf_counter() - started
 
     def result(self, table: Table) -> Result:
-        """Return all that was recorded of the rounds that a table has played."""
+        """Return the result of the rounds that a table has played."""
         to_host = table.backend.to_host
         kept: dict[str, Any] = {
             name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()
@@ -192,38 +207,30 @@ class Recorder:
 
 
 def _visits(block: Block) -> Ints:
-    """Return how often each joint action was played in a block: (runs, m, n)."""
+    """Return the number of times that each joint action was played in a block: (runs, m, n)."""
     shape = (block.runs, *(space.width for space in block.game.spaces))
     pairs = np.ravel_multi_index((np.arange(block.runs, like=block.actions[0]), *block.actions), shape)
     return np.bincount(pairs.ravel(), minlength=prod(shape)).reshape(shape)
 
 
 def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Collection[Keep]) -> None:
-    """Reject what cannot be kept, or does not fit into the machine's memory.
-
-    Args:
-        match: what will be played.
-        runs: the number of runs.
-        recorded: the number of rounds at which metrics are kept.
-        metrics: the number of metrics.
-        keep: what else is kept.
-    """
+    """Reject an unknown `keep`, and results that do not fit into the machine's memory."""
     if isinstance(keep, str) or not set(keep) <= set(get_args(Keep)):
         raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
     widths = [space.width for space in match.game.spaces]
-    each = {"actions": len(widths), "rewards": len(widths), "policies": sum(widths)}  # numbers of a round
-    numbers = recorded * metrics + match.rounds * sum(each.get(name, 0) for name in keep)
+    per_round = {"actions": len(widths), "rewards": len(widths), "policies": sum(widths)}
+    numbers = recorded * metrics + match.rounds * sum(per_round.get(name, 0) for name in keep)
     numbers += prod(widths) * ("counts" in keep)
-    wanted, there = 2 * 8 * runs * numbers, _memory()  # twice: the parts, and the whole that is made of them
-    if wanted > there:
+    needed, memory = 2 * 8 * runs * numbers, _memory()  # twice: the blocks, and the arrays that they are joined to
+    if needed > memory:
         raise InputError(
-            f"this would keep {wanted / 2**30:.1f} GiB, and the machine has {there / 2**30:.1f}. "
+            f"this would keep {needed / 2**30:.1f} GiB, and the machine has {memory / 2**30:.1f}. "
             'Record fewer rounds (record="log"), keep less, or take fewer seeds at a time.'
         )
 
 
 def _memory() -> int:
-    """Return the bytes of memory of this machine."""
+    """Return the memory of this machine in bytes."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on every system

@@ -1,4 +1,4 @@
-"""Simulating a match: a game, its players, a batch of runs."""
+"""Simulation of a match in a batch of runs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from coebl.games.registry import GameLike
 from coebl.learners import Learner
 from coebl.metrics import Metric, parse_metrics
 
-Record = Literal["all", "log", "last"] | int  # the rounds at which metrics are kept; an int k: every k-th
+Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: every k-th
 
 _MOST_BLOCK_ROUNDS = 256
 _BLOCK_MICROSECONDS = 1e6
-_MOST_AGAIN = 0.1  # of the runs, that are played again one by one: if there are more, all are
+_MOST_REPLAYED = 0.1  # share of the runs up to which these alone are replayed; beyond it, all are
 MOST_SEEDS = 10**6
 
 DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
@@ -47,24 +47,24 @@ def simulate(
     """Play a match once per seed, all at the same time.
 
     Args:
-        match: who plays what against whom: `simulate(match, 50)`. Or a game, which a row learner and a column learner
-            follow, each as a spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a
-            file, or a matrix of payoffs to the row player.
+        match: a match: `simulate(match, 50)`. Or a game, followed by a row learner and a column learner, each as a
+            spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a file, or a matrix of
+            payoffs to the row player.
         *more: the seeds after a match, the two learners after a game.
-        seeds: the seeds of the runs; a number n stands for 0 .. n - 1. A run is a function of the match, the seed and
-            the device.
+        seeds: the seeds of the runs; a number n means 0 .. n - 1. A run is a function of the match, the seed and the
+            device.
         rounds: the number of rounds, if no `Match` is given; 3000 by default.
-        noise: the noise, if no `Match` is given; the game's own by default.
-        record: at which rounds metrics are kept: "all", every k-th (an int), about a hundred spaced evenly in
-            the logarithm ("log"), or the "last". The last round is always kept.
-        metrics: names of metrics, or classes of your own; "all" stands for all that the game allows.
-        keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", how often each
-            pair of actions was played: see `Result.kept`.
-        block_rounds: how many rounds are handed to the metrics at a time; by default what fits into 16 MiB and takes
+        noise: the noise, if no `Match` is given; that of the game by default.
+        record: the rounds at which metrics are recorded: "all", every k-th (an int), about a hundred with evenly spaced
+            logarithms ("log"), or the "last". The last round is always recorded.
+        metrics: names of metrics, or custom classes; "all" means all that the game allows.
+        keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
+            times that each pair of actions was played: see `Result.kept`.
+        block_rounds: the number of rounds that metrics receive at a time; by default what fits into 16 MiB and takes
             about a second, or fits into 256 MiB on a GPU.
         progress: called with the number of rounds done, after every block.
-        device: where to compute: "cpu", or "cuda" for a graphics processor, which pays for large games and many runs.
-            The noise of a seed is the same on both; a learner's own random numbers differ.
+        device: "cpu", or "cuda" for a GPU, which pays for large games and many runs. The noise of a seed is the same on
+            both; the private random numbers of learners differ.
 
     >>> result = simulate(Match.of("matching-pennies", "exp3", "uniform", rounds=50), seeds=4, keep=["actions"])
     >>> result.metrics["pseudo_regret"].shape
@@ -84,24 +84,21 @@ def simulate(
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_whole("block_rounds", block_rounds, 1)
 
-    def recorder(runs: int) -> Recorder:  # not kept here, so that its arrays are gone when memory runs out
+    def recorder(runs: int) -> Recorder:  # no reference to it here: its arrays are freed if memory runs out
         return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep)
 
-    with backend.computing(), _memory_told(match, seed_list, backend):
+    with backend.computing(), _report_memory(match, seed_list, backend):
         backend.defer_failures(len(seed_list))
-        result, again = _play(Table(match, seed_list, backend), recorder(len(seed_list)), block_rounds, progress)
-        if len(again):
-            some = [seed_list[run] for run in again]
+        result, unsolved = _play(Table(match, seed_list, backend), recorder(len(seed_list)), block_rounds, progress)
+        if len(unsolved):
+            some = [seed_list[run] for run in unsolved]
             replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(some)), block_rounds)
-            result = result.with_runs(again, replayed)
+            result = result.with_runs(unsolved, replayed)
     return result
 
 
 def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
-    """Return how many rounds a block has: what fits into memory, and on the CPU, what takes about a second at most.
-
-    So `progress` is called every few seconds, also where a round takes long. The time goes by the learners' costs.
-    """
+    """Return the number of rounds of a block that fits into memory and, on the CPU, takes about a second at most."""
     fitting = min(
         _MOST_BLOCK_ROUNDS, backend.block_bytes // (8 * runs * sum(space.width for space in match.game.spaces))
     )
@@ -114,32 +111,32 @@ def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
 def _play(
     table: Table, recorder: Recorder, block_rounds: int, progress: Callable[[int], None] | None = None
 ) -> tuple[Result, Ints]:
-    """Return the result of a table, and the runs that have to be played again: all, if they become too many."""
+    """Return the result of a table, and the runs that have to be replayed: all, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
     for first in range(1, rounds + 1, block_rounds):
         length = min(block_rounds, rounds + 1 - first)
         recorder.take(table.play(first, length))
-        again = table.backend.unsolved()
-        if len(again) > _MOST_AGAIN * runs:
-            again = np.arange(runs)
+        unsolved = table.backend.unsolved()
+        if len(unsolved) > _MOST_REPLAYED * runs:
+            unsolved = np.arange(runs)
             break
         if progress is not None:
             progress(first + length - 1)
-    return recorder.result(table), again
+    return recorder.result(table), unsolved
 
 
 @contextmanager
-def _memory_told(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
-    """Report in one line how many seeds would fit, if a GPU has too little memory for these."""
+def _report_memory(match: Match, seeds: list[int], backend: Backend) -> Iterator[None]:
+    """Report in one line the number of seeds that would fit, if a GPU has too little memory for these."""
     try:
         yield
     except Exception as error:
         if not is_out_of_memory(error):
             raise
-        traceback.clear_frames(error.__traceback__)  # which hold arrays of the table that did not fit
+        traceback.clear_frames(error.__traceback__)  # they hold arrays of the table that did not fit
         fit = backend.runs_that_fit(lambda runs: _play_a_round(match, runs, backend))
         raise InputError(
-            f"{match}: {len(seeds):,} seeds do not fit into the memory of the graphics processor; accepted: "
+            f"{match}: {len(seeds):,} seeds do not fit into the memory of the GPU; accepted: "
             f"{fit} at a time. Take fewer seeds, or set seeds_per_cell in a study."
         ) from None
 
@@ -156,7 +153,7 @@ def _read_arguments(
     rounds: int | None,
     noise: Noise | str | None,
 ) -> tuple[Match, list[int]]:
-    """The match and the seeds, in either way of giving them."""
+    """Return the match and the seeds, from either form of the call."""
     if isinstance(match, Match):
         if rounds is not None or noise is not None:
             raise InputError("rounds and noise are those of the match; leave them out, or make another match.")
@@ -173,7 +170,7 @@ def _read_arguments(
 
 
 def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
-    """The seeds as a list, each once and none negative."""
+    """Return the seeds as a list; they have to be distinct and >= 0."""
     try:
         listed = seeds if isinstance(seeds, Iterable) else range(min(operator.index(seeds), MOST_SEEDS + 1))  # type: ignore[arg-type]
         numbers = [operator.index(seed) for seed in listed]
@@ -187,14 +184,14 @@ def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
 
 
 def count_recorded(record: Record, rounds: int) -> int:
-    """At most how many rounds are recorded, without listing them."""
+    """Return an upper bound on the number of recorded rounds, without listing them."""
     if isinstance(record, int) and record >= 1:
         return rounds // record + 1
     return {"last": 1, "log": min(rounds, 100)}.get(str(record), rounds)
 
 
 def recorded_rounds(record: str | int, rounds: int) -> Ints:
-    """The rounds at which metrics are kept, increasing; the last is always among them."""
+    """Return the rounds at which metrics are recorded, increasing; the last is always among them."""
     if record == "all":
         return np.arange(1, rounds + 1)
     if record == "last":

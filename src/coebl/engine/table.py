@@ -1,4 +1,4 @@
-"""The table: a game, the learners seated at it, and nature."""
+"""The table: a game, the learners seated at it, and the noise of nature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coebl.games.spaces import Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
-_AHEAD = 256  # numbers of a run that are fetched at a time, of nature's and for the actions
+_AHEAD = 256  # random numbers of a run that are fetched at a time, for noise and for actions
 
 
 class PolicyError(CoeblError, ValueError):
@@ -47,28 +47,27 @@ def build_seat(
     payoff: Floats | None = None,
     backend: Backend = CPU,
 ) -> Seat:
-    """Return the seat of a learner, with as much in it as the learner declares that it sees.
+    """Return a seat that shows a learner what it declares that it sees.
 
     Args:
-        learner: who will sit there.
+        learner: the learner.
         seeds: one per run.
         shape: the numbers of its actions and of the opponent's.
         horizon: the number of rounds, or None.
-        payoff_range: of its payoffs.
-        number: of the seat, which decides its streams of random numbers.
-        payoff: the true payoffs in own view. Without them, nothing that depends on them can be seen.
-        backend: where its arrays live.
+        payoff_range: the range of its payoffs.
+        number: the number of the seat, which decides its streams of random numbers.
+        payoff: its true payoffs, (actions, opponent's actions). Without them, a learner that sees them is rejected.
+        backend: the backend of its arrays.
     """
     hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
     if payoff is None and hidden:
         raise InputError(
             f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
         )
-    actions, opponent_actions = shape
     return Seat(
         runs=len(seeds),
-        actions=actions,
-        opponent_actions=opponent_actions,
+        actions=shape[0],
+        opponent_actions=shape[1],
         horizon=horizon,
         payoff_range=payoff_range,
         random=backend.random(seeds, learner_key(number)),
@@ -78,7 +77,7 @@ def build_seat(
 
 
 class Seated:
-    """A learner in its seat, with its streams, its clock, and a block of what it played.
+    """A learner in its seat, with its random numbers, its clock, and the block of rounds that is being played.
 
     Args:
         learner: the learner, which is not changed: a copy of it is seated.
@@ -87,7 +86,7 @@ class Seated:
         space: the space of its actions.
         number: the number of the seat.
         name: the name of the seat, for messages.
-        payoff: the true payoffs from its point of view, if they are known.
+        payoff: its true payoffs, if they are known.
     """
 
     def __init__(
@@ -106,7 +105,7 @@ class Seated:
         self.learner = learner
         self.seat = seat
         self.shape = seat.runs, space.width  # of its policies
-        self.seconds = 0.0  # that its learner has taken
+        self.seconds = 0.0  # of computing time of its learner
         self._space, self._backend = space, seat.backend
         self._against = None  # (opponent's actions, actions), what each action earns, for a learner that sees payoffs
         if payoff is not None and "payoffs" in learner.sees:
@@ -134,18 +133,18 @@ class Seated:
         return {type(self.learner).__name__: self.learner, "seat.random": self.seat.random, "draws": self._draws}
 
     def begin_block(self, rounds: int) -> None:
-        """Make room for what is played in the next rounds."""
+        """Allocate the arrays of the next rounds."""
         arrays, (runs, width) = self._backend.arrays, self.shape
         self.policies: Floats = arrays.empty((rounds, runs, width))
         self.actions: Ints = arrays.empty((rounds, runs), np.int64)
         self.rewards: Floats = arrays.empty((rounds, runs))
 
-    def move(self, t: int, at: int, opponent: Seated | None = None) -> None:
-        """Ask the learner for its policies of round t, the block's round number `at`, against this opponent."""
+    def move(self, t: int, index: int, opponent: Seated | None = None) -> None:
+        """Ask the learner for its policies of round t, which is number `index` of the block, against this opponent."""
         started = time.perf_counter()
         try:
             if isinstance(self.learner, Responder) and opponent is not None:
-                policy = self.learner.respond(t, opponent.policies[at])
+                policy = self.learner.respond(t, opponent.policies[index])
             else:
                 policy = self.learner.policy(t)
         except (Exception, SystemExit) as error:
@@ -156,17 +155,17 @@ class Seated:
                 f"{self.learner} in the {self.name} seat returned a policy of shape {np.shape(policy)} in round {t}; "
                 f"accepted: (runs, actions) = {self.shape}."
             )
-        self.policies[at] = policy
+        self.policies[index] = policy
 
-    def draw(self, at: int) -> Ints:
-        """Draw the actions of a round: (runs,)."""
-        action: Ints = self._backend.draw(self._space, self.policies[at], self._draws.take(1))
-        self.actions[at] = action
+    def draw(self, index: int) -> Ints:
+        """Draw the actions of a round of the block: (runs,)."""
+        action: Ints = self._backend.draw(self._space, self.policies[index], self._draws.take(1))
+        self.actions[index] = action
         return action
 
-    def observe(self, t: int, at: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
+    def observe(self, t: int, index: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
         """Show the learner what it sees of round t. The opponent's actions are None if they are not known."""
-        self.rewards[at] = reward
+        self.rewards[index] = reward
         seen = Seen(
             action,
             reward,
@@ -181,12 +180,9 @@ class Seated:
         self.seconds += time.perf_counter() - started
 
     def _blame(self, error: BaseException, when: str) -> NoReturn:
-        """Report where a custom learner went wrong; other errors are raised as they are.
-
-        A learner that ends the program is wrong too: with code 0 the program would seem to have succeeded.
-        """
+        """Raise an error of a custom learner with its file and line, and any other error as it is."""
         line = where(error)
-        if isinstance(error, SystemExit) and not line:  # of an installed package
+        if isinstance(error, SystemExit) and not line:  # an installed learner that ends the program, maybe with code 0
             line = type(self.learner).__module__
         if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
             raise error
@@ -195,26 +191,21 @@ class Seated:
         ) from error
 
     def check(self, first: int, length: int) -> None:
-        """Reject the first policy of the block that is none. Runs that will be played again may have any.
-
-        Args:
-            first: the number of the block's first round.
-            length: how many rounds are checked.
-        """
+        """Reject the first invalid policy of so many rounds of the block. Runs to be replayed are not checked."""
         policies = self.policies[:length]
         good = self._backend.excuse(self._space.are_policies(policies))
         if good.all():
             return
-        at, run = (int(index) for index in self._backend.to_host(np.argwhere(~good))[0])
-        policy = self._backend.to_host(policies[at, run])
+        index, run = map(int, self._backend.to_host(np.argwhere(~good))[0])
+        policy = self._backend.to_host(policies[index, run])
         raise PolicyError(
-            f"{self.learner} in the {self.name} seat, round {first + at}, seed {self.seeds[run]}: its policy "
+            f"{self.learner} in the {self.name} seat, round {first + index}, seed {self.seeds[run]}: its policy "
             f"{self._space.fault(policy)}. It was {shorten(policy.tolist())}."
         )
 
 
 class Table:
-    """Plays the rounds of every run of a batch, block by block."""
+    """The game and the seated learners of a batch of runs."""
 
     def __init__(self, match: Match, seeds: Sequence[int], backend: Backend = CPU) -> None:
         self.match = match
@@ -226,7 +217,7 @@ class Table:
         self.seats = [self._seated(number) for number in range(len(game.seats))]
         facing = [self.seats[others[0]] if len(others) == 1 else None for others in self._others]
         pairs = zip(self.seats, facing, strict=True)
-        self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # these move last
+        self._order = sorted(pairs, key=lambda pair: isinstance(pair[0].learner, Responder))  # responders move last
         self._nature = backend.stream(
             seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size)), _AHEAD
         )
@@ -234,7 +225,7 @@ class Table:
         self._playing = 0.0  # seconds, the learners' included
 
     def _seated(self, number: int) -> Seated:
-        """Seat a player. Its opponent has the joint actions of all the others."""
+        """Seat a player. Its opponent plays the joint actions of all others."""
         game, learner = self.match.game, self.match.players[number]
         view = getattr(game, "own_view", None)
         payoff = None if view is None else view(game.seats[number]).payoff
@@ -265,25 +256,25 @@ class Table:
             seated.begin_block(length)
         played = 0
         try:
-            for at in range(length):
+            for index in range(length):
                 for seated, facing in self._order:
-                    seated.move(first + at, at, facing)
-                played = at + 1
-                actions = [seated.draw(at) for seated in self.seats]
+                    seated.move(first + index, index, facing)
+                played = index + 1
+                actions = [seated.draw(index) for seated in self.seats]
                 rewards = self._rewards(actions, self._nature.take(1)[:, 0])
                 for seated, action, reward, others in zip(self.seats, actions, rewards, self._others, strict=True):
-                    seated.observe(first + at, at, action, self._joint_action(actions, others), reward)
+                    seated.observe(first + index, index, action, self._joint_action(actions, others), reward)
         except PolicyError:
             raise
         except Exception:
-            self._check(first, played)  # most likely what a bad policy led to: then report that instead
+            self._check(first, played)  # an invalid policy is the likely cause: then report that instead
             raise
         self._check(first, length)
         self._playing += time.perf_counter() - started
-        policies, actions_played, rewards_seen = (
-            [getattr(seated, part) for seated in self.seats] for part in ("policies", "actions", "rewards")
+        policies, played_actions, seen = zip(
+            *((seat.policies, seat.actions, seat.rewards) for seat in self.seats), strict=True
         )
-        return Block(self.match.game, first, policies, actions_played, rewards_seen, self.backend)
+        return Block(self.match.game, first, policies, played_actions, seen, self.backend)
 
     def _joint_action(self, actions: Sequence[Ints], others: Sequence[int]) -> Ints | None:
         """Return the number of the joint action of some seats, (runs,): the last of them varies fastest."""
