@@ -30,7 +30,7 @@ def rows(folder):
 
 
 def command(folder, *options, file="study.toml"):
-    return [sys.executable, "-m", "coebl.cli", "run", file, "--out", "results", *options]
+    return [sys.executable, "-m", "coebl", "run", file, "--out", "results", *options]
 
 
 def wait_for(condition, seconds=60):

@@ -1,20 +1,20 @@
 """The README's numbers are those of the files that it links; its code blocks are doctests."""
 
-import json
 import re
 from pathlib import Path
 
 from coebl.papers.ijcai2025 import PAPER
 from coebl.tournament import read_suite
 from coebl.tournament.plan import left_out
+from published import read_verdicts
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 WORDS = " ".join(README.split())
 
 
-def test_what_came_out_is_what_the_verdicts_say():
-    assert PAPER.answer(json.loads((ROOT / "results" / "ijcai2025" / "claims.json").read_text())) in WORDS
+def test_the_result_is_that_of_the_published_verdicts():
+    assert PAPER.result(read_verdicts()) in WORDS
 
 
 def test_the_speed_of_the_solver_is_that_of_the_benchmarks():
@@ -27,7 +27,7 @@ def test_the_speed_of_the_solver_is_that_of_the_benchmarks():
 
 
 def test_the_match_is_what_the_command_prints(coebl, monkeypatch):
-    """Line by line; what stands for an ellipsis is left out."""
+    """Compare line by line; the lines that an ellipsis represents are left out."""
     monkeypatch.setenv("COLUMNS", "100")
     block = README.split("    $ coebl match ")[1].partition("\n\n    $ coebl list")[0].splitlines()
     words, shown = block[0].split(), [line.removeprefix("    ") for line in block[1:]]
@@ -43,7 +43,7 @@ def test_the_field_of_the_tournament_is_that_of_the_suite():
     assert set(left_out(field)) >= {"kin", "exp3-as-released", "exp3-ix-as-released"}
 
 
-def test_every_link_leads_somewhere():
+def test_every_link_has_a_target():
     links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text())
     assert len(links) > 10
     assert [link for link in links if not (ROOT / link).exists() and "://" not in link] == []

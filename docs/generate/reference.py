@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from coebl.cli.play import tidy_value
+from coebl.cli.match_commands import tidy_value
 from coebl.core.registry import Entry, Registry
 from coebl.games import GAMES, NOISES, Game, parse_game
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner

@@ -201,10 +201,14 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
 
     lines = out("--margin", "9").splitlines()
     assert lines[0] == "ucb minus exp3, pseudo_regret, lower is better"
-    assert [line[:17].strip() for line in lines[2:8]] == ["head to head"] * 3 + ["common opponents"] * 3
-    assert all(line.endswith("within 9") for line in lines[2:8])
-    assert lines[8].startswith("Head to head, ")
-    assert "; against common opponents, " in " ".join(lines[8:])
+    assert lines[1] == "seats both, n 12"
+    assert lines[2].split() == ["way", "game", "difference", "95", "%", "interval", "p", "(Holm)", "within", "9"]
+    assert [line[:17].strip() for line in lines[3:9]] == ["head to head"] * 3 + ["common opponents"] * 3
+    assert all(line.endswith(("  yes", "  not shown")) for line in lines[3:9])
+    below = " ".join(lines[9:])
+    assert "Head to head, " in below
+    assert "; against common opponents, " in below
+    assert "Holm's method, separately over the games, head to head; " in below
     rows = json.loads(out("--json"))
     assert [(row["a"], row["b"], row["metric"], row["n"]) for row in rows] == [("ucb", "exp3", "pseudo_regret", 12)] * 6
     again = list(csv.DictReader(io.StringIO(out("--csv"))))

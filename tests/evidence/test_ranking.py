@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from coebl.cli.rankings import print_ranking
+from coebl.cli.results_commands import print_ranking
 from coebl.evidence import Estimate, Pairing
 from coebl.evidence.ranking import Ranking, rank, ranked
 from coebl.study import Results, parse_study, run, store
@@ -154,13 +154,13 @@ def test_variants_are_told_apart_and_unequal_pairings_are_said(coebl, tmp_path):
     assert " pairings " in shown.splitlines()[1]
     assert "2 of 2" in shown
     assert "1 of 2" in shown
-    assert "Not everybody met everybody" in shown
+    assert "Not all learners met each other" in shown
     assert "coebl  " not in shown  # in the means below it neither
     assert coebl("compare", "out", "coebl", "coebl:c=2").stdout.startswith("coebl:c=8 minus coebl:c=2, pseudo_regret")
 
 
 def test_many_means_are_printed_on_request(coebl, played, monkeypatch):
-    monkeypatch.setattr("coebl.cli.results._SCREEN", 3)
+    monkeypatch.setattr("coebl.cli.results_commands._SCREEN", 3)
     folder = played.store.folder
     brief = coebl("results", folder).stdout
     assert "95 % interval" not in brief

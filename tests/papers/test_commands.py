@@ -13,7 +13,7 @@ import pytest
 def folder(tmp_path_factory):
     """A part of the paper's study: what C1 and C2 need, with few seeds."""
     place = tmp_path_factory.mktemp("paper")
-    command = [sys.executable, "-m", "coebl.cli", "reproduce", "--quick", "--claim", "C1", "--claim", "C2"]
+    command = [sys.executable, "-m", "coebl", "reproduce", "--quick", "--claim", "C1", "--claim", "C2"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=place, check=False)
     assert done.returncode == 0, done.stderr
     assert "C1" in done.stdout
@@ -101,7 +101,7 @@ def test_report_opens_the_browser_that_is_there(folder, tmp_path):
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/asked\n')
     browser.chmod(0o755)
-    command = [sys.executable, "-m", "coebl.cli", "report", str(folder), "--out", str(tmp_path / "page.html"), "--open"]
+    command = [sys.executable, "-m", "coebl", "report", str(folder), "--out", str(tmp_path / "page.html"), "--open"]
     plain = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
     done = subprocess.run(
         command, env={**plain, "BROWSER": f"{browser} %s"}, capture_output=True, text=True, check=False

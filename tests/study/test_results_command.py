@@ -52,7 +52,7 @@ def results(folder, monkeypatch, capsys):
 
 def test_games_of_a_sweep_are_in_the_order_of_their_numbers(results):
     lines = results("--metric", "regret").splitlines()
-    assert [line.split()[:3] for line in lines[1:5]] == [
+    assert [line.split()[:3] for line in lines[2:6]] == [
         ["diagonal:n=2", "exp3", "best-response"],
         ["diagonal:n=2", "exp3", "exp3"],
         ["diagonal:n=10", "exp3", "best-response"],

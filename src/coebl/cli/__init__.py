@@ -6,24 +6,38 @@ import contextlib
 import errno
 import io
 import os
-import re
 import sys
-from itertools import pairwise
 from typing import NoReturn
 
 import typer
 
-from coebl.cli import look, paper, play, results, studies, tournament  # each adds its commands
-from coebl.cli.app import app
-from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, reason_of, shorten, where
+from coebl.cli import (  # each adds its commands
+    catalogue_commands,
+    match_commands,
+    paper_commands,
+    results_commands,
+    study_commands,
+    tournament_command,
+)
+from coebl.cli.options import app
+from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, reason_of, where
 
-__all__ = ["app", "look", "main", "paper", "play", "results", "studies", "tournament"]
+__all__ = [
+    "app",
+    "catalogue_commands",
+    "main",
+    "match_commands",
+    "paper_commands",
+    "results_commands",
+    "study_commands",
+    "tournament_command",
+]
 
 _INTERRUPTED = 130  # what the shell expects after Ctrl-C; some versions of Typer return it instead of raising
 
 
 def main() -> None:
-    """Run a command; a mistake in its input is one line and exit code 2."""
+    """Run a command; a mistake in its input is reported on one line, with exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals that cannot show every character
@@ -34,9 +48,10 @@ def main() -> None:
             _stop("stopped", _INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
     except CoeblError as error:
-        for line in getattr(error, "mistakes", [])[:-1]:  # a study file may have several
+        *others, last = getattr(error, "mistakes", [str(error)])  # a study file may have several
+        for line in others:
             print(f"coebl: {printable(line)}", file=sys.stderr)
-        _stop(getattr(error, "mistakes", [str(error)])[-1], 2)
+        _stop(last, 2)
     except BrokenPipeError:  # the reader (such as head) closed the pipe
         sys.stderr.close()
         sys.exit(141)
@@ -47,69 +62,45 @@ def main() -> None:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
-        _forget_output()
+        with contextlib.suppress(OSError, ValueError):  # Python would write the rest of the buffer at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _stop(f"the output cannot be written ({error.strerror}). Free some space, or write elsewhere.", 1)
     except Exception as error:
-        usage = getattr(error, "format_message", None)  # only mistakes in the command's words have it
-        if usage is None:
+        if not _is_usage_error(error):
             raise
-        if type(error).__name__ == "NoArgsIsHelpError":
-            print(usage())
-            sys.exit(2)
-        _drop_far_options(error)
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context else "coebl"
-        words = _number_refused(error) or " ".join(usage().split()).rstrip(".")
-        _stop(f"{words}{'' if words.endswith('?') else '.'} See: {path} --help", 2)
+        _stop_on_usage_error(error)
 
 
 def _run() -> object:
-    """Run the command, and return its exit code; what a user's own file raises is a mistake in that file."""
+    """Run the command and return its exit code; an exception from a custom file is a mistake in that file."""
     try:
         return app(prog_name="coebl", standalone_mode=False)
     except (Exception, SystemExit) as error:  # with code 0 a file that ends the program would pass for a success
         line = where(error)
-        if isinstance(error, CoeblError) or hasattr(error, "format_message") or not line:  # the words of a command
+        if isinstance(error, CoeblError) or _is_usage_error(error) or not line:
             raise
         raise UserCodeError(f"{line}: {reason_of(error)}; fix the file.") from error
 
 
-def _drop_far_options(error: Exception) -> None:
-    """Keep only those suggestions for an unknown option that are close to it: its dashes do not count."""
-    name, options = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
-    if name and options:
-        close = [one for one in options if nearest(name.strip("-"), [one.strip("-")]) != "."]
+def _is_usage_error(error: BaseException) -> bool:
+    """True for exceptions of Typer about the command line; their classes have moved between its versions."""
+    return hasattr(error, "format_message")
+
+
+def _stop_on_usage_error(error: Exception) -> NoReturn:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())  # type: ignore[attr-defined]
+        sys.exit(2)
+    if possibilities := getattr(error, "possibilities", None):  # an unknown option: keep what is close to its name
+        name = getattr(error, "option_name", "").strip("-")
+        close = [option for option in possibilities if nearest(name, [option.strip("-")]) != "."]
         error.possibilities = close  # type: ignore[attr-defined]
-
-
-def _number_refused(error: Exception) -> str:
-    """What is wrong with an option that takes a number, with its value; nothing for other mistakes.
-
-    The library's own words differ from version to version; what they have in common is looked for.
-    """
-    words, option = str(getattr(error, "message", "")), getattr(error, "param", None)
-    least = re.search(r"(?:greater than or equal to |x>=)([0-9.]+)", words)
-    kind = re.search(r"valid (integer|float|number)", words)
-    if not (least or kind) or option is None:
-        return ""
-    given = sys.argv[1:]
-    values = [value for name, value in pairwise(given) if name in option.opts]
-    values += [word.partition("=")[2] for word in given if word.partition("=")[0] in option.opts and "=" in word]
-    if not values:
-        return ""
-    if least:
-        accepted = f"a number >= {least[1].rstrip('.')}"
-    else:
-        accepted = "an integer, in digits alone" if kind and kind[1] == "integer" else "a number such as 0.5"
-    return f"{option.opts[0]} is {shorten(values[-1])}; accepted: {accepted}"
+    context = getattr(error, "ctx", None)
+    message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
+    stop = "" if message.endswith("?") else "."
+    _stop(f"{message}{stop} See: {context.command_path if context else 'coebl'} --help", 2)
 
 
 def _stop(line: str, code: int) -> NoReturn:
     print(f"coebl: {printable(line)}", file=sys.stderr)
     sys.exit(code)
-
-
-def _forget_output() -> None:
-    """Send what is left in the buffer nowhere: Python would try to write it again at its end, and complain."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,18 +1,18 @@
-"""Commands that compute: solve a game, play a match."""
+"""The commands solve and match: the equilibrium of a game, and a match of two learners."""
 
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from coebl.cli.app import DeviceOption, app
-from coebl.cli.rounds import check_savable, save_rounds
-from coebl.cli.screen import say
-from coebl.cli.waiting import compilation_told, progress_bar
-from coebl.core.errors import check_whole, printable
+from coebl.cli.options import AsJson, DeviceOption, Metrics, app, integer
+from coebl.cli.terminal import announce_compilation, print_table, progress_bar, say
+from coebl.core.errors import InputError, check_whole, printable
+from coebl.core.modules import require
 from coebl.core.plain import finite
 from coebl.core.text import counted
 
@@ -24,20 +24,23 @@ if TYPE_CHECKING:
     from coebl.evidence.statistics import Estimate
     from coebl.games import Game
 
-GameArgument = Annotated[
-    str, typer.Argument(metavar="GAME", help="A game's spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
-]
-
-_MOST_ACTIONS = 24  # how many actions of a strategy are printed
-_FEWEST_SEEDS = 5  # from which on a winner is named: with fewer, an interval rests on the shape of their distribution
-_LONG = 100.0  # seconds that a match may take before that is said where no bar is shown
-_READING = "pseudo_regret"  # the metric that says in a sentence who wins
+_MOST_ACTIONS = 24  # of a strategy that are printed
+_FEWEST_SEEDS = 5  # for naming a winner: with fewer, an interval depends on the shape of their distribution
+_LONG = 100.0  # seconds; a match that may take longer is announced where no bar is shown
+_DECISIVE = "pseudo_regret"  # the metric that decides who wins
+_SAVE_SUFFIXES = (".parquet", ".csv")
+_MOST_SAVED_LINES = 20_000_000  # about a gigabyte while it is written
 
 
 @app.command("solve")
 def solve_command(
-    game: GameArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    game: Annotated[
+        str,
+        typer.Argument(
+            metavar="GAME", help="The spec of a game; a .csv, .npy, .json or .nfg file; or file.py:function."
+        ),
+    ],
+    as_json: AsJson = False,
 ) -> None:
     """Print the value of a game and both optimal strategies.
 
@@ -50,7 +53,7 @@ def solve_command(
     from coebl.games import parse_game
 
     loaded = parse_game(game)
-    with compilation_told():
+    with announce_compilation():
         solution = loaded.solution
     if as_json:
         print(json.dumps(_solution_summary(loaded)))
@@ -65,7 +68,7 @@ def solve_command(
         ("column", loaded.column_labels, solution.column),
     ):
         print(f"\n{player} player's strategy")
-        _print_strategy([printable(label) for label in labels], strategy.tolist())
+        _print_strategy(labels, strategy.tolist())
 
 
 def _solution_summary(game: Game) -> dict[str, Any]:
@@ -85,40 +88,41 @@ def _solution_summary(game: Game) -> dict[str, Any]:
 
 
 def tidy_value(game: Game) -> str:
-    """The value, as precise as it is: what differs from zero by rounding alone is zero."""
+    """The value to ten digits; zero if it differs from zero by rounding alone."""
     low, high = game.payoff_range
     return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
 
 
 def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
-    """The actions that are played, the others counted."""
+    """Print the actions that are played, and count the others."""
     played = [(label, chance) for label, chance in zip(labels, strategy, strict=True) if chance > 0]
-    width = max(len(label) for label, _ in played[:_MOST_ACTIONS])
-    for label, chance in played[:_MOST_ACTIONS]:
-        print(f"  {label:<{width}}  {chance:.6f}  {'#' * round(40 * chance)}".rstrip())
-    if len(played) > _MOST_ACTIONS:
-        print(f"  and {len(played) - _MOST_ACTIONS} more actions: see --json")
+    shown = played[:_MOST_ACTIONS]
+    print_table(
+        ["", "", ""], [(f"  {label}", f"{chance:.6f}", "#" * round(40 * chance)) for label, chance in shown], wrap=[""]
+    )
+    if len(played) > len(shown):
+        print(f"  and {len(played) - len(shown)} more actions: see --json")
     if len(played) < len(labels):
         print(f"  {len(labels) - len(played)} of {len(labels)} actions are not played")
 
 
 @app.command("match")
 def match_command(
-    game: Annotated[str, typer.Option(help="A game's spec, a file, or file.py:function.")],
-    row: Annotated[str, typer.Option(help="The row player's learner.")],
-    column: Annotated[str, typer.Option(help="The column player's learner.")],
-    rounds: Annotated[int, typer.Option(help="Rounds per run.")] = 3000,
-    seeds: Annotated[int, typer.Option(help="How many runs.")] = 50,
-    first_seed: Annotated[int, typer.Option(help="The first run's seed; the others follow.")] = 0,
-    noise: Annotated[str | None, typer.Option(help="A noise's spec; by default the game's own.")] = None,
-    metric: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this metric; may be given more than once.")
-    ] = None,
+    game: Annotated[str, typer.Option(metavar="SPEC", help="The game: a spec, a file, or file.py:function.")],
+    row: Annotated[str, typer.Option(metavar="SPEC", help="The row player's learner.")],
+    column: Annotated[str, typer.Option(metavar="SPEC", help="The column player's learner.")],
+    rounds: Annotated[int, typer.Option(metavar="N", parser=integer(), help="Rounds per run.")] = 3000,
+    seeds: Annotated[int, typer.Option(metavar="N", parser=integer(), help="Number of runs.")] = 50,
+    first_seed: Annotated[
+        int, typer.Option(metavar="N", parser=integer(), help="Seed of the first run; the others follow.")
+    ] = 0,
+    noise: Annotated[str | None, typer.Option(metavar="SPEC", help="A noise; by default that of the game.")] = None,
+    metric: Metrics = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write actions and rewards by round: .parquet or .csv.")
+        Path | None, typer.Option(metavar="FILE", help="Write the actions and rewards by round: .parquet or .csv.")
     ] = None,
     device: DeviceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play two learners against each other and print the outcome.
 
@@ -140,40 +144,73 @@ def match_command(
     where = check_device("cpu" if device is None else device)
     backend_for(where)  # before the solver is compiled
     if save:
-        check_savable(save, rounds * seeds)
-    with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, compilation_told():
+        _check_savable(save, rounds * seeds)
+    with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, announce_compilation():
         result = simulate(
             match,
             range(first_seed, first_seed + seeds),
             record="last",
-            metrics=[*(metric or ["all"]), _READING],
+            metrics=[*(metric or ["all"]), _DECISIVE],
             keep=("actions", "rewards") if save else (),
             progress=advance,
             device=where,
         )
     if save:
-        save_rounds(result, save)
+        _save_rounds(result, save)
     finals = {name: result.final(name) for name in result.metrics}
-    regret = finals[_READING]
-    if metric and _READING not in metric and "all" not in metric:
-        del finals[_READING]
+    regret = finals[_DECISIVE]
+    if metric and _DECISIVE not in metric and "all" not in metric:
+        del finals[_DECISIVE]
     if as_json:
         print(json.dumps(_match_summary(result, finals), allow_nan=False))
     else:
         _print_match(result, finals, regret)
 
 
+def _check_savable(path: Path, lines: int) -> None:
+    """Reject, before anything is played, a file that could not be written afterwards."""
+    if path.suffix.lower() not in _SAVE_SUFFIXES:
+        raise InputError(f"--save is {path}; accepted: a file that ends in {' or '.join(_SAVE_SUFFIXES)}.")
+    if not path.parent.is_dir():
+        raise InputError(f"--save is {path}, and the folder {path.parent} does not exist. Create it.")
+    if lines > _MOST_SAVED_LINES:
+        raise InputError(
+            f"--save would write {lines:,} lines; accepted: at most {_MOST_SAVED_LINES:,}. Use fewer --rounds or "
+            "--seeds."
+        )
+    require("polars")
+
+
+def _save_rounds(result: Result, path: Path) -> None:
+    """Write a line per run and round: seed, round, and the actions, numbered from 0, and rewards of both players."""
+    import numpy as np
+
+    from coebl.core.files import write_whole
+
+    rounds, runs = result.kept["actions"][0].shape
+    columns = {"seed": np.repeat(result.seeds, rounds), "round": np.tile(np.arange(1, rounds + 1), runs)}
+    for name in ("action", "reward"):
+        for seat, array in zip(result.match.game.seats, result.kept[f"{name}s"], strict=True):
+            columns[f"{seat}_{name}"] = array.T.ravel()
+    frame, buffer = require("polars").DataFrame(columns), BytesIO()
+    if path.suffix.lower() == ".csv":
+        frame.write_csv(buffer)
+    else:
+        frame.write_parquet(buffer, compression="zstd")
+    write_whole(path, buffer.getvalue())
+
+
 def _long_line(match: Match, seeds: int) -> str:
-    """What to print of a match that may take long, by the costs that its learners declare; nothing of others."""
+    """The announcement of a match that may take long, by the declared costs of its learners; otherwise empty."""
     from coebl.study.estimate import declared_range
     from coebl.study.progress import span
 
     low, high = declared_range(match, seeds)
-    return f"playing: {span(low, high)}, by the costs that the learners declare" if high >= _LONG else ""
+    return f"playing: {span(low, high)}, by the declared costs of the learners" if high >= _LONG else ""
 
 
 def _matrix(match: Match) -> Game:
-    """Return the game of a match that was made from specs, which is a matrix."""
+    """The game of a match that was made from specs, which is a matrix game."""
     return cast("Game", match.game)
 
 
@@ -200,22 +237,21 @@ def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
 def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> None:
     match = result.match
     intervals = _intervals(finals)
-    width = max(24, *map(len, finals))
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
     print(f"value of the game {tidy_value(_matrix(match))}\n")
-    print(f"{'after the last round':<{width}} {'mean':>12}   95 % interval (Student)")
     least, largest = match.game.ranges[0]
+    rows = []
     for name in finals:
-        if name in intervals:
-            found = intervals[name]
-            low, high = result.classes[name].within_bounds(found.low, found.high, largest - least)
-            ends = "none: one seed" if found.n == 1 else f"{_decimal(low)} .. {_decimal(high)}"
-            print(f"{name:<{width}} {_decimal(found.mean):>12}   {ends}")
-        else:
-            print(f"{name:<{width}} {'infinite':>12}   an action outside the equilibrium is played")
+        if (interval := intervals.get(name)) is None:
+            rows.append((name, "infinite", "an action outside the equilibrium is played"))
+            continue
+        low, high = result.classes[name].within_bounds(interval.low, interval.high, largest - least)
+        ends = "none: one seed" if interval.n == 1 else f"{_decimal(low)} .. {_decimal(high)}"
+        rows.append((name, _decimal(interval.mean), ends))
+    print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
     print()
-    say(_reading(match, _intervals({_READING: regret})[_READING]))
+    say(_outcome_sentence(match, _intervals({_DECISIVE: regret})[_DECISIVE]))
 
 
 def _intervals(finals: dict[str, Floats]) -> dict[str, Estimate]:
@@ -237,13 +273,13 @@ def _decimal(number: float) -> str:
     return f"{number:.4f}" if plain else f"{number:.4g}"
 
 
-def _reading(match: Match, regret: Estimate) -> str:
-    """What the regret says, in a sentence."""
+def _outcome_sentence(match: Match, regret: Estimate) -> str:
+    """A sentence about the winner, judged by the regret of the row player."""
     low, high = _matrix(match).payoff_range
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:
-        return "One run says nothing about the noise; use more --seeds."
+        return "A single run cannot separate skill from noise; use more --seeds."
     seat, learner, sign = ("column", match.column, 1) if regret.mean > 0 else ("row", match.row, -1)
     mean, *ends = (sign * total / match.rounds for total in (regret.mean, regret.low, regret.high))
     interval = f"{min(ends):.2g} .. {max(ends):.2g}"

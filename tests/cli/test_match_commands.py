@@ -21,7 +21,7 @@ def match(coebl, game, row, column, rounds, *options, cwd=None):
 def test_match_prints_intervals_and_a_reading(coebl):
     run = match(coebl, "matching-pennies", "fixed:1/0", "best-response", 50)
     assert run.returncode == 0, run.stderr
-    assert "pseudo_regret                 50.0000   50.0000 .. 50.0000" in run.stdout
+    assert "pseudo_regret            50.0000  50.0000 .. 50.0000" in run.stdout
     assert (
         "The column player, best-response, wins 1 a round more than the value of the game gives it, "
         "95 % interval 1 .. 1." in " ".join(run.stdout.split())
@@ -54,7 +54,7 @@ def test_match_within_the_noise_says_so(coebl):
 def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
     ours, theirs = os.openpty()
     words = [*PLAY, "--column", "uniform", "--rounds", "40", "--seeds", "2"]
-    command = [sys.executable, "-m", "coebl.cli", *words]
+    command = [sys.executable, "-m", "coebl", *words]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
     os.close(theirs)
     shown = os.read(ours, 100_000).decode(errors="replace")  # a slow run fills it, and cuts a character
@@ -119,7 +119,7 @@ def test_one_seed_has_no_interval(coebl):
     out = coebl(*PLAY, "--rounds", "30", "--seeds", "1").stdout
     assert "nan" not in out
     assert out.startswith("rps, ucb v ucb, 30 rounds, 1 seed, noise gaussian\n")
-    assert re.search(r"^regret +-?[\d.]+   none: one seed$", out, re.MULTILINE)
+    assert re.search(r"^regret +-?[\d.]+  none: one seed$", out, re.MULTILINE)
 
 
 def test_too_few_seeds_do_not_make_a_winner(coebl):
@@ -144,8 +144,8 @@ def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
 
 
 def test_a_long_match_says_so_where_there_is_no_bar(coebl, monkeypatch):
-    monkeypatch.setattr("coebl.cli.play._LONG", 1e-9)
+    monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)
     told = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr
-    assert re.fullmatch(r"playing: 1 s, by the costs that the learners declare\n", told)
+    assert re.fullmatch(r"playing: 1 s, by the declared costs of the learners\n", told)
     monkeypatch.undo()
     assert coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr == ""

@@ -1,52 +1,62 @@
-"""Commands for papers and for what people look at: reproduce, claims, figures, report."""
+"""The commands reproduce, claims, figures and report."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import StudyFolder, app, repeated
-from coebl.cli.studies import Dask, Workers, going_on, run_study
-from coebl.cli.waiting import Advance, progress_bar
+from coebl.cli.options import (
+    AsJson,
+    Claims,
+    Dask,
+    Figures,
+    Formats,
+    StudyFolder,
+    Variants,
+    Workers,
+    app,
+    command_line,
+    reject_both,
+)
+from coebl.cli.study_commands import resume_hint, run_study
+from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, print_table, progress_bar, say, width
 from coebl.core.errors import InputError
 from coebl.core.text import counted
 
 if TYPE_CHECKING:
-    from coebl.evidence.judge import Verdict
+    from coebl.cli.terminal import Advance
+    from coebl.evidence.judge import Outcome, Verdict
     from coebl.papers import Paper
     from coebl.study import Results, RunSummary, Study
 
 DEFAULT = "ijcai2025"
 PAGE = "report.html"  # in a study's folder
-
-Figures = Annotated[
-    list[str] | None, typer.Option("--figure", metavar="NAME", help="Only this figure; may be given more than once.")
-]
-Claims = Annotated[
-    list[str] | None, typer.Option("--claim", metavar="ID", help="Only this claim; may be given more than once.")
-]
+STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UNSURE, "not testable": FAINT}
+_ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant": "?", "not testable": "-"}
 
 
 @app.command("reproduce")
 def reproduce_command(
-    paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="Which paper.")] = DEFAULT,
-    out: Annotated[Path, typer.Option(help="The folder of the results; created, or resumed.")] = Path("reproduction"),
+    paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="The name of the paper.")] = DEFAULT,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results; created, or resumed.")] = Path(
+        "reproduction"
+    ),
     quick: Annotated[bool, typer.Option("--quick", help="Only small games and few seeds: minutes.")] = False,
     figure: Figures = None,
     claim: Claims = None,
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Run a paper's experiments, and judge its claims.
+    """Run the experiments of a paper, and judge its claims.
 
-    What is in the folder already is not run again. At the end it draws the figures, writes the page, and prints a mark
-    for each claim; the reasons are printed by coebl claims DIR --details.
+    Results that are in the folder already are not computed again. At the end it draws the figures, writes a page, and
+    prints a mark for each claim; for the reasons: coebl claims DIR --details.
 
     \b
     Examples:
@@ -60,14 +70,13 @@ def reproduce_command(
 
     chosen = load_paper(paper)
     figures, claims = figure or [], claim or []
-    options = [*["--quick"] * quick, *repeated("--figure", figures), *repeated("--claim", claims)]
-    command = shlex.join(["coebl", "reproduce", *[paper] * (paper != DEFAULT), *options])
-    again = shlex.join([*shlex.split(command), "--out", str(out)])
+    command = command_line("reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims)
+    resume = f"{command} {shlex.join(['--out', str(out)])}"
 
     def run(study: Study, folder: Path) -> RunSummary:
-        return run_study(study, folder, workers, dask, again)
+        return run_study(study, folder, workers, dask, resume)
 
-    with going_on(again, workers, dask):
+    with resume_hint(resume, workers, dask):
         made = reproduce(
             chosen,
             out,
@@ -104,32 +113,67 @@ def _drawing_and_writing() -> AbstractContextManager[Advance | None]:
 
 
 def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
-    """The verdicts, with their reasons or as marks; then, if all claims are judged, what came out in a sentence."""
-    from coebl.cli.screen import say
-    from coebl.cli.verdicts import print_details, print_verdicts
-
+    """Print the verdicts, with their reasons or as marks; then, if all claims are judged, a sentence about them."""
     if details:
-        print_details(verdicts, paper.titles)
+        print_reasons(verdicts, paper.titles)
         return
-    print_verdicts(verdicts, paper.titles)
+    print_marks(verdicts, paper.titles)
     if answer := paper.result(verdicts):
         print()
         say(answer, "bold")
-    some = verdicts[0].id
-    print(f"reasons: coebl claims {shlex.quote(str(folder))} --details, or --claim {some} for one of them")
+    first = verdicts[0].id
+    print(f"reasons: coebl claims {shlex.quote(str(folder))} --details, or --claim {first} for one of them")
+
+
+def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
+    """Print a row per claim with a mark per variant, and below them what the marks mean.
+
+    Args:
+        verdicts: claim by claim, every claim in the same variants.
+        titles: the names of the variants, by their ids.
+    """
+    from rich.text import Text
+
+    from coebl.evidence.rendering import MARKS, MEANINGS, mark
+
+    marks = MARKS if can_show("".join(MARKS.values())) else _ASCII_MARKS
+    variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
+    rows: dict[str, list[str | Text]] = {}
+    for verdict in verdicts:
+        text = mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
+        rows.setdefault(verdict.id, [verdict.id, verdict.text]).append(Text(text, STYLES[verdict.verdict]))
+    columns = [titles[variant] for variant in variants]
+    print_table(["", "claim", *columns], rows.values(), wrap=columns, cut="claim")
+    legend = Text("   ").join(
+        Text.assemble((marks[outcome], STYLES[outcome]), f"\u00a0{meaning.replace(' ', chr(160))}")
+        for outcome, meaning in MEANINGS.items()
+    )
+    console().print(legend)
+
+
+def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
+    """Print every claim in the words of the paper, with the numbers that decided in each variant."""
+    from rich.text import Text
+
+    from coebl.evidence.rendering import as_table
+
+    text = Text(as_table(verdicts, titles, width()))
+    for outcome, style in STYLES.items():
+        text.highlight_regex(rf"(?m)^ {{8}}{outcome}\b", style)
+    console().print(text, soft_wrap=True)
 
 
 @app.command("claims")
 def claims_command(
     folder: StudyFolder,
     claim: Claims = None,
-    details: Annotated[bool, typer.Option("--details", help="Print what decided each claim.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Print the numbers that decided each claim.")] = False,
+    as_json: AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown instead of a table.")] = False,
 ) -> None:
     """Print a verdict on each claim of a paper.
 
-    From the results of coebl reproduce: a mark for each claim in each variant, and what came out in one sentence. The
+    From the results of coebl reproduce: a mark for each claim in each variant, and a summary in one sentence. The
     numbers and checks that decided are printed with --details, and for claims that are named.
 
     \b
@@ -141,9 +185,8 @@ def claims_command(
     """
     from coebl.evidence import rendering
 
-    if as_json and as_markdown:
-        raise InputError("--json and --markdown are both given; accepted: one of them.")
-    paper, results = _of_a_paper(folder)
+    reject_both("--json", "--markdown", given=as_json and as_markdown)
+    paper, results = _paper_and_results(folder)
     verdicts = paper.judge(results, claim or None)
     if as_json:
         print(rendering.as_json(verdicts))
@@ -158,21 +201,15 @@ def claims_command(
 @app.command("figures")
 def figures_command(
     folder: StudyFolder,
-    out: Annotated[Path | None, typer.Option(help="The output folder; by default DIR/figures.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder of the figures; by default DIR/figures.")
+    ] = None,
     figure: Figures = None,
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Only this variant, such as text; may be given more than once."),
-    ] = None,
-    format: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FORMAT", help="Only pdf, svg or png; may be given more than once."),
-    ] = None,
+    variant: Variants = None,
+    format: Formats = None,
     workers: Workers = None,
 ) -> None:
-    """Draw the figures of a paper as PDF, SVG and PNG.
-
-    From the results of coebl reproduce.
+    """Draw the figures of a paper as PDF, SVG and PNG, from the results of coebl reproduce.
 
     \b
     Examples:
@@ -184,7 +221,7 @@ def figures_command(
     from coebl.study.processes import cores
 
     target = out or folder / "figures"
-    paper, results = _of_a_paper(folder)
+    paper, results = _paper_and_results(folder)
     with _drawing() as progress:
         paths = draw(
             paper,
@@ -203,12 +240,14 @@ def figures_command(
 @app.command("report")
 def report_command(
     folder: StudyFolder,
-    out: Annotated[Path | None, typer.Option(help="The file to write; by default DIR/report.html.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file to write; by default DIR/report.html.")
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the page of a study: its results, drawn and explained.
+    """Write the results of a study as an HTML page, with charts and explanations.
 
-    One file with everything in it, which needs no network.
+    The page is a single file that works without a network.
 
     \b
     Examples:
@@ -242,8 +281,8 @@ def report_command(
             print("there is no browser here to open it with", file=sys.stderr)
 
 
-def _of_a_paper(folder: Path) -> tuple[Paper, Results]:
-    """The paper whose study was run into a folder, and the results that are there."""
+def _paper_and_results(folder: Path) -> tuple[Paper, Results]:
+    """The paper whose study was run into a folder, and its results."""
     from coebl.papers import paper_of
     from coebl.study import Results
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from coebl import Game, parse_game
-from coebl.cli.waiting import compilation_told
+from coebl.cli.terminal import announce_compilation
 
 
 def in_a_process(*arguments, cwd=None, **environment):
     return subprocess.run(
-        [sys.executable, "-m", "coebl.cli", *arguments],
+        [sys.executable, "-m", "coebl", *arguments],
         capture_output=True,
         encoding="utf-8",
         cwd=cwd,
@@ -84,7 +84,7 @@ def test_labels_are_escaped_and_shown_on_any_terminal(tmp_path, coebl, command):
 def test_a_full_disk_is_one_line():
     with open("/dev/full", "w") as full:
         run = subprocess.run(
-            [sys.executable, "-m", "coebl.cli", "list", "games"],
+            [sys.executable, "-m", "coebl", "list", "games"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -106,7 +106,7 @@ def test_compilation_is_told_once(capsys, tmp_path):
         dispatcher(1)
 
     cache.announce.cache_clear()
-    with compilation_told():
+    with announce_compilation():
         numba.njit(lambda number: number + 1)(1)
         assert capsys.readouterr().err == ""
         compile_anew("one")
@@ -142,7 +142,7 @@ def test_kuhn_poker(coebl):
         ("mutations", ["  gaussian-prose  The variance that"]),
         ("recombinations", ["  both       Kin's: a pair is the offspring"]),
         ("selections", ["  elitist     The fittest of old and new"]),
-        ("populations", ["  pool   So many policies", "pool:size=1,mutants=1,play=mean,turnover=1"]),
+        ("populations", ["  pool   Policies that", "pool:size=1,mutants=1,play=mean,turnover=1"]),
         (
             "learners",
             [
@@ -165,11 +165,11 @@ def test_without_a_kind_all_lists_are_named(coebl):
     listed = coebl("list").stdout
     for start in ("games: rps, biased-rps", "learners: coebl, kin", "metrics: regret", "populations: pool"):
         assert f"\n{start}" in f"\n{listed}"
-    assert "For what they are: coebl list games, and so on" in listed
+    assert "For descriptions: coebl list games, and so on" in listed
 
 
 def test_what_a_sign_means_is_shown(coebl):
-    said = "the row player's: below 0 the row player is ahead, above 0 the column player"
+    said = "from the row player's side: below 0 the row player is ahead, above 0 the column player"
     assert said in coebl("show", "pseudo_regret").stdout
     assert said not in coebl("show", "tv").stdout
 
@@ -184,7 +184,7 @@ def test_show_prints_the_matrix_and_where_it_comes_from(coebl):
 
 def test_the_reader_may_leave_early():
     run = subprocess.run(
-        f"{sys.executable} -m coebl.cli list games | head -1", shell=True, capture_output=True, text=True, check=False
+        f"{sys.executable} -m coebl list games | head -1", shell=True, capture_output=True, text=True, check=False
     )
     assert run.stdout.count("\n") == 1
     assert "Traceback" not in run.stderr

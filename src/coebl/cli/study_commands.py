@@ -1,4 +1,4 @@
-"""Commands for studies: run, study new, study show."""
+"""The commands run, study new and study show."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.app import DeviceOption, app
-from coebl.cli.rankings import print_notices, print_ranking
-from coebl.cli.waiting import compilation_told
+from coebl.cli.options import Dask, DeviceOption, Workers, app, command_line, decimal
+from coebl.cli.results_commands import print_notices, print_ranking
+from coebl.cli.terminal import announce_compilation
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 from coebl.core.text import counted
@@ -23,30 +23,32 @@ from coebl.core.text import counted
 if TYPE_CHECKING:
     from coebl.study import RunSummary, Study
 
-Workers = Annotated[int | None, typer.Option(min=1, help="Local processes; by default one per core; one for a GPU.")]
-Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")]
+StudyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file of a study.")]
 
-_MOST_CAUSES = 12  # of failures, that are printed
+_MOST_CAUSES = 12  # causes of failures that are printed
 
 
 @app.command("run")
 def run_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
-    out: Annotated[Path, typer.Option(help="The folder of the results; created, resumed or extended.")],
+    file: StudyFile,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results; created, resumed or extended.")],
     workers: Workers = None,
     dask: Dask = None,
     device: DeviceOption = None,
     cell_timeout: Annotated[
-        float | None, typer.Option(min=0.001, metavar="SECONDS", help="How long a cell may take before it fails.")
+        float | None,
+        typer.Option(
+            metavar="SECONDS", parser=decimal(0.001), help="The longest that a cell may take before it fails."
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be run, cell by cell, and exit.")
     ] = False,
 ) -> None:
-    """Run a study, or what is left of it.
+    """Run a study, or the rest of it.
 
-    Results are kept cell by cell, so an interrupted run continues where it stopped. With more seeds, learners, games
-    or metrics in the file, only what is new is run. At the end it prints who beats whom most often.
+    Results are kept cell by cell, so an interrupted run continues where it stopped. With more seeds, learners, games or
+    metrics in the file, only what is new is run. At the end it prints a ranking of the learners.
 
     \b
     Examples:
@@ -62,12 +64,10 @@ def run_command(
     if dry_run:
         _print_plan(study, out)
         return
-    again = ["coebl", "run", str(file), "--out", str(out)]
-    again += ["--device", device] if device else []
-    again += ["--cell-timeout", f"{cell_timeout:g}"] if cell_timeout else []
-    summary = run_study(study, out, workers, dask, shlex.join(again), cell_timeout)
+    command = command_line("run", str(file), out=out, device=device, cell_timeout=cell_timeout)
+    summary = run_study(study, out, workers, dask, command, cell_timeout)
     if summary.finished or summary.used:
-        with going_on(shlex.join(again), workers, dask):
+        with resume_hint(command, workers, dask):
             results = Results(out)
             print_ranking(results, study)
             print_notices(results)
@@ -78,7 +78,7 @@ def run_command(
 
 
 def _print_plan(study: Study, out: Path) -> None:
-    """Print what a run would do."""
+    """Print the cells that a run would compute."""
     from coebl.study import Store
     from coebl.study.plan import make_plan
 
@@ -100,12 +100,12 @@ def _print_left_alone(count: int) -> None:
 def run_study(
     study: Study, out: Path, workers: int | None, dask: str | None, command: str, cell_timeout: float | None = None
 ) -> RunSummary:
-    """Run a study and say how it ended; `command` continues it; options that say where it runs are added."""
+    """Run a study and print how it ended; `command` resumes it, with options for where it runs added."""
     from coebl.study import run
     from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
 
-    with going_on(command, workers, dask), dask_executor(dask) if dask else nullcontext() as executor:
+    with resume_hint(command, workers, dask), dask_executor(dask) if dask else nullcontext() as executor:
         summary = run(
             study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command, rehearse=True
         )
@@ -127,11 +127,8 @@ def run_study(
 
 
 @contextmanager
-def going_on(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
-    """If a run, or what follows it, is stopped by Ctrl-C or SIGTERM, print how to continue, and end.
-
-    The same if its workers are lost.
-    """
+def resume_hint(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
+    """Print how to resume if the block is stopped by Ctrl-C or SIGTERM, or if its workers are lost; then end."""
     from coebl.study.errors import ClusterError, LostError
 
     where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
@@ -148,22 +145,22 @@ def going_on(command: str, workers: int | None, dask: str | None) -> Iterator[No
 
 
 class _Terminated(KeyboardInterrupt):
-    """The process was asked to end, as by an interrupt."""
+    """SIGTERM, handled like an interrupt."""
 
 
 def _terminate(*_: object) -> None:
     raise _Terminated
 
 
-study_app = typer.Typer(help="Write or look at a study's file.", no_args_is_help=True, rich_markup_mode=None)
+study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(study_app, name="study")
 
 
 @study_app.command("new")
 def study_new_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("study.toml"),
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path("study.toml"),
 ) -> None:
-    """Write a commented example of a study's file.
+    """Write a commented example of a study file.
 
     \b
     Example:
@@ -179,14 +176,14 @@ def study_new_command(
 
 @study_app.command("show")
 def study_show_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study's TOML file.")],
-    workers: Annotated[int | None, typer.Option(min=1, help="Local processes to estimate for.")] = None,
+    file: StudyFile,
+    workers: Workers = None,
     cells: Annotated[bool, typer.Option("--cells", help="Also list every cell.")] = False,
 ) -> None:
-    """Print what a study will run, and how long it will take.
+    """Print the size of a study, and estimate how long it will take.
 
-    The number of matches and cells, the disk space, and the time: between two ends, from short samples and from the
-    costs that the learners declare. It takes seconds, however large the study is.
+    The number of matches and cells, the disk space, and the time: a range, from short samples and from the declared
+    costs of the learners. This takes seconds, however large the study is.
 
     \b
     Example:
@@ -203,14 +200,14 @@ def study_show_command(
         print(study.title)
     matches = counted(len(study.matches()), "match", "matches")
     print(f"{matches} in {counted(len(study.cells), 'cell')}, {counted(rounds, 'round')} in all")
-    with compilation_told():
+    with announce_compilation():
         warm_up(study.cells, study.shapes)
-    found = estimate(study, workers)
+    seconds = estimate(study, workers)
     where = "on this machine"
     if any(cell.device == "cuda" for cell in study.cells):
         where = "on the CPU of this machine, which may differ much from its GPU"
     megabytes = disk_use(study) / 1e6
     disk = f"about {megabytes:,.1f} MB" if megabytes >= 0.1 else "less than 0.1 MB"
-    print(f"about {span(found.low, found.high)} {where} ({found.source}), {disk} on disk")
+    print(f"about {span(seconds.low, seconds.high)} {where} ({seconds.source}), {disk} on disk")
     for cell in study.cells if cells else ():
         print(cell)

@@ -1,14 +1,14 @@
-"""Commands that look at what there is: list, show, check."""
+"""The commands list, show and check: what the package contains, and whether custom parts meet their contract."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from coebl.cli.app import app
-from coebl.cli.screen import say
+from coebl.cli.options import app
+from coebl.cli.terminal import print_table, say
 from coebl.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from coebl.learners import Learner
     from coebl.metrics import Metric
 
+Subject = Annotated[
+    str, typer.Argument(metavar="GAME|LEARNER|METRIC", help="A spec, the file of a game, or file.py:Name.")
+]
+
 
 @app.command("list")
 def list_command(
@@ -25,10 +29,10 @@ def list_command(
         str | None, typer.Argument(metavar="[WHAT]", help="games, learners, metrics, noises, mutations, ...")
     ] = None,
 ) -> None:
-    """List the games, learners, metrics, noises, or the operators of evolution.
+    """List the games, learners, metrics, noises, or evolutionary operators.
 
-    Those are the mutations, recombinations, selections and populations, which COEBL takes as parameters. Without WHAT,
-    the names of all of them.
+    The operators are mutations, recombinations, selections and populations, which are parameters of COEBL. Without
+    WHAT, print all names.
 
     \b
     Examples:
@@ -41,7 +45,7 @@ def list_command(
     if what is None:
         for plural, registry in registries.items():
             say(f"{plural}: {', '.join(registry.names)}", hang=2)
-        say("For what they are: coebl list games, and so on; for a game, a learner or a metric: coebl show NAME.")
+        say("For descriptions: coebl list games, and so on; for one game, learner or metric: coebl show NAME.")
         return
     if what not in registries:
         raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}.")
@@ -62,13 +66,15 @@ def _registries() -> dict[str, Registry[Any]]:
 
 
 def _print_entries(entries: Iterable[Entry[Any]], lines: Callable[[Entry[Any]], Iterable[str]]) -> None:
-    """Each entry with its title, and what else there is to say below it."""
-    listed = list(entries)
-    width = max(len(entry.name) for entry in listed)
-    for entry in listed:
-        first = [entry.title] if entry.title != entry.name else []
-        for number, line in enumerate([*first, *lines(entry)]):
-            print(f"  {entry.name if number == 0 else '':<{width}}  {line}")
+    """Print each entry with its title and further lines."""
+    rows = []
+    for entry in entries:
+        title = [entry.title] if entry.title != entry.name else []
+        name = f"  {entry.name}"
+        for line in [*title, *lines(entry)]:
+            rows.append((name, line))
+            name = ""
+    print_table(["", ""], rows, wrap=[""])
 
 
 def _lines(entry: Entry[Any]) -> Iterator[str]:
@@ -84,30 +90,16 @@ def _usage_lines(entry: Entry[Any]) -> Iterator[str]:
 
 
 def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
-    metric: type[Metric] = entry.factory  # type: ignore[assignment]
+    metric = cast("type[Metric]", entry.factory)
     if metric.meaning:
         yield metric.meaning
     yield f"{metric.definition}; {metric.better} is better"
     if metric.signed:
-        yield "the row player's: below 0 the row player is ahead, above 0 the column player"
-
-
-def _print_learners(entries: Iterable[Entry[Any]]) -> None:
-    """The learners by how much they see, from the least to the most."""
-    from coebl.learners import KINDS, REFERENCES
-
-    listed = list(entries)
-    for kind, meaning in KINDS.items():
-        chosen = [entry for entry in listed if _learner_class(entry).kind() == kind]
-        if chosen:
-            reference = ", for reference" if kind in REFERENCES else ""
-            print(f"{kind}{reference}: {meaning}\n")
-            _print_entries(chosen, _learner_lines)
-            print()
+        yield "from the row player's side: below 0 the row player is ahead, above 0 the column player"
 
 
 def _learner_lines(entry: Entry[Any]) -> Iterator[str]:
-    learner = _learner_class(entry)
+    learner = cast("type[Learner]", entry.factory)
     yield entry.summary
     if learner.needs_horizon:
         yield "needs the number of rounds in advance"
@@ -116,22 +108,25 @@ def _learner_lines(entry: Entry[Any]) -> Iterator[str]:
     yield from _usage_lines(entry)
 
 
-def _learner_class(entry: Entry[Any]) -> type[Learner]:
-    learner: Any = entry.factory
-    found: type[Learner] = learner
-    return found
+def _print_learners(entries: Iterable[Entry[Any]]) -> None:
+    """Print the learners by how much they see, from the least to the most."""
+    from coebl.learners import KINDS, REFERENCES
+
+    listed = list(entries)
+    for kind, meaning in KINDS.items():
+        chosen = [entry for entry in listed if cast("type[Learner]", entry.factory).kind() == kind]
+        if chosen:
+            print(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}\n")
+            _print_entries(chosen, _learner_lines)
+            print()
 
 
 @app.command("show")
-def show_command(
-    subject: Annotated[
-        str, typer.Argument(metavar="GAME|LEARNER|METRIC", help="A spec, a game's file, or file.py:Name.")
-    ],
-) -> None:
-    """Print a game, a learner or a metric.
+def show_command(subject: Subject) -> None:
+    """Print the description of a game, a learner or a metric.
 
-    A game with its payoffs, source and value; a learner with what it does, what it sees, and its parameters; a metric
-    with its definition.
+    For a game: its payoffs, source and value. For a learner: how it works, what it sees, and its parameters. For a
+    metric: its definition.
 
     \b
     Examples:
@@ -141,23 +136,21 @@ def show_command(
       coebl show coebl
       coebl show tv
     """
-    shows = {"learner": _show_learner, "game": _show_game, "metric": _show_metric}
-    shows[_kind_of(subject)](subject)
+    {"learner": _show_learner, "game": _show_game, "metric": _show_metric}[_kind_of(subject)](subject)
 
 
-def _show_game(text: str) -> None:
-    from coebl.cli.play import tidy_value
+def _show_game(spec: str) -> None:
+    from coebl.cli.match_commands import tidy_value
     from coebl.core.specs import split_spec
     from coebl.games import GAMES, parse_game
 
-    game = parse_game(text)
+    game = parse_game(spec)
     low, high = game.payoff_range
     print(game)
     print(f"\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
     if game.spec:
         entry = GAMES[split_spec(game.spec).name]
-        description = inspect.getdoc(entry.factory) or ""
-        print(f"\n{entry.title}\n\n{description}".rstrip())
+        print(f"\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
 
 
 def _show_learner(spec: str) -> None:
@@ -166,7 +159,7 @@ def _show_learner(spec: str) -> None:
 
     parts = split_spec(spec)
     entry = LEARNERS[parts.name]
-    learner = _learner_class(entry)
+    learner = cast("type[Learner]", entry.factory)
     kind = learner.kind()
     print(parse_learner(spec) if parts.parameters else entry.name)
     print(f"\n{entry.title}\n\n{inspect.getdoc(learner) or ''}".rstrip())
@@ -185,17 +178,11 @@ def _show_metric(name: str) -> None:
 
     entry = METRICS[name]
     print(f"{entry.name}\n\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
-    print()
-    for line in _metric_lines(entry):
-        print(line)
+    print("", *_metric_lines(entry), sep="\n")
 
 
 @app.command("check")
-def check_command(
-    subject: Annotated[
-        str, typer.Argument(metavar="LEARNER|GAME|METRIC", help="A spec, a game's file, or file.py:Name.")
-    ],
-) -> None:
+def check_command(subject: Subject) -> None:
     """Check a learner, a game or a metric against its contract, point by point.
 
     \b
@@ -220,7 +207,7 @@ def check_command(
 
 
 def _kind_of(subject: str) -> str:
-    """Whether a text names a learner, a game or a metric; in a user's own file, functions are games."""
+    """The kind of thing that a spec names: learner, game or metric. Functions in a custom file are games."""
     from coebl.core.modules import load_file
     from coebl.core.specs import split_spec
     from coebl.games import GAMES
@@ -230,10 +217,10 @@ def _kind_of(subject: str) -> str:
 
     parts = split_spec(subject)
     if parts.file:
-        found = getattr(load_file(parts.file), parts.attribute, None)
-        if isinstance(found, type) and issubclass(found, Metric):
+        member = getattr(load_file(parts.file), parts.attribute, None)
+        if isinstance(member, type) and issubclass(member, Metric):
             return METRICS.kind
-        return GAMES.kind if inspect.isfunction(found) else LEARNERS.kind
+        return GAMES.kind if inspect.isfunction(member) else LEARNERS.kind
     for registry in (LEARNERS, GAMES, METRICS):
         if parts.name in registry:
             return registry.kind

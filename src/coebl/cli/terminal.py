@@ -1,0 +1,159 @@
+"""Paragraphs, tables, progress bars and notes for people.
+
+On a terminal, tables fit its width. In a pipe or a file, every row is one line, and nothing is cut. Rich leaves colours
+out where the output is not a terminal, or where NO_COLOR is set.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from math import isnan
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Literal
+
+from coebl.core.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    Advance = Callable[..., None]  # called with the count so far and, once it is known, the total
+
+GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
+_BINDING = "\u00a0"  # a space at which no line ends
+_BOUND = re.compile(r" (?=%)|(?<=\w) (?== \w)|(?<=\w =) (?=\w)|(?<=\d) (?=\.\. )|(?<=\d \.\.) ")
+_UNLIMITED = 100_000  # columns
+_LEAST = 10  # columns that are left of a cell that is wrapped or cut
+
+
+def width() -> int:
+    """The width of a paragraph, in characters."""
+    return max(40, min(120, get_terminal_size((100, 24)).columns))
+
+
+def console() -> Console:
+    """The terminal, or the file or pipe in its place."""
+    from rich.console import Console
+
+    return Console(width=width(), highlight=False, markup=False, emoji=False)
+
+
+def can_show(text: str) -> bool:
+    """True if the encoding of the output has these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def interval_text(low: float, high: float, seeds: int) -> str:
+    """The ends of an interval, or the reason why there is none.
+
+    >>> interval_text(0.5, 1, 20), interval_text(float("nan"), float("nan"), 1)
+    ('0.5000 .. 1.0000', 'none: one seed')
+    """
+    if isnan(low):
+        return "none: one seed" if seeds == 1 else "none: not finite"
+    return f"{low:.4f} .. {high:.4f}"
+
+
+def say(text: str, style: str = "", hang: int = 0) -> None:
+    """Print a paragraph, wrapped to the width of the terminal.
+
+    No line begins with the unit of a number, or inside an equation.
+
+    Args:
+        text: if its first line is indented, all others are too.
+        style: the style of the paragraph.
+        hang: additional indentation of all lines but the first.
+    """
+    indent = " " * (len(text) - len(text.lstrip()) + hang)
+    bound = _BOUND.sub(_BINDING, printable(text))
+    wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
+    console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
+
+
+def print_table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    right: Collection[str] = (),
+    wrap: Collection[str] = (),
+    cut: str = "",
+) -> None:
+    """Print a table without rules; without a header if all titles are empty.
+
+    Args:
+        header: the titles of the columns.
+        rows: the cells, which may have a style.
+        right: the titles of the columns that are aligned to the right.
+        wrap: the titles of the columns that are wrapped where a terminal is too narrow.
+        cut: the title of a column whose cells are cut where a terminal is too narrow.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=any(header))
+    cells = [[Text(printable(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    least = 2 * (len(header) - 1)
+    for place, title in enumerate(header):
+        side: Literal["left", "right"] = "right" if title in right else "left"
+        wide, wrapped = max([len(title), *(row[place].cell_len for row in cells)]), title in {*wrap, cut}
+        table.add_column(title, justify=side, no_wrap=not wrapped, overflow="fold")
+        least += min(wide, _LEAST) if wrapped else wide
+    for row in cells:
+        if cut:
+            cell = row[header.index(cut)]
+            cell.no_wrap, cell.overflow = True, "ellipsis" if can_show("…") else "crop"
+        table.add_row(*row)
+    out = console()
+    out.width = max(least, get_terminal_size((100, 24)).columns if out.is_terminal else _UNLIMITED)
+    with out.capture() as captured:
+        out.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
+
+
+@contextmanager
+def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterator[Advance | None]:
+    """Show a bar with the elapsed and the remaining time on a terminal; elsewhere print a line, if there is one.
+
+    Args:
+        label: a description of the work.
+        total: the number of steps, if it is known; otherwise the bar only shows that something happens.
+        line: the line to print once where there is no terminal.
+    """
+    if not sys.stderr.isatty():
+        if line:
+            print(line, file=sys.stderr, flush=True)
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
+    from rich.markup import escape
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("so far,"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(label), total=total)
+        yield lambda done, total=None: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def announce_compilation() -> Iterator[None]:
+    """Report on stderr when the solver is compiled, which happens on its first use on a machine."""
+    from coebl.kernels.cache import announced
+
+    with announced():
+        yield

@@ -1,0 +1,178 @@
+"""The command tournament: rank learners over a suite of games, or test one of them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coebl.cli.options import Dask, DeviceOption, Workers, app, command_line, integer
+from coebl.cli.results_commands import print_notices
+from coebl.cli.study_commands import resume_hint, run_study
+from coebl.cli.terminal import print_table, say
+
+if TYPE_CHECKING:
+    from coebl.study import Study
+    from coebl.tournament.outcome import Finished
+    from coebl.tournament.standings import Standings
+    from coebl.tournament.suite import Suite
+
+
+@app.command("tournament")
+def tournament_command(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results; created, or resumed.")],
+    learners: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIST",
+            help="Learners to add to those of the suite. If the list names any learner of the suite, exactly this list "
+            "plays. In a suite that tests one learner: the learners to test.",
+        ),
+    ] = None,
+    games: Annotated[
+        list[str] | None, typer.Option(metavar="LIST", help="Only these games; by default those of the suite.")
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", parser=integer(), help="Runs per match, >= 2; by default 50, or what the suite says."
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", parser=integer(1), help="Rounds per run; by default those of the suite.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few small games, few seeds: two minutes.")] = False,
+    suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
+    details: Annotated[bool, typer.Option("--details", help="Print all columns of the ranking.")] = False,
+    workers: Workers = None,
+    dask: Dask = None,
+    device: DeviceOption = None,
+) -> None:
+    """Rank learners: play every pair in both seats over a suite of games. Or test one of them.
+
+    A tournament is a study: results that are in the folder already are not computed again. A LIST is separated by
+    commas; the option may also be given more than once.
+
+    \b
+    Examples:
+      coebl tournament --quick --learners path/to/mine.py:Mine --out mine
+      coebl tournament --out standard
+      coebl tournament --learners ucb,coebl:c=2,exp3 --games rps,diagonal:4 --rounds 500 --seeds 20 --out few
+      coebl tournament --suite pre-registered --learners path/to/mine.py:Mine --out test
+    """
+    from coebl.backend import backend_for, check_device
+    from coebl.study import Results
+    from coebl.tournament.outcome import finish
+    from coebl.tournament.plan import (
+        field_of,
+        left_out,
+        read_tournament,
+        shortest,
+        size_text,
+        split_list,
+        subjects_of,
+    )
+    from coebl.tournament.suite import read_suite
+
+    chosen = read_suite(suite)
+    chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)
+    named = split_list(learners or [])
+    field = subjects_of(chosen, named) if chosen.subject else field_of(chosen, named)
+    where = check_device("cpu" if device is None else device)
+    if dask is None:
+        backend_for(where)  # before anything is written
+    study = read_tournament(chosen, field, chosen.seeds if seeds is None else seeds, out, where)
+    print(f"{chosen.title}: {size_text(study)}")
+    if not chosen.subject and not set(shortest(named)) & set(shortest(chosen.learners)) and (others := left_out(field)):
+        say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
+    command = command_line(
+        "tournament",
+        quick=quick,
+        learners=learners,
+        games=games,
+        seeds=seeds,
+        rounds=rounds,
+        suite=None if suite == "standard" else suite,
+        device=device,
+        out=out,
+    )
+    with resume_hint(command, workers, dask):
+        summary = run_study(study, out, workers, dask, command)
+        if chosen.subject:
+            files = _print_trial(chosen, field, study, out, command)
+        else:
+            outcome = finish(chosen, study, out, command, named)
+            print()
+            _print_standings(outcome, details)
+            if quick:
+                say(chosen.description)
+            files = outcome.files
+        print_notices(Results(out))
+    print(f"files: {files}; for a page: coebl report {shlex.quote(str(out))}")
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+def _print_standings(finished: Finished, details: bool) -> None:
+    """Print the ranking and the sentences about it; with details, all columns and their meanings."""
+    from coebl.tournament.words import HEADER, rows_of
+
+    standings = finished.standings
+    header, rows = HEADER, rows_of(standings)
+    if not details:
+        header = ["rank", "95 %", "learner", "kind", "advantage", "worst"]
+        kinds = [standing.kind for standing in standings.standings]
+        tables = [dict(zip(HEADER, row, strict=True)) | {"kind": kind} for row, kind in zip(rows, kinds, strict=True)]
+        rows = [[table[title] for title in header] for table in tables]
+    print_table(header, rows, right={*header} - {"95 %", "learner", "kind"}, wrap=["learner"])
+    print()
+    if details:
+        for title, meaning in _columns(standings).items():
+            say(f"{title}: {meaning}", hang=2)
+        print()
+    for number, sentence in enumerate(finished.sentences):
+        say(sentence, "" if number else "bold")
+    if not details:
+        say(
+            "advantage: earnings above the value of the game; worst: losses to a best response; both in % of the "
+            "payoff range per round. For all columns, add --details."
+        )
+
+
+def _columns(standings: Standings) -> dict[str, str]:
+    """The meaning of each column of the detailed standings."""
+    from coebl.tournament.standings import kinds_in
+    from coebl.tournament.words import MARKS
+
+    share = "in % of the payoff range per round"
+    return {
+        "rank": "by advantage",
+        "95 %": f"the interval of the rank, in 95 % of {standings.resamples} resamples of games and seeds",
+        ", ".join(f"{MARKS[kind]} {kind}" for kind in kinds_in(standings.standings)): "how much a learner sees",
+        "advantage": f"earnings above the value, {share}, mean over opponents, seats and games, 95 % interval",
+        "kind rank": "the rank among the learners of its kind, and their number",
+        "Nash": "the probability of the learner in the equilibrium of the meta-game",
+        "kind Nash": "the same, among the learners of its kind",
+        "worst": f"losses to a best response, {share}",
+        "self": "exploitability of its last policies in self-play, in % of the payoff range",
+        "us": "microseconds per round",
+    }
+
+
+def _print_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
+    """Judge the statements about the tested learners, and print the verdicts, then the failures."""
+    from coebl.tournament.trial.outcome import finish_trial
+    from coebl.tournament.trial.words import LEGEND, as_text, failure_lines
+
+    outcome = finish_trial(suite, subjects, study, out, command)
+    for findings in outcome.trials:
+        print()
+        say(findings[0].contest.subject, "bold")
+        for line in (*as_text(findings), *(line for finding in findings for line in failure_lines(finding))):
+            say(line)
+    for line in (LEGEND, *outcome.notes):
+        say(line)
+    return outcome.files
