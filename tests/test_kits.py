@@ -228,7 +228,7 @@ class MadeByHand(Sound):
 
 @pytest.mark.parametrize(
     ("learner", "said"),
-    [(Mute, "sees is 'opponent'; accepted: a set"), (MadeByHand, "the class has an __init__ of its own; make its")],
+    [(Mute, "sees is 'opponent'; accepted: a set"), (MadeByHand, "the class has its own __init__; make its")],
 )
 def test_a_class_that_cannot_be_registered_is_reported(learner, said):
     report = check_learner(learner)

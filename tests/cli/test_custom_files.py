@@ -35,7 +35,7 @@ def test_classes_that_cannot_be_used_are_told_with_the_reason(tmp_path, coebl):
     error = coebl(*PLAY, "--row", "mine.py", cwd=tmp_path).stderr
     assert error == (
         "coebl: mine.py does not say which learner; accepted: mine.py:Name. It has: Mine. Broken cannot be used: the "
-        "class has an __init__ of its own; make its arguments fields of a dataclass instead.\n"
+        "class has its own __init__; make its arguments fields of a dataclass instead.\n"
     )
 
 

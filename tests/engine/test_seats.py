@@ -120,7 +120,7 @@ def test_a_metric_that_declares_nothing_says_what_to_declare():
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        ("hedge", "hedge sees what every own action would have earned, which is not known in this seat"),
+        ("hedge", "hedge sees what each of its actions would have earned, which is not known in this seat"),
         ("nash", "nash sees the true payoffs, which is not known in this seat"),
         ("best-response", "best-response answers the policy of one opponent, and majority has 3 seats"),
     ],

@@ -8,7 +8,7 @@ Every registered class can be imported from here: ``from coebl.learners import U
 ("sees its own reward and the opponent's action", False)
 >>> sight: Sight = "payoffs"
 >>> SIGHTS[sight]
-'what every own action would have earned'
+'what each of its actions would have earned'
 """
 
 from typing import Any

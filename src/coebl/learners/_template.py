@@ -21,7 +21,7 @@ from coebl.learners.base import Learner, Seat, Seen
 class EpsilonGreedy(Learner):
     """Epsilon-greedy: mostly the action of best mean reward, now and then any action.
 
-    First a sentence that ends with a full stop, which lists show. Then what one should know of it, its pseudo-code as
+    First a sentence that ends with a full stop, which lists show. Then what a reader should know, the pseudo-code as
     an indented block, and every hyper-parameter under Args: the page of the learner is made of these.
 
         n_i = 0, mean_i = 0 for every action
@@ -30,12 +30,12 @@ class EpsilonGreedy(Learner):
           update n_i and mean_i, of the action i that was played, with its reward
 
     Args:
-        explore: how much it explores: epsilon in round t is explore m / t, and at most 1.
+        explore: the amount of exploration: epsilon in round t is explore m / t, and at most 1.
     """
 
-    # What it is, for everyone:
+    # Its name, and what it needs:
     name = "epsilon-greedy"  # its spec name
-    title = "Epsilon-greedy"  # what people read in tables and figures
+    title = "Epsilon-greedy"  # in tables and figures
     sees = frozenset()  # with {"opponent"}, seen.opponent is the opponent's action
     needs_horizon = False  # with True, seat.horizon is a number
     cites = (
@@ -54,7 +54,7 @@ class EpsilonGreedy(Learner):
         # Random numbers come from the seat as well: seat.random.normal(3) is (runs, 3).
 
     def policy(self, t: int) -> Floats:
-        """The mixed strategies of round t, (runs, m): each row nonnegative, of sum 1."""
+        """Return the mixed strategies of round t, (runs, m): each row nonnegative, of sum 1."""
         actions = self.seat.actions
         epsilon = min(1.0, self.explore * actions / t)
         greedy = np.zeros_like(self.mean)

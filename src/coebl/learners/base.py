@@ -8,15 +8,17 @@ code reads like the pseudo-code of one run and pays Python's cost once a round. 
     policy(t)           for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
     observe(t, seen)    what happened in round t: seen.action and seen.reward, each (runs,), and what `sees` declares
 
-Everything is in own view: own actions are the rows, the own reward is to be maximised, in either seat.
+Everything is in the learner's *own view*, in either seat: its actions are the rows, and its reward is to be maximised.
 
 Rules that `coebl.testing.check_learner` holds a learner to:
 
 - A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs; no `@`,
   whose rounding depends on the size of the batch (use `seat.einsum`).
 - Arrays and random numbers come from the seat, `seat.zeros(3)` and `seat.random.normal(3)` for instance, and from
-  nowhere else. NumPy's functions are then called on these arrays, whatever device they are on.
+  nowhere else. NumPy's functions are then called on these arrays, on any device.
 - A learner sees what it declares in `sees`, no more: asking for anything else is an error.
+- Its state is in its attributes: arrays, numbers, strings, lists and dicts of them, and objects that have such
+  attributes. A player can then be saved.
 """
 
 from __future__ import annotations
@@ -39,9 +41,9 @@ from coebl.solver import BatchSolution
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
 """What a learner may declare in `sees`."""
-SIGHTS: dict[Sight, str] = {  # beyond the own action and reward, which every learner sees
+SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learner sees
     "opponent": "the opponent's action",
-    "payoffs": "what every own action would have earned",
+    "payoffs": "what each of its actions would have earned",
     "game": "the true payoffs",
     "policy": "the opponent's policy of the same round",
 }
@@ -51,33 +53,30 @@ Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
 KINDS: dict[Kind, str] = {  # from the least that is seen to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
-    "full information": "sees what every own action would have earned",
+    "full information": "sees what each of its actions would have earned",
     "oracle": "sees the true payoffs or the opponent's policy",
 }
 REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
 
 
 class Random(Protocol):
-    """A learner's private random numbers: (runs, *shape), each run's from a stream of its own."""
+    """A learner's private random numbers: (runs, *shape), each run's from its own stream."""
 
     def uniform(self, *shape: int) -> Floats:
-        """Uniform on [0, 1)."""
+        """Draw uniform numbers on [0, 1)."""
 
     def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
-        """Normal, with deviation 1 and mean 0 unless they are given: a new array.
+        """Draw normal numbers, with deviation 1 and mean 0 unless they are given: a new array.
 
-        It costs less than to multiply and to add afterwards, and the numbers are the same.
-
-        Args:
-            *shape: of a run's numbers.
-            deviation: (runs, ...), for the last axes of the numbers; the same along those before.
-            mean: likewise, and of the shape of deviation if both are given.
+        It costs less than to multiply and to add afterwards, and the numbers are the same. deviation is (runs, ...),
+        for the last axes of the numbers, and the same along those before; mean likewise, of the shape of deviation if
+        both are given.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seat:
-    """What a learner is told before the first round, and where its arrays come from.
+    """What a learner knows before the first round, and the source of its arrays.
 
     >>> seat = Seat(runs=2, actions=3, opponent_actions=3, horizon=None, payoff_range=(-1, 1), random=None)
     >>> score = seat.zeros(seat.actions)
@@ -87,48 +86,44 @@ class Seat:
            [0.  , 0.  , 0.  ]])
     """
 
-    runs: int  # how many runs are played at once: the length of axis 0
-    actions: int  # how many own actions there are, m
-    opponent_actions: int  # how many the opponent has, k
+    runs: int  # the number of runs that are played at once: the length of axis 0
+    actions: int  # the number of its actions, m
+    opponent_actions: int  # the number of the opponent's actions, k
     horizon: int | None  # the number of rounds, None if it is not known
-    payoff_range: tuple[float, float]  # of the own payoffs; rewards carry noise and may lie outside
+    payoff_range: tuple[float, float]  # of its payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
-    backend: Backend = CPU  # where its arrays live: NumPy on the CPU, or CuPy on a GPU
+    backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
 
     @property
     def payoff(self) -> Floats:
         """The true payoffs in own view, (actions, opponent_actions), for a learner that declares that it sees them."""
         if self.shown_payoff is None:
-            raise InputError('seat.payoff is asked for and not declared; write sees = {"game"} in the class.')
+            raise _undeclared("seat.payoff", "game")
         return self.shown_payoff
 
     def zeros(self, *shape: int) -> Floats:
-        """An array of zeros, (runs, *shape)."""
+        """Return an array of zeros, (runs, *shape)."""
         zeros: Floats = self.backend.arrays.zeros((self.runs, *shape))
         return zeros
 
     def full(self, value: float, *shape: int) -> Floats:
-        """An array of this value, (runs, *shape)."""
+        """Return an array of this value, (runs, *shape)."""
         filled: Floats = self.backend.arrays.full((self.runs, *shape), value)
         return filled
 
     def array(self, values: ArrayLike) -> Floats:
-        """These numbers, of any shape, as an array of the seat's kind.
-
-        Args:
-            values: numbers, or a list of them.
-        """
+        """Return these values, of any shape, as an array of the seat's kind."""
         array: Floats = self.backend.arrays.asarray(values, np.float64)
         return array
 
     def arange(self, count: int) -> Ints:
-        """0, 1, 2, ..., (count,)."""
+        """Return 0, 1, 2, ..., (count,)."""
         numbers: Ints = self.backend.arrays.arange(count)
         return numbers
 
     def at(self, *actions: Ints) -> tuple[Ints, ...]:
-        """The index of one entry per run: `score[seat.at(action)]` is (runs,).
+        """Return the index of one entry per run: `score[seat.at(action)]` is (runs,).
 
         Args:
             *actions: each (runs,), one per axis after that of the runs.
@@ -140,30 +135,17 @@ class Seat:
         return self.arange(self.runs)
 
     def einsum(self, subscripts: str, *operands: Floats) -> Floats:
-        """`numpy.einsum`, with sums whose order does not depend on the batch, on any device.
-
-        Args:
-            subscripts: as in `numpy.einsum`, such as "ri,rij->rj".
-            *operands: arrays of floats.
-        """
+        """`numpy.einsum` of these subscripts and operands, with sums whose order does not depend on the batch."""
         product: Floats = self.backend.einsum(subscripts, *operands)
         return product
 
     def unit(self, reward: Floats) -> Floats:
-        """Rewards mapped to [0, 1] by the known range; noise may take them outside, and nothing is clipped.
-
-        Args:
-            reward: as observed, of any shape.
-        """
+        """Map each reward to [0, 1] by the known range; noise may take it outside, and nothing is clipped."""
         low, _ = self.payoff_range
         return (reward - low) / self._width
 
     def unit_loss(self, reward: Floats) -> Floats:
-        """1 - unit(reward): a loss in [0, 1].
-
-        Args:
-            reward: as observed, of any shape.
-        """
+        """Return 1 - unit(reward): a loss in [0, 1]."""
         _, high = self.payoff_range
         return (high - reward) / self._width
 
@@ -180,14 +162,14 @@ class Seat:
     def maximin(
         self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
     ) -> Callable[[Floats], BatchSolution]:
-        """A solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
+        """Return a solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
 
         Args:
-            ties: which of several maximin strategies it finds: "first" leans to the actions of lowest index, "random"
-                draws a new preference over actions for every solve, from the learner's own streams.
-            many_ties: say so if many entries of the matrices are equal.
+            ties: the choice among several maximin strategies: "first" leans to the actions of lowest index, "random"
+                draws a new preference over actions for every solve, from the learner's streams.
+            many_ties: True if many entries of the matrices are equal.
             each: the number of matrices of a run, which follow one another: (runs * each, actions, opponent_actions).
-            remember: say False if the matrices are wholly new each time; it is faster then, and takes less memory.
+            remember: False if the matrices are wholly new each time; it is faster then, and takes less memory.
         """
         shape = self.runs * each, self.actions, self.opponent_actions
         preference: Literal["first"] | Callable[[], Floats]
@@ -195,7 +177,7 @@ class Seat:
         return self.backend.maximin(shape, preference, many_ties, each, remember)
 
     def tie_weights(self, each: int) -> Floats:
-        """New random preferences over the own actions: (runs * each, actions)."""
+        """Draw preferences over the actions for each matrix: (runs * each, actions)."""
         return self.random.uniform(each, self.actions).reshape((-1, self.actions))
 
 
@@ -212,8 +194,8 @@ class Seen:
     coebl.core.errors.InputError: seen.payoffs is asked for and not declared; write sees = {"payoffs"} in the class.
     """
 
-    action: Ints  # (runs,), its own
-    reward: Floats  # (runs,), its own, as observed
+    action: Ints  # (runs,), of the learner
+    reward: Floats  # (runs,), of the learner, as observed
     shown_opponent: Ints | None = None  # (runs,), where `opponent` is declared
     shown_payoffs: Floats | None = None  # (runs, actions), where `payoffs` is declared
 
@@ -221,19 +203,19 @@ class Seen:
     def opponent(self) -> Ints:
         """The opponent's action: (runs,)."""
         if self.shown_opponent is None:
-            raise _undeclared("opponent")
+            raise _undeclared("seen.opponent", "opponent")
         return self.shown_opponent
 
     @property
     def payoffs(self) -> Floats:
-        """What every own action would have earned against the opponent's action, without noise: (runs, actions)."""
+        """What each action would have earned against the opponent's action, without noise: (runs, actions)."""
         if self.shown_payoffs is None:
-            raise _undeclared("payoffs")
+            raise _undeclared("seen.payoffs", "payoffs")
         return self.shown_payoffs
 
 
-def _undeclared(sight: Sight) -> InputError:
-    return InputError(f'seen.{sight} is asked for and not declared; write sees = {{"{sight}"}} in the class.')
+def _undeclared(name: str, sight: Sight) -> InputError:
+    return InputError(f'{name} is asked for and not declared; write sees = {{"{sight}"}} in the class.')
 
 
 @dataclass
@@ -251,49 +233,32 @@ class Learner(Component):
     """
 
     name: ClassVar[str] = ""  # in specs; until it is registered a label, by default the name of the class
-    title: ClassVar[str] = ""  # what people read in tables and figures; by default its spec name
-    sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its own action and reward
+    title: ClassVar[str] = ""  # in tables and figures; by default its spec name
+    sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its action and reward
     needs_horizon: ClassVar[bool] = False
-    improves: ClassVar[bool] = True  # whether it comes to play what earns more; the conformance kit then checks that
+    improves: ClassVar[bool] = True  # if it comes to play what earns more; the conformance kit then checks that
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
-    example: ClassVar[str] = ""  # a spec with all that it needs; by default its name
+    example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
 
     def start(self, seat: Seat) -> None:
-        """Allocate the state of seat.runs runs.
-
-        Args:
-            seat: what it is told, and where its arrays come from.
-        """
+        """Allocate the state of seat.runs runs."""
 
     def policy(self, t: int) -> Floats:
-        """The mixed strategies of round t, which counts from 1: (runs, actions).
-
-        Args:
-            t: the round, from 1.
-        """
+        """Return the mixed strategies of round t, which counts from 1: (runs, actions)."""
         raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Learn from what happened in round t.
-
-        Args:
-            t: the round.
-            seen: its action and reward, and what `sees` declares.
-        """
+        """Learn from what was seen in round t."""
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Why the learner cannot sit there, on one line; None if it can.
-
-        Args:
-            seat: where it would sit.
-        """
+        """Return why the learner cannot play in this seat, on one line; None if it can."""
         if self.needs_horizon and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return None
 
     def seated(self, seat: Seat) -> Self:
-        """A copy of the learner that has been started in this seat; the learner itself stays as it is."""
+        """Return a copy of the learner that has been started in this seat; the learner itself stays as it is."""
         reason = self.reason_not_to_play(seat)
         if reason is not None:
             raise InputError(reason)
@@ -312,21 +277,16 @@ class Learner(Component):
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float | None:
-        """The proven bound on the expected Nash regret against any opponent, with payoffs in [0, 1] and unit noise.
+        """Return the proven bound on the expected Nash regret against any opponent, or None.
 
-        Args:
-            actions: how many own actions there are, m.
-            opponent_actions: how many the opponent has, k.
-            rounds: how many rounds are played, T.
+        It is for payoffs in [0, 1] and unit noise, with m actions, k opponent_actions and T rounds.
         """
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """About how many microseconds a round takes per run, in a large batch: studies are planned with it.
+        """Return about how many microseconds a round takes per run, in a large batch, to plan studies.
 
-        Args:
-            actions: how many own actions there are, m.
-            opponent_actions: how many the opponent has, k.
+        It depends on the numbers of its actions, m, and of the opponent_actions, k.
         """
         return 0.03 * actions
 
@@ -339,28 +299,23 @@ class Responder(Learner):
     ...         return opponent_policy
     >>> from coebl import simulate
     >>> regret = simulate("rps", "ucb", Mirror(), rounds=10, seeds=2).final("pseudo_regret")
-    >>> np.allclose(regret, 0)  # nobody wins against itself
+    >>> np.allclose(regret, 0)  # no one wins against itself
     True
     """
 
     sees: ClassVar[Collection[Sight]] = frozenset({"policy"})
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """The mixed strategies of round t, (runs, actions), against these of the opponent, (runs, opponent_actions).
-
-        Args:
-            t: the round, from 1.
-            opponent_policy: what the opponent plays in this round.
-        """
+        """Return the mixed strategies of round t, (runs, actions), against opponent_policy, (runs, k)."""
         raise InputError(f"{self} has no respond(t, opponent_policy); write one that returns (runs, actions).")
 
     def policy(self, t: int) -> Floats:
-        """Refuse: a policy is an answer here."""
+        """Raise an error in any round t: a policy is an answer here."""
         raise InputError(f"{self} answers the opponent's policy; call respond(t, opponent_policy).")
 
 
 def reason_to_reject(factory: object) -> str | None:
-    """Why something cannot be registered as a learner, on one line; None if it can."""
+    """Return why something cannot be registered as a learner, on one line; None if it can."""
     if not (isinstance(factory, type) and issubclass(factory, Learner)):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends coebl.Learner."
     sees: object = factory.sees
@@ -372,5 +327,5 @@ def reason_to_reject(factory: object) -> str | None:
     if own and "__dataclass_fields__" not in factory.__dict__:
         return "the class has fields and is not a dataclass; write @dataclass above it."
     if list(inspect.signature(factory).parameters) != [field.name for field in fields(factory) if field.init]:
-        return "the class has an __init__ of its own; make its arguments fields of a dataclass instead."
+        return "the class has its own __init__; make its arguments fields of a dataclass instead."
     return None

@@ -55,7 +55,6 @@ class Coebl(Learner):
     population: Population = Pool()
 
     def start(self, seat: Seat) -> None:
-        """Nothing is known; x_0 is uniform."""
         self.seat = seat
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
         bonus = partial(mutation_bonus, scale=self.scale)
@@ -74,7 +73,6 @@ class Coebl(Learner):
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Count the visit (line 12)."""
         self.breeder.add(seen)
         if self.rivals:
             self.rivals.add(seen.opponent, seen.reward)

@@ -15,9 +15,9 @@ from coebl.learners.parts.beliefs import Tally
 
 @dataclass
 class ExploreThenCommit(Learner):
-    """Explore-then-commit: every own action in turn, then the maximin strategy of the mean rewards for good.
+    """Explore-then-commit: every action in turn, then the maximin strategy of the mean rewards for good.
 
-    A player cannot choose the opponent's action. So each own action is played visits * k times in the first
+    A player cannot choose the opponent's action. So each action is played visits * k times in the first
     visits * m * k rounds, in turns of m rounds in a random order each, and each pair is visited `visits` times on
     average against an opponent who explores alike, and exactly that often against one who holds each of its actions for
     a turn of m rounds. An order that is not drawn would pair two such players in the same actions again and again.
@@ -40,7 +40,6 @@ class ExploreThenCommit(Learner):
     visits: Annotated[int, Range(1)] = 5
 
     def start(self, seat: Seat) -> None:
-        """Nothing has been seen."""
         self.seat = seat
         self.tally = Tally(seat)
         self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all alike
@@ -60,6 +59,5 @@ class ExploreThenCommit(Learner):
         return self.committed
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Count the visit while exploring; afterwards nothing changes."""
         if t <= self.exploration:
             self.tally.add(seen.action, seen.opponent, seen.reward)

@@ -18,7 +18,7 @@ from coebl.learners.parts.responses import hedge_rate, softmax
 class GpMw(Learner):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
-    Once it has seen the opponent's action, every own action gets the bound mean + beta * deviation on its payoff
+    Once it has seen the opponent's action, each of its actions gets the bound mean + beta * deviation on its payoff
     against it, by the posterior of the rounds before, clipped to the range of the payoffs and mapped to [0, 1]. A step
     of Hedge follows. The proven bound has a beta that grows with the rounds and is in terms of the information gain;
     with the constant of the authors' program, none is declared.
@@ -32,8 +32,8 @@ class GpMw(Learner):
 
     Args:
         beta: standard deviations of optimism.
-        kernel: "independent" gives every pair of actions a posterior of its own (UCB-Hedge). "rbf" lets pairs of near
-            indices share what is learnt, with length m/5 over the own and k/5 over the opponent's actions; use it where
+        kernel: "independent" gives every pair of actions its own posterior (UCB-Hedge). "rbf" lets pairs of near
+            indices share what is learnt, with length m/5 over its and k/5 over the opponent's actions; use it where
             the order of the actions means something. It then keeps (p q)² numbers a run, p and q at most 17 however
             many actions there are: 0.7 MB, and 0.35 ms a round at 32 actions, seventy times what "independent" takes.
     """
@@ -52,22 +52,19 @@ class GpMw(Learner):
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         """With an RBF kernel, a round changes all covariances of p q weights, p and q at most 17."""
-        own = super().cost(actions, opponent_actions)
-        return own + (0.0042 * min(actions, 17) ** 2 * min(opponent_actions, 17) ** 2 if self.kernel == "rbf" else 0)
+        usual = super().cost(actions, opponent_actions)
+        return usual + (0.0042 * min(actions, 17) ** 2 * min(opponent_actions, 17) ** 2 if self.kernel == "rbf" else 0)
 
     def start(self, seat: Seat) -> None:
-        """No action has a score, and the posterior is the prior."""
         self.seat = seat
         self.rate = hedge_rate(seat)
         self.score = seat.zeros(seat.actions)  # (runs, m), sums of optimistic payoffs in [0, 1]
         self.posterior = Posterior(seat) if self.kernel == "independent" else GaussianProcess(seat)
 
     def policy(self, t: int) -> Floats:
-        """The policies in proportion to exp(rate S), as in Hedge."""
         return softmax(self.score, self.rate)
 
     def observe(self, t: int, seen: Seen) -> None:
-        """S += the optimistic payoffs, in [0, 1]; then the posterior learns from the reward."""
         mean, deviation = self.posterior.against(seen.opponent)
         low, high = self.seat.payoff_range
         self.score += self.seat.unit(np.clip(mean + self.beta * deviation, low, high))

@@ -1,4 +1,4 @@
-"""Hedge (Freund and Schapire 1997): exponential weights, told what every own action would have earned."""
+"""Hedge (Freund and Schapire 1997): exponential weights of what each action would have earned."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from coebl.learners.parts.responses import hedge_rate, softmax
 class Hedge(Learner):
     """Hedge (Freund and Schapire 1997), with full information: a reference above what bandit learners can reach.
 
-    After each round it is told, without noise, what every own action would have earned; payoffs are mapped to [0, 1]
+    After each round it sees, without noise, what each of its actions would have earned; payoffs are mapped to [0, 1]
     by their range.
 
         S_i = 0 for every action
         each round, with eta = sqrt(8 log(m) / T):
           play from softmax(eta S)
-          be told what every action would have earned; S_i += that, mapped to [0, 1]
+          see what every action would have earned; S_i += that, mapped to [0, 1]
     """
 
     name = "hedge"
@@ -33,17 +33,14 @@ class Hedge(Learner):
     )
 
     def start(self, seat: Seat) -> None:
-        """All scores are 0."""
         self.seat = seat
         self.score = seat.zeros(seat.actions)  # (runs, m), what each action would have earned so far
         self.rate = hedge_rate(seat)
 
     def policy(self, t: int) -> Floats:
-        """The softmax of the scores."""
         return softmax(self.score, self.rate)
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Add what each action would have earned."""
         self.score += self.seat.unit(seen.payoffs)
 
     @classmethod

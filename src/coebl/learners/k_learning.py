@@ -32,7 +32,6 @@ class KLearning(Learner):
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
     def start(self, seat: Seat) -> None:
-        """The posterior is the prior."""
         self.posterior = Posterior(seat)
         self.solve = EntropicSolver(seat)
 
@@ -42,7 +41,6 @@ class KLearning(Learner):
         return self.solved.strategy
 
     def observe(self, t: int, seen: Seen) -> None:
-        """The posterior learns from the reward."""
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
     @classmethod

@@ -19,10 +19,10 @@ from coebl.learners.parts.bonuses import bonus_for_visits_to_come, proven_bonus,
 
 @dataclass
 class Kin(Learner):
-    """Kin, co-evolution with inheritance (this project's own).
+    """Kin, co-evolution with inheritance (of this project).
 
-    A rarely visited pair of actions inherits the estimated effects of its row and its column, and keeps the
-    uncertainty of its own. Each round what is inherited is mutated, a bonus is added that grows with the visits that
+    A rarely visited pair of actions inherits the estimated effects of its row and its column, and keeps its own
+    uncertainty. Each round what is inherited is mutated, a bonus is added that grows with the visits that
     can still come, the matrix is solved, and a share of what is played is replaced by the solution. A regret bound is
     proven for `optimism=proven` alone, whose bonus is much larger; docs/kin-bound.md has it.
 
@@ -41,9 +41,9 @@ class Kin(Learner):
 
     Args:
         c: how much optimism.
-        mutation: the deviation of mutations, relative to that of a pair's own part.
+        mutation: the deviation of mutations, relative to that of the part of a pair alone.
         turnover: the share of what is played that a round replaces.
-        own: the share of the payoffs' variance that a pair has by itself; row and column have half of the rest each.
+        own: the share of the payoffs' variance that is a pair's alone; row and column have half of the rest each.
         noise: the standard deviation of the rewards' noise.
         optimism: the bonus, "to-come" by the visits that can still come, or "proven" by how far estimates may be off.
             The second needs the horizon, has no use for c, and keeps what is inherited within the known range.
@@ -68,7 +68,6 @@ class Kin(Learner):
         return super().reason_not_to_play(seat)
 
     def start(self, seat: Seat) -> None:
-        """Nothing is known; the policy is uniform."""
         self.seat = seat
         self._prior = 1 / prior_variance(seat, self.own, self.noise)  # the visits that it is worth
         self._age(1)
@@ -80,7 +79,6 @@ class Kin(Learner):
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x
 
     def policy(self, t: int) -> Floats:
-        """Breed a mutant, solve it, and replace a share of what is played."""
         if t >= self._next_ageing:
             self._age(t)
             self._breeder.expect(self._bonus)
@@ -89,7 +87,6 @@ class Kin(Learner):
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Learn what the pair, its row and its column earn."""
         self._breeder.add(seen)
 
     def _age(self, t: int) -> None:

@@ -37,7 +37,6 @@ class MaximinUcb(Learner):
     )
 
     def start(self, seat: Seat) -> None:
-        """Every pair is as good as can be."""
         assert seat.horizon is not None
         self.seat = seat
         self.tally = Tally(seat)
@@ -46,14 +45,12 @@ class MaximinUcb(Learner):
         self.optimistic = seat.full(high, seat.actions, seat.opponent_actions)  # (runs, m, k), U
 
     def policy(self, t: int) -> Floats:
-        """All on argmax_i min_j U_ij."""
         worst = self.optimistic.min(axis=-1)  # (runs, m)
         policy: Floats = np.zeros_like(worst)
         policy[self.seat.at(worst.argmax(axis=-1))] = 1
         return policy
 
     def observe(self, t: int, seen: Seen) -> None:
-        """U_ij = mean + sqrt((4 log(1 / delta) + 2 log(1 + n)) / n)."""
         at = self.tally.add(seen.action, seen.opponent, seen.reward)
         count = self.tally.count[at]
         self.optimistic[at] = self.tally.mean[at] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)

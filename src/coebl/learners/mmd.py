@@ -44,12 +44,10 @@ class Mmd(Learner):
     temperature: Annotated[float, Range(0)] = 0.3
 
     def start(self, seat: Seat) -> None:
-        """x_1 is uniform."""
         self.seat = seat
         self.log_policy = seat.zeros(seat.actions)  # (runs, m), log x_t, up to a constant per run
 
     def policy(self, t: int) -> Floats:
-        """The policy x_t, in proportion to exp of its logarithm, which is what is stored."""
         self.current = softmax(self.log_policy)  # (runs, m)
         return self.current
 

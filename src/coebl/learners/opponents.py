@@ -1,4 +1,4 @@
-"""Opponents that do not learn: the uniform mixture, a given one, several in turn, Nash, the best response."""
+"""Opponents that do not learn: uniform, fixed and switching mixtures, Nash, the best response."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ class Uniform(Learner):
     improves = False
 
     def start(self, seat: Seat) -> None:
-        """The same policy for every run and round."""
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The uniform mixture."""
         return self.current
 
 
@@ -59,11 +57,9 @@ class Fixed(Learner):
         return super().reason_not_to_play(seat) or _reason_of_length(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
-        """The same policy for every run and round."""
-        self.current = _every_run(seat, _normalised(self.strategy))  # (runs, m)
+        self.current = _every_run(seat, np.array(self.strategy) / sum(self.strategy))  # (runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The given mixture."""
         return self.current
 
 
@@ -109,11 +105,10 @@ class Switching(Learner):
         return super().reason_not_to_play(seat) or next((reason for reason in reasons if reason), None)
 
     def start(self, seat: Seat) -> None:
-        """One policy per mixture, the same for every run."""
-        self.policies = [_every_run(seat, _normalised(mixture)) for mixture in self._mixtures]  # each (runs, m)
+        given = [np.array(mixture) / sum(mixture) for mixture in self._mixtures]
+        self.policies = [_every_run(seat, mixture) for mixture in given]  # each (runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The mixture of round t."""
         return self.policies[sum(t >= start for start in self.at)]
 
 
@@ -133,11 +128,9 @@ class Nash(Learner):
     improves = False
 
     def start(self, seat: Seat) -> None:
-        """Solve the game, in own view."""
         self.current = _every_run(seat, solve(seat.payoff).row)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
-        """The equilibrium strategy."""
         return self.current
 
 
@@ -156,12 +149,10 @@ class BestResponse(Responder):
     improves = False
 
     def start(self, seat: Seat) -> None:
-        """Keep the true payoffs."""
         self.seat = seat
         self.payoff = seat.array(seat.payoff)  # (m, k)
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """All weight on argmax_i (A y)_i: (runs, m) from y of shape (runs, k)."""
         earned = self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy)
         answer = np.zeros_like(earned)
         answer[self.seat.at(earned.argmax(axis=-1))] = 1
@@ -169,7 +160,7 @@ class BestResponse(Responder):
 
 
 def _mixture(learner: str, argument: str, strategy: tuple[float, ...]) -> tuple[float, ...]:
-    """The strategy, if it is a probability distribution."""
+    """Return the strategy if it is a probability distribution."""
     mixture = tuple(float(probability) for probability in strategy)
     total = sum(mixture)
     if not (mixture and min(mixture) >= 0 and abs(total - 1) <= 1e-6):
@@ -189,12 +180,8 @@ def _reason_of_length(learner: str, argument: str, mixture: tuple[float, ...], s
     )
 
 
-def _normalised(mixture: tuple[float, ...]) -> Floats:
-    return np.array(mixture) / sum(mixture)
-
-
 def _every_run(seat: Seat, strategy: Floats) -> Floats:
-    """The same strategy for every run: (runs, m)."""
+    """Return the same strategy for every run: (runs, m)."""
     policy = seat.zeros(seat.actions)
     for action, probability in enumerate(strategy.tolist()):
         policy[:, action] = probability

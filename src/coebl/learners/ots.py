@@ -29,13 +29,12 @@ class _Ots(Learner):
     draws: Annotated[int, Range(1)] = 10
 
     def start(self, seat: Seat) -> None:
-        """No action has a score, and the posterior is the prior."""
         self.seat = seat
         self.posterior = Posterior(seat)
         self.score = seat.zeros(seat.actions)  # (runs, m), sums of imagined payoffs, or of regrets
 
     def imagine(self, opponent: Ints) -> Floats:
-        """The largest of the draws ~ N(mean, variance) of every own action, clipped to the range: (runs, m)."""
+        """Return the largest of the draws ~ N(mean, variance) of each action, clipped to the range: (runs, m)."""
         mean, deviation = self.posterior.against(opponent)
         largest = self.seat.random.normal(self.draws, self.seat.actions).max(axis=1)  # (runs, m)
         low, high = self.seat.payoff_range
@@ -51,7 +50,7 @@ class _Ots(Learner):
 class OtsHedge(_Ots):
     """Hedge on optimistic posterior draws (Li et al. 2024).
 
-    Once it has seen the opponent's action, it imagines the payoff of every own action against it: the largest of a few
+    Once it has seen the opponent's action, it imagines the payoff of each action against it: the largest of a few
     draws from the posterior, clipped to the range of the payoffs. A step of Hedge follows, with these payoffs mapped to
     [0, 1]. The posterior is that of the rounds before; the reward of the round enters after the draw. The payoffs are
     independent ~ N(0, 1) a priori. The authors' bound is in terms of the information gain; none is declared here.
@@ -72,16 +71,13 @@ class OtsHedge(_Ots):
     needs_horizon = True
 
     def start(self, seat: Seat) -> None:
-        """Start as every OTS learner does, and set the rate of Hedge."""
         super().start(seat)
         self.rate = hedge_rate(seat)
 
     def policy(self, t: int) -> Floats:
-        """The policies in proportion to exp(rate S), as in Hedge."""
         return softmax(self.score, self.rate)
 
     def observe(self, t: int, seen: Seen) -> None:
-        """S += the imagined payoffs, in [0, 1]; then the posterior learns from the reward."""
         self.score += self.seat.unit(self.imagine(seen.opponent))
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
@@ -107,11 +103,9 @@ class OtsRm(_Ots):
     title = "OTS-RM"
 
     def policy(self, t: int) -> Floats:
-        """The policies in proportion to the positive regrets."""
         self.current = regret_matching(self.score)  # (runs, m)
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        """R += u - x'u with the imagined payoffs u; then the posterior learns from the reward."""
         self.score += regret_of(self.imagine(seen.opponent), self.current)
         self.posterior.add(seen.action, seen.opponent, seen.reward)

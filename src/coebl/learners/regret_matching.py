@@ -16,14 +16,14 @@ from coebl.learners.parts.responses import regret_matching, regret_of
 class RegretMatching(Learner):
     """Regret matching (Hart and Mas-Colell 2000): actions in proportion to the regret of not having played them.
 
-    After each round it is told, without noise, what every own action would have earned: a reference above what bandit
+    After each round it sees, without noise, what each of its actions would have earned: a reference above what bandit
     learners can reach. Regret is measured against the policy, as in counterfactual regret minimisation, not against
     the action drawn. The average strategies of two such players approach an equilibrium as 1 / sqrt(T).
 
         R_i = 0 for every action
         each round:
           x in proportion to max(0, R), uniform if that is 0; play from x
-          be told what every action would have earned, u; R_i += u_i - x'u
+          see what every action would have earned, u; R_i += u_i - x'u
     """
 
     name = "regret-matching"
@@ -32,16 +32,13 @@ class RegretMatching(Learner):
     cites = "Hart and Mas-Colell (2000). A simple adaptive procedure leading to correlated equilibrium. Econometrica."
 
     def start(self, seat: Seat) -> None:
-        """No regret yet."""
         self.regret = seat.zeros(seat.actions)  # (runs, m), the total regret of not having played each action
 
     def policy(self, t: int) -> Floats:
-        """In proportion to the positive regrets; uniform if there are none."""
         self.current = regret_matching(self.regret)  # (runs, m)
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        """R_i += u_i - x'u."""
         self.regret += regret_of(seen.payoffs, self.current)
 
     @classmethod
@@ -69,6 +66,5 @@ class RegretMatchingPlus(RegretMatching):
     cites = "Tammelin (2014). Solving large imperfect information games using CFR+. arXiv:1407.5042."
 
     def observe(self, t: int, seen: Seen) -> None:
-        """R_i = max(0, R_i + u_i - x'u)."""
         super().observe(t, seen)
         self.regret = np.maximum(0, self.regret)

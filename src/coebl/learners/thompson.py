@@ -30,19 +30,16 @@ class Thompson(Learner):
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
     def start(self, seat: Seat) -> None:
-        """The posterior is the prior."""
         self.seat = seat
         self.posterior = Posterior(seat)
         self.solve = seat.maximin(remember=False)
 
     def policy(self, t: int) -> Floats:
-        """The maximin strategies of matrices drawn from the posterior."""
         mean, deviation = self.posterior.mean, self.posterior.deviation
         draw = self.seat.random.normal(self.seat.actions, self.seat.opponent_actions, deviation=deviation, mean=mean)
         return self.solve(draw).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Update the posterior of the pair that was played."""
         self.posterior.add(seen.action, seen.opponent, seen.reward)
 
     def cost(self, actions: int, opponent_actions: int) -> float:

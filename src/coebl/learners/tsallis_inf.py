@@ -1,4 +1,4 @@
-"""Tsallis-INF (Zimmert and Seldin 2021): follow the regularised leader with 1/2-Tsallis entropy, own reward alone."""
+"""Tsallis-INF (Zimmert and Seldin 2021): follow the regularised leader with 1/2-Tsallis entropy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
 
-_STEPS = (
-    8  # of Newton's method; 5 reach the last bit at 1024 actions. A fixed number, so that no run depends on its batch
-)
+# Of Newton's method; 5 reach the last bit at 1024 actions. A fixed number, so that no run depends on its batch.
+_STEPS = 8
 
 
 @dataclass
@@ -46,26 +45,21 @@ class TsallisInf(Learner):
     rate: Annotated[float, Range(0, open_low=True)] = 0.5
 
     def start(self, seat: Seat) -> None:
-        """All estimated losses are 0."""
         self.seat = seat
         self.loss = seat.zeros(seat.actions)  # (runs, m), L: the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
-        """p_i = (eta L_i + u)^-2."""
         self.current = tsallis_weights(self.rate / sqrt(t) * self.loss)  # (runs, m)
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        """L_i += 1{i drawn} (1 - r) / p_i, with r in [-1, 1].
-
-        The reward form 1 - 1{i drawn} (1 - r) / p_i adds 1 to every action as well, which changes no policy.
-        """
+        # The reward form 1 - 1{i drawn} (1 - r) / p_i adds 1 to every action as well, which changes no policy.
         drawn = self.seat.at(seen.action)
         self.loss[drawn] += 2 * self.seat.unit_loss(seen.reward) / self.current[drawn]
 
 
 def tsallis_weights(loss: Floats) -> Floats:
-    """p_i = (a_i + u)^-2 with a_i = loss_i - min loss, and u such that they sum to 1: (runs, m) from (runs, m).
+    """Return p_i = (a_i + u)^-2 with a_i = loss_i - min loss, and u such that they sum to 1: (runs, m) from (runs, m).
 
     u lies in [1, sqrt(m)]. Newton's method is applied to (sum p_i)^(-1/2) = 1 from u = 1: the left side is a power
     mean of the a_i + u, which is concave and increasing in u. The steps therefore never pass the solution; one is

@@ -37,18 +37,15 @@ class Ucb(Learner):
     ties: Literal["first", "random"] = "first"
 
     def start(self, seat: Seat) -> None:
-        """Allocate the tallies."""
         self.tally = Tally(seat)
         self.solve = seat.maximin(self.ties, many_ties=True)  # unvisited pairs are all alike
         self.log_term = 2 * log_of_pairs(seat)
         self.optimistic = self._bound(self.tally.mean, self.tally.count)  # (runs, m, k)
 
     def policy(self, t: int) -> Floats:
-        """The maximin strategies of the optimistic matrices."""
         return self.solve(self.optimistic).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Count the visit."""
         at = self.tally.add(seen.action, seen.opponent, seen.reward)
         self.optimistic[at] = self._bound(self.tally.mean[at], self.tally.count[at])
 

@@ -11,20 +11,20 @@ from coebl.learners.base import Seat
 
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
-    """exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
+    """Return exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
     weights: Floats = np.exp(rate * (score - score.max(axis=-1, keepdims=True)))
     return weights
 
 
 def softmax(score: Floats, rate: float = 1.0) -> Floats:
-    """The policies in proportion to exp(rate * score), as in Hedge: (runs, m) from (runs, m)."""
+    """Return the policies in proportion to exp(rate * score), as in Hedge: (runs, m) from (runs, m)."""
     weights = exponential_weights(score, rate)
     policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return policy
 
 
 def regret_matching(regret: Floats) -> Floats:
-    """The policies in proportion to the positive regrets, uniform if none is positive: (runs, m) from (runs, m).
+    """Return the policies in proportion to the positive regrets, uniform if none is positive: (runs, m) from (runs, m).
 
     >>> regret_matching(np.array([[3.0, 1.0, -5.0], [-1.0, 0.0, -2.0]]))
     array([[0.75      , 0.25      , 0.        ],
@@ -37,19 +37,19 @@ def regret_matching(regret: Floats) -> Floats:
 
 
 def hedge_rate(seat: Seat) -> float:
-    """sqrt(8 log m / T), the rate of Hedge for payoffs in [0, 1] (Cesa-Bianchi and Lugosi 2006, Theorem 2.2)."""
+    """Return sqrt(8 log m / T), the rate of Hedge for payoffs in [0, 1] (Cesa-Bianchi and Lugosi 2006, Theorem 2.2)."""
     assert seat.horizon is not None  # a learner that uses this declares needs_horizon
     return sqrt(8 * log(seat.actions) / seat.horizon)
 
 
 def regret_of(payoffs: Floats, policy: Floats) -> Floats:
-    """u_i - x'u, what each action would have earned more than the policy did: (runs, m) from two (runs, m)."""
+    """Return u_i - x'u, what each action would have earned more than the policy did: (runs, m) from two (runs, m)."""
     earned: Floats = (policy * payoffs).sum(axis=-1, keepdims=True)
     return payoffs - earned
 
 
 def project_kl(weights: Floats, floor: float) -> Floats:
-    """The strategy x with x_a >= floor that is nearest to the weights in KL(x, weights), by water filling.
+    """Return the strategy x with x_a >= floor that is nearest to the weights in KL(x, weights), by water filling.
 
     By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In falling order of
     weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
