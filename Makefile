@@ -1,4 +1,4 @@
-# Every target makes what it needs: a fresh clone with Python 3.11+, pip and make is enough.
+# Every target installs what it needs: a fresh clone with Python 3.11+, pip and make is enough.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -22,31 +22,31 @@ test-slow: .venv/developing  ## the tests that take minutes
 	$(BIN)/python -m pytest -n 2 -m slow
 
 test-lowest: export NUMBA_CACHE_DIR := $(abspath build/lowest/numba)
-test-lowest: .venv/developing  ## the tests with the lowest versions that pyproject.toml promises: long
+test-lowest: .venv/developing  ## the tests with the lowest versions that pyproject.toml allows: long
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python --resolution lowest-direct --editable '.[report,dask,interchange]'
 	$(BIN)/uv pip install --quiet --python build/lowest/bin/python pytest pytest-xdist hypothesis duckdb
 	build/lowest/bin/python -c "$(COMPILE)"
 	build/lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
 
-coverage: .venv/developing kernels  ## which lines of src the tests run; the kernels, which are compiled, aside
+coverage: .venv/developing kernels  ## which lines of src the tests run, except for compiled kernels
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -m "not slow"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --show-missing
 
-dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, and plays a match, a study and a report
+dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, and runs a match, a study and a report
 	rm -rf dist
 	$(BIN)/uv build --quiet --out-dir dist
 	BIN=$(abspath $(BIN)) .ci/try-wheel dist/*.whl
 
-test-gpu: .venv/developing  ## the tests that need a graphics processor, and CuPy: pip install -e '.[cuda]'
+test-gpu: .venv/developing  ## the tests that need a GPU and CuPy: pip install -e '.[cuda]'
 	$(BIN)/python -m pytest tests/gpu -m gpu -rs
 
-bench-gpu: .venv/developing  ## speed on a graphics processor, into benchmarks/GPU.md
+bench-gpu: .venv/developing  ## speed on a GPU, into benchmarks/GPU.md
 	$(BIN)/python benchmarks/gpu.py
 
-kernels: .venv/developing  ## compile the solver and the draws, once for all processes of the tests
+kernels: .venv/developing  ## compile the kernels, once for all processes of the tests
 	$(BIN)/python -c "$(COMPILE)"
 
 lint: .venv/developing
@@ -62,7 +62,7 @@ bench: .venv/developing  ## speed against peers, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/learners.py
 
-large-games: .venv/developing  ## how far 256 to 1024 actions go, into benchmarks/LARGE_GAMES.md: three minutes of one core
+large-games: .venv/developing  ## games of 256 to 1024 actions, into benchmarks/LARGE_GAMES.md: three minutes of one core
 	$(BIN)/python benchmarks/large_games.py
 
 ablation: .venv/developing  ## the ablation study, into results/ablation and docs/ablation.md: fifteen minutes of one core

@@ -1,7 +1,6 @@
-"""Speed on a graphics processor, compared with the targets and with the processor of the same machine.
+"""Speed on a GPU, compared with the targets and with the CPU of the same machine.
 
-Writes GPU.md, part by part: what has been measured is kept in a file, so that parts can be measured one at a time.
-Needs CuPy and a graphics processor.
+Writes GPU.md. Measurements are kept in a file, so that parts can be measured one at a time. Needs CuPy and a GPU.
 
 python benchmarks/gpu.py                      all parts, some eight minutes
 python benchmarks/gpu.py solver coebl         two of them
@@ -39,7 +38,7 @@ AIMS = {64: 0.5, 128: 2.0, 256: 15.0}  # microseconds a matrix
 
 
 class Length(NamedTuple):
-    """How much is played."""
+    """The size of an experiment."""
 
     rounds: int
     seeds: int
@@ -62,7 +61,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def measure_solver(save: Save, workers: int) -> None:
-    """Seconds a matrix, certificate included."""
+    """Return the seconds per matrix, certificate included."""
     cupy = backend_for("cuda").arrays
     rows = []
     for n in AIMS:
@@ -79,7 +78,7 @@ def measure_solver(save: Save, workers: int) -> None:
 
 
 def _match(game: str, row: str, column: str, length: Length, device: Device = "cuda") -> float:
-    """Seconds of a match, all in: streams, metrics, and the copies back."""
+    """Return the seconds of a match, including streams, metrics, and the copies back."""
     started = time.perf_counter()
     simulate(game, row, column, rounds=length.rounds, seeds=length.seeds, record=100, device=device)
     return time.perf_counter() - started
@@ -115,7 +114,7 @@ def _paper_match(match: tuple[str, str, str]) -> float:
 
 
 def measure_paper(save: Save, workers: int) -> None:
-    """Every match in full, by several processes, which take turns on the device: a small game keeps it waiting."""
+    """Play every match in full, by several processes that share the device: a small game leaves it idle."""
     matches = [
         (game, row, column) for game in reversed(PAPER_GAMES) for row, column in MATCH_UPS
     ]  # the long ones early
@@ -138,7 +137,7 @@ PARTS: dict[str, Callable[[Save, int], None]] = {
 
 
 def machine() -> list[str]:
-    """The graphics processor, and the machine that it is in: one line each."""
+    """Describe the GPU and its host, one line each."""
     cupy = backend_for("cuda").arrays
     runtime = cupy.cuda.runtime
     about = runtime.getDeviceProperties(0)
@@ -148,7 +147,7 @@ def machine() -> list[str]:
     return [
         f"The GPU: one {backend_for('cuda').title}, {about['multiProcessorCount']} multiprocessors, "
         f"{about['totalGlobalMem'] / 2**30:.0f} GiB, CUDA {driver // 1000}.{driver % 1000 // 10}.",
-        f"The processor: {model[0] if model else platform.processor()} ({platform.machine()}), {os.cpu_count()} cores, "
+        f"The CPU: {model[0] if model else platform.processor()} ({platform.machine()}), {os.cpu_count()} cores, "
         f"{memory:.0f} GiB, Python {platform.python_version()}, NumPy {np.__version__}, CuPy {cupy.__version__}.",
     ]
 
@@ -161,11 +160,11 @@ def _lines(path: str) -> list[str]:
 
 
 def page(measured: dict[str, Any]) -> str:
-    """GPU.md, from what has been measured."""
+    """Return the content of GPU.md, from the measurements."""
     sections = [
-        "# Speed on a graphics processor",
-        "Made by `make bench-gpu`. The solver's times on the graphics processor are medians of seven calls. Every "
-        "other figure is one measurement. Kernels are compiled beforehand, except for the paper's experiments.",
+        "# Speed on a GPU",
+        "Made by `make bench-gpu`. The solver's times on the GPU are medians of seven calls. Every "
+        "other figure is one measurement. Kernels are compiled in advance, except for the paper's experiments.",
         "\n".join(f"- {line}" for line in measured["machine"]),
     ]
     if any(n == 128 for n, *_ in measured.get("solver", [])):
@@ -175,12 +174,12 @@ def page(measured: dict[str, Any]) -> str:
 
 
 def about_cores(solver: Any) -> str:
-    """Which cores are meant, and how they compare with those of RESULTS.md."""
+    """Compare the cores of the host with those of RESULTS.md."""
     here = next(core for n, _, core, *_ in solver if n == 128) * 1e6
     lines = _lines(str(HERE / "RESULTS.md"))
     there = float(next(line for line in lines if line.startswith("| 128 x 128 |")).split("|")[2])
     return (
-        "Cores are always those of the graphics processor's own host, described above. The machine of "
+        "Cores are always those of the GPU's host, described above. The machine of "
         f"[RESULTS.md](RESULTS.md) has other cores: a 128 x 128 solve takes {here:.0f} µs here and {there:.0f} µs "
         f"there. Against those cores, the ratios below would be about {there / here:.1f} times what they are."
     )
@@ -190,8 +189,7 @@ def solver_section(rows: Any) -> str:
     lines = [
         f"## The solver\n\n{MATRICES} matrices of normal payoffs, the certificate included. The core of the host "
         f"solves {FEW} of them.\n",
-        "| actions | target, µs | graphics processor, µs | one core of its host, µs | pivots "
-        "| not certified on the device |",
+        "| actions | target, µs | GPU, µs | one core of its host, µs | pivots | not certified on the device |",
         "|---" * 6 + "|",
     ]
     for n, here, core, pivots, left in rows:
@@ -209,10 +207,10 @@ def coebl_section(seconds: Any) -> str:
 def learners_section(rows: Any) -> str:
     lines = [
         f"## Every learner at 16 actions\n\n{SIXTEEN.seeds:,} seeds, {SIXTEEN.rounds} rounds, against uniform "
-        "play. The graphics processor plays them in full. The cores' time is that of "
+        "play. The GPU plays them in full. The cores' time is that of "
         f"{CORE.rounds} rounds of {CORE.seeds} seeds on one core, scaled up to all rounds and seeds and divided by "
         "two.\n",
-        "| learner | graphics processor, s | two cores of its host, s | times faster |",
+        "| learner | GPU, s | two cores of its host, s | times faster |",
         "|---" * 4 + "|",
     ]
     for name, here, cores in rows:

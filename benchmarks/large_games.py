@@ -1,4 +1,4 @@
-"""How far it goes: Diagonal and BiggerNumber with 256 to 1024 actions, which the paper could not reach.
+"""Diagonal and BiggerNumber with 256 to 1024 actions, which the paper could not reach.
 
 Writes LARGE_GAMES.md. Takes about three minutes of one core.
 
@@ -29,12 +29,12 @@ TEXT = """\
 # Large games
 
 Made by `make large-games`. Diagonal and BiggerNumber at n = 8, 9 and 10: 256, 512 and 1024 actions a player. That is up
-to a million payoffs to learn, each seen through noise of deviation 1. The paper stops at n = 7. Times are of one
-processor core. They include the first rounds, which are the dearest. Every entry is a single run, of as
+to a million payoffs to learn, each observed with noise of deviation 1. The paper stops at n = 7. Times are of one
+CPU core. They include the first rounds, which are the slowest. Every entry is a single run, of as
 many rounds as fit into a few minutes for the whole table.
 
 - *ms a round*: against Exp3, which takes next to none of it.
-- *memory*: the most that the process had, with one run.
+- *memory*: the peak memory of the process, with one run.
 - *regret*: per round, where 1 is to lose every round; in brackets that of uniform play in as many rounds. Below 0 the
   learner earns more than the value.
 - *exploitability*: of the last policies in self-play, at most 2; in brackets that of uniform play.
@@ -51,9 +51,9 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What it takes, and what it reaches."""
+    """The cost of a learner on a game, and its results."""
 
-    milliseconds: float  # of processor time, per round, against Exp3
+    milliseconds: float  # of CPU time, per round, against Exp3
     megabytes: float
     best_response: float  # regret per round
     exp3: float
@@ -61,7 +61,7 @@ class Measured(NamedTuple):
 
 
 def measure(case: Case) -> Measured:
-    """Play the three match-ups. To be called in a process of its own, for the memory."""
+    """Play the three match-ups. To be called in a new process, so that its memory can be measured."""
     n, learner = case.n, case.learner
     game, rounds = parse_game(f"{case.game}:{n}"), ROUNDS[learner][n]
     simulate(game, learner, "exp3", rounds=2, seeds=1, metrics=MEASURED, record="last")  # compile; solve the game
@@ -80,7 +80,7 @@ def measure(case: Case) -> Measured:
 
 
 def uniform(case: Case) -> tuple[float, float, float]:
-    """What uniform play has: regret against a best response and against Exp3, and exploitability."""
+    """Return the numbers of uniform play: regret against a best response and against Exp3, and exploitability."""
     rounds, game = ROUNDS[case.learner][case.n], f"{case.game}:{case.n}"
     results = [
         simulate(game, "uniform", column, rounds=rounds, seeds=1, metrics=MEASURED, record="last")

@@ -31,7 +31,7 @@ MARK = "\n## Learners\n"
 
 
 def ours(n: int, row: str, column: str, rounds: int) -> tuple[float, str]:
-    """Microseconds per run and round, metrics included, and where the time goes."""
+    """Return the microseconds per run and round, metrics included, and how they are spent."""
     match = Match.of(f"diagonal:{n}", row, column, rounds)
     simulate(Match.of(f"diagonal:{n}", row, column, 5), 2)  # compile
     best, where = float("inf"), ""
@@ -46,7 +46,7 @@ def ours(n: int, row: str, column: str, rounds: int) -> tuple[float, str]:
 
 
 def alone(learner: str, actions: int) -> float:
-    """Microseconds per run and round of a learner's own policy and observe, against uniform play. Best of three."""
+    """Return the microseconds per run and round of a learner's methods, against uniform play. Best of three."""
     game = f"random-gaussian:m={actions},n={actions},seed=1"
     simulate(Match.of(game, learner, "uniform", 5), 2, record="last")  # compile
     match = Match.of(game, learner, "uniform", ACTIONS[actions])
@@ -55,7 +55,7 @@ def alone(learner: str, actions: int) -> float:
 
 
 def every_learner() -> list[str]:
-    """The table of all learners that come to play what earns more."""
+    """Return the table of all learners that improve."""
     lines = [
         f"Every learner: microseconds per run and round of the learner alone, against uniform play on a random normal "
         f"game of {', '.join(map(str, ACTIONS))} actions a player, a batch of {RUNS} runs, best of three.",
@@ -73,7 +73,7 @@ def every_learner() -> list[str]:
 
 
 def normals(actions: int) -> tuple[float, float]:
-    """Nanoseconds a normal number with a deviation and a mean, one for each pair of actions: ours and NumPy's."""
+    """Return the nanoseconds per normal number with a deviation and a mean, with our kernel and with NumPy."""
     shape = RUNS, actions, actions
     deviation, mean = np.random.default_rng(0).uniform(size=(2, *shape))
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(RUNS)]

@@ -18,7 +18,7 @@ Solver = Callable[[Floats], float]
 
 
 def best_time(function: Callable[[], object], seconds: float) -> float:
-    """The least time of a call, over as many as fit into so many seconds, at least three."""
+    """Return the least time of a call, over as many calls as fit into the given seconds, at least three."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < seconds:
         start = time.perf_counter()

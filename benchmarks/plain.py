@@ -34,7 +34,7 @@ def maximin(B: Floats) -> Floats:
 
 
 class Optimist:
-    """What UCB and COEBL share."""
+    """The estimates that UCB and COEBL share."""
 
     def __init__(self, m: int, k: int, horizon: int, random: np.random.Generator) -> None:
         self.count, self.mean = np.zeros((m, k)), np.zeros((m, k))
@@ -115,7 +115,7 @@ PLAIN_LEARNERS: dict[str, Callable[..., Ucb | Coebl | Exp3 | Exp3Ix]] = {
 
 
 def play(payoff: Floats, row: str, column: str, horizon: int, seconds: float) -> tuple[int, float]:
-    """Rounds played within about so many seconds, and the seconds they took."""
+    """Return the number of rounds played within about the given seconds, and the seconds they took."""
     random = np.random.default_rng(0)
     m, n = payoff.shape
     one, other = PLAIN_LEARNERS[row](m, n, horizon, random), PLAIN_LEARNERS[column](n, m, horizon, random)

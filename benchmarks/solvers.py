@@ -35,12 +35,12 @@ GOALS = {3: 10, 4: 10, 8: 5, 16: 3, 32: 3, 64: 3, 128: 8, 256: 8}
 
 
 def random_games(n: int) -> Floats:
-    """As COEBL meets them: a constant plus unit Gaussian noise."""
+    """Matrices like COEBL's: a constant plus unit Gaussian noise."""
     return 4 + np.random.default_rng([1, n]).normal(size=(BATCH, n, n))
 
 
 def tied_games(n: int) -> Floats:
-    """As UCB meets them: most entries unvisited and equal, the others lower."""
+    """Matrices like UCB's: most entries unvisited and equal, the others lower."""
     random = np.random.default_rng([2, n])
     count = random.poisson(0.5, size=(BATCH, n, n))
     mean = np.where(count > 0, random.normal(size=(BATCH, n, n)) / np.sqrt(np.maximum(1, count)), 0)
@@ -49,7 +49,7 @@ def tied_games(n: int) -> Floats:
 
 
 def compare(batch: Floats, processes: dict[str, Executor]) -> dict[str, float]:
-    """Microseconds a solve, ours and each peer's. Raises if an answer differs."""
+    """Return the microseconds per solve, ours and each peer's. Raises if an answer differs."""
     ours = maximin(batch)
     result = {"coebl": best_time(lambda: maximin(batch), 1.0) / len(batch) * 1e6}
     for name, process in processes.items():
@@ -85,7 +85,7 @@ def warm_start(n: int) -> tuple[float, float, float]:
 
 
 def machine() -> str:
-    model = "unknown processor"
+    model = "unknown CPU"
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)

@@ -1,10 +1,10 @@
 """A repeated inspection game: an inspector who learns where to look, against a polluter who learns where to dump.
 
 Every day the inspector visits one of four sites, and the polluter dumps at one of them. A catch earns a fine, which
-differs by site; a miss costs the damage done there. Nobody knows these numbers: what is seen of a day's outcome also
-depends on the weather. The inspector is a `coebl.Player`, which is asked where to go and told what came of it. It is
-saved and loaded in between, as over a restart. The polluter here is a player too; in a real contest it would be
-somebody else.
+differs by site; a miss costs the damage done there. Neither player knows these numbers, and the weather changes the
+outcome of each day as well. The inspector is a `coebl.Player`: it chooses a site with `act` and learns the outcome with
+`observe`. It is saved and loaded once, as in a restart. The polluter here is a player too; in a real contest it would
+be someone else.
 
     python examples/inspection.py
 """
@@ -21,15 +21,15 @@ from coebl import Game, Player
 SITES = ["harbour", "mill", "quarry", "wood"]
 FINE = np.array([12.0, 10.0, 10.0, 8.0])  # what a catch earns at each site
 DAMAGE = np.array([20.0, 6.0, 10.0, 4.0])  # what a miss costs
-WEATHER = 5.0  # the standard deviation of what else changes the outcome of a day
+WEATHER = 5.0  # the standard deviation of what the weather adds
 DAYS = 1000
-RANGE = (-30.0, 20.0)  # all that the inspector knows beforehand: outcomes are within these limits, but for the weather
+RANGE = (-30.0, 20.0)  # all that the inspector knows in advance: outcomes without the weather are within these limits
 
 OUTCOME = np.where(np.eye(len(SITES), dtype=bool), FINE, -DAMAGE)  # [visited, dumped]: what the inspector earns
 
 
 def play(days: int = DAYS, seed: int = 0) -> tuple[np.ndarray, Player]:
-    """Play so many days: what the inspector earned on each of them, and the inspector."""
+    """Play some days; return what the inspector earned on each of them, and the inspector."""
     weather = np.random.default_rng(seed)
     low, high = RANGE
     inspector = Player("kin:noise=5", len(SITES), len(SITES), horizon=days, seed=seed, payoff_range=RANGE)
@@ -46,7 +46,7 @@ def play(days: int = DAYS, seed: int = 0) -> tuple[np.ndarray, Player]:
 
 
 def restarted(player: Player) -> Player:
-    """The same player, after it was written to a file and read again."""
+    """Return the player after it was written to a file and read again."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "inspector.npz")
         player.save(path)
@@ -54,7 +54,7 @@ def restarted(player: Player) -> Player:
 
 
 def main() -> None:
-    """Play, and hold what was earned against what could be guaranteed with full knowledge."""
+    """Play, and compare what was earned with what full knowledge of the game could guarantee."""
     earned, inspector = play()
     game = Game(OUTCOME, name="inspection", row_labels=SITES, column_labels=SITES)
     print(f"earned a day, first 100 days  {earned[:100].mean():6.2f}")
