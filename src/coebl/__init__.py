@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coebl.core.errors import CoeblError, InputError, SolveError
     from coebl.engine import Match, Player, Result, simulate
-    from coebl.games import Game, parse_game, read_game, write_game
+    from coebl.games import Game, parse_game, read_game, solve, write_game
     from coebl.learners import Learner, parse_learner
-    from coebl.solver import Solution, maximin, solve
+    from coebl.solver import Solution, maximin
 
 __version__ = "0.1.0"
 
@@ -29,7 +29,7 @@ _HOME = {  # where each public name lives; imported when it is first used
     "parse_learner": "coebl.learners",
     "read_game": "coebl.games",
     "simulate": "coebl.engine",
-    "solve": "coebl.solver",
+    "solve": "coebl.games",
     "write_game": "coebl.games",
 }
 

@@ -9,8 +9,7 @@ import pytest
 
 from coebl.core.arrays import check_payoff
 from coebl.core.errors import InputError
-from coebl.games import Game
-from coebl.solver import solve
+from coebl.games import Game, solve
 
 WIDE = [[3.0, 0.0, 5.0], [1.0, 2.0, 4.0]]  # rows mix 1/4, 3/4; columns 1/2, 1/2, 0; value 3/2
 

@@ -12,8 +12,8 @@ from coebl.backend.streams import learner_key, spread_out
 from coebl.core.errors import InputError
 from coebl.games import NOISES
 from coebl.learners import LEARNERS
-from coebl.solver.integers import solve_with_integers
 from coebl.solver.maximin import first_weights
+from coebl.solver.rescue import solve_with_integers
 from coebl.study import Results, parse_study, run
 from gpu.games import check_answers, games
 from ucb_solves import hard_matrices
@@ -81,15 +81,14 @@ def test_what_is_left_unsolved_is_marked_by_run():
 @pytest.mark.parametrize("most_gap", [0.0, 1e-16])  # all runs, and some of them
 def test_runs_that_were_left_unsolved_are_played_again(monkeypatch, most_gap):
     from coebl.solver.cuda import kernel
-    from coebl.solver.cuda import maximin as on_cuda
 
     options = {"rounds": 3, "seeds": 40, "metrics": ["pseudo_regret"]}
     game = "random-gaussian:m=50,n=50,seed=1"
     known = simulate(game, "coebl", "thompson", device="cuda", **options)
     monkeypatch.setattr(kernel, "MOST_GAP", most_gap)
     kernel.kernel.cache_clear()
-    on_cpu, solve = [], on_cuda.maximin
-    monkeypatch.setattr(on_cuda, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
+    on_cpu, solve = [], kernel.maximin
+    monkeypatch.setattr(kernel, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
     try:
         found = simulate(game, "coebl", "thompson", device="cuda", **options)
     finally:

@@ -12,13 +12,12 @@ from scipy.stats import norm
 
 from coebl.engine import Match, simulate
 from coebl.engine.table import build_seat
-from coebl.games import Game
+from coebl.games import Game, solve
 from coebl.learners import Seen
 from coebl.learners.exp3 import Exp3IxNeu
 from coebl.learners.explore_then_commit import ExploreThenCommit
 from coebl.learners.hedge import Hedge
 from coebl.learners.regret_matching import RegretMatching, RegretMatchingPlus
-from coebl.solver import solve
 
 
 def mean_and_error(sample):

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coebl.games import solve
 from coebl.kernels import lockstep, simplex
-from coebl.solver import Maximin, compile_kernels, highs, interruptible, maximin, solve
+from coebl.solver import Maximin, compile_kernels, interruptible, maximin, rescue
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +31,7 @@ maximin(payoffs)
     "HiGHS": """
 import numpy as np
 import scipy.optimize
-from coebl.solver.highs import solve_with_highs
+from coebl.solver.rescue import solve_with_highs
 payoffs = np.random.default_rng(0).random((800, 800))
 print("ready", flush=True)
 solve_with_highs(payoffs)
@@ -90,9 +91,9 @@ def test_ctrl_c_is_heard_in_tests_that_run_in_the_background():
 
 def test_a_long_solve_by_highs_gives_the_answer_of_a_short_one(monkeypatch):
     payoffs = np.random.default_rng(6).random((6, 5))
-    short = highs.solve_with_highs(payoffs)
-    monkeypatch.setattr(highs, "_LONG", 0)
-    for long, expected in zip(highs.solve_with_highs(payoffs), short, strict=True):
+    short = rescue.solve_with_highs(payoffs)
+    monkeypatch.setattr(rescue, "_LONG", 0)
+    for long, expected in zip(rescue.solve_with_highs(payoffs), short, strict=True):
         np.testing.assert_array_equal(long, expected)
 
 

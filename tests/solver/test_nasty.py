@@ -88,12 +88,12 @@ def test_games_of_wild_scale_are_certified(family):
 @pytest.mark.parametrize("family", ["wild rows, 5 digits", "wild columns, 5 digits", "ones among near zeros"])
 def test_rounded_payoffs_spare_the_second_method(family, monkeypatch):
     """HiGHS took a hundred times as long as the median, and up to 60 of 60 of these went to it."""
-    monkeypatch.setattr("coebl.solver.certify.solve_with_highs", None)  # calling it would fail
+    monkeypatch.setattr("coebl.solver.rescue.solve_with_highs", None)  # calling it would fail
     check(games(family, 30, 80, 80))
 
 
 def test_near_ties_do_not_need_a_second_method(monkeypatch):
-    monkeypatch.setattr("coebl.solver.certify.solve_with_highs", None)
+    monkeypatch.setattr("coebl.solver.rescue.solve_with_highs", None)
     check(games("near ties, 1e-10", 100, 3, 250))
 
 

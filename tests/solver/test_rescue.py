@@ -5,8 +5,9 @@ import pytest
 
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
+from coebl.games import solve
 from coebl.kernels import lockstep, restart, simplex
-from coebl.solver import Maximin, certify, highs, integers, maximin, solve
+from coebl.solver import Maximin, maximin, rescue
 from oracles import certificate
 from oracles.memory import recompute, tableau
 from oracles.simplex import solve_exactly
@@ -45,8 +46,8 @@ def test_then_highs_and_it_is_counted(monkeypatch):
 def test_an_answer_that_fails_its_certificate_is_never_returned(monkeypatch):
     monkeypatch.setattr(lockstep, "solve_small", refuse)
     monkeypatch.setattr(simplex, "solve_batch", refuse)
-    monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0))
-    monkeypatch.setattr(certify, "solve_with_integers", lambda scaled, weight: None)
+    monkeypatch.setattr(rescue, "solve_with_highs", lambda scaled: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0))
+    monkeypatch.setattr(rescue, "solve_with_integers", lambda scaled, weight: None)
     game = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
     with pytest.raises(SolveError, match=r"payoffs: neither .* a relative gap of 1e-09\. Round the payoffs"):
         solve(game)
@@ -66,10 +67,10 @@ def test_rounded_payoffs_come_before_highs(monkeypatch):
         seats.append((scaled.shape, 0 if moved == 0 else 2.0**-31 if moved > 2.0**-33 else 2.0**-33))
         return kernel(scaled, weight) if len(seats) == 6 else None
 
-    kernel = certify._double_precision
+    kernel = rescue._double_precision
     monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(certify, "_double_precision", second_grid_only)
-    monkeypatch.setattr(certify, "solve_with_highs", None)  # it is not called
+    monkeypatch.setattr(rescue, "_double_precision", second_grid_only)
+    monkeypatch.setattr(rescue, "solve_with_highs", None)  # it is not called
     found = solve(A)
     exact, coarse, fine = 0, 2.0**-31, 2.0**-33
     row, column = (6, 5), (5, 6)
@@ -82,13 +83,13 @@ def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch)
     """Of answers at the limit, those are rejected whose gap, computed from the payoffs as given, may be above 1e-9."""
     random = np.random.default_rng(3)
     monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(certify, "_double_precision", lambda scaled, weight: None)
-    monkeypatch.setattr(certify, "solve_with_integers", lambda scaled, weight: None)
+    monkeypatch.setattr(rescue, "_double_precision", lambda scaled, weight: None)
+    monkeypatch.setattr(rescue, "solve_with_integers", lambda scaled, weight: None)
     accepted = rejected = 0
     for excess in [*np.linspace(-4e-12, 4e-12, 401), *np.linspace(-2e-15, 2e-15, 401)]:
         A = random.uniform(0.1, 10) * np.eye(2) + random.uniform(-1, 1)
         row = np.array([0.5 + (1e-9 + excess), 0.5 - (1e-9 + excess)])
-        monkeypatch.setattr(certify, "solve_with_highs", lambda scaled, row=row: (row, np.full(2, 0.5), 1))
+        monkeypatch.setattr(rescue, "solve_with_highs", lambda scaled, row=row: (row, np.full(2, 0.5), 1))
         try:
             found = solve(A)
         except SolveError:
@@ -105,8 +106,8 @@ def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch)
 def test_integers_are_the_last_method(monkeypatch):
     A = np.random.default_rng(2).normal(size=(6, 5))
     monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(certify, "_double_precision", lambda scaled, weight: None)
-    monkeypatch.setattr(certify, "solve_with_highs", lambda scaled: None)
+    monkeypatch.setattr(rescue, "_double_precision", lambda scaled, weight: None)
+    monkeypatch.setattr(rescue, "solve_with_highs", lambda scaled: None)
     found = solve(A)
     assert found.status == "optimal (second method)"
     certificate.certify(A, found.row, found.column, found.value)
@@ -119,7 +120,7 @@ def test_integers_agree_with_exact_fractions(m, n):
     weight = np.sqrt(np.arange(m) / m)
     for _ in range(20):
         A = random.integers(0, 4, size=(m, n)) / 4
-        row, column, _ = integers.solve_with_integers(A, weight)
+        row, column, _ = rescue.solve_with_integers(A, weight)
         exact = solve_exactly(A.tolist(), weight.tolist())
         np.testing.assert_allclose(row, [float(x) for x in exact.row], atol=1e-9)
         certificate.certify(A, row, column, float(exact.value), tolerance=1e-11)
@@ -127,15 +128,15 @@ def test_integers_agree_with_exact_fractions(m, n):
 
 def test_integers_give_up(monkeypatch):
     A = np.random.default_rng(0).random((20, 20))
-    monkeypatch.setattr(integers, "_MOST_WORK", 2 * 400)
-    assert integers.solve_with_integers(A, np.zeros(20)) is None
+    monkeypatch.setattr(rescue, "_MOST_WORK", 2 * 400)
+    assert rescue.solve_with_integers(A, np.zeros(20)) is None
 
 
 def test_highs_stops_after_so_many_iterations(monkeypatch):
     scaled = np.random.default_rng(5).random((80, 90))
-    assert highs.solve_with_highs(scaled) is not None
-    monkeypatch.setattr(highs, "_PATIENCE", 0)  # then there are 100
-    assert highs.solve_with_highs(scaled) is None
+    assert rescue.solve_with_highs(scaled) is not None
+    monkeypatch.setattr(rescue, "_HIGHS_PATIENCE", 0)  # then there are 100
+    assert rescue.solve_with_highs(scaled) is None
 
 
 def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
@@ -148,7 +149,7 @@ def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
 
 
 def test_highs_alone_solves_a_non_square_game():
-    row, column, _ = highs.solve_with_highs(np.array([[2, 0, 3], [0, 1, 3]]) / 3)
+    row, column, _ = rescue.solve_with_highs(np.array([[2, 0, 3], [0, 1, 3]]) / 3)
     np.testing.assert_allclose(row, [1 / 3, 2 / 3])
     np.testing.assert_allclose(column, [1 / 3, 2 / 3, 0], atol=1e-12)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from coebl.core.errors import InputError
-from coebl.games import Game
-from coebl.solver import Solution, maximin, solve
+from coebl.games import Game, solve
+from coebl.solver import Solution, maximin
 from oracles.certificate import certify
 from oracles.highs import value_by_highs
 from oracles.simplex import solve_exactly

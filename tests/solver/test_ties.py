@@ -6,9 +6,9 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.solver import Maximin, maximin
-from coebl.solver.integers import solve_with_integers
 from coebl.solver.interruptible import new_answers, new_workspace, solve_large
 from coebl.solver.maximin import first_weights, scaled_weights
+from coebl.solver.rescue import solve_with_integers
 from coebl.testing import StrictArray
 from oracles.highs import least_mean_weight
 from oracles.simplex import solve_exactly

@@ -13,7 +13,7 @@ from coebl.games import catalogue, random_games  # each registers its games; the
 from coebl.games.game import AnyGame, Game
 from coebl.games.game_files import SUFFIXES, read_game, write_game
 from coebl.games.noise import NOISES, Noise, parse_noise
-from coebl.games.registry import GAMES, parse_game
+from coebl.games.registry import GAMES, parse_game, solve
 from coebl.games.spaces import Indices, Space
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "parse_noise",
     "random_games",
     "read_game",
+    "solve",
     "write_game",
 ]

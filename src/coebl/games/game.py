@@ -137,9 +137,9 @@ class Game(Interchange):
     @cached_property
     def solution(self) -> Solution:
         """The certified equilibrium, computed once."""
-        from coebl.solver import solve
+        from coebl.solver import solve_matrix  # imports Numba
 
-        return solve(self.payoff)
+        return solve_matrix(self.payoff)
 
     @property
     def value(self) -> float:

@@ -10,8 +10,9 @@ import inspect
 import os
 import typing
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard, get_args, get_origin
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.errors import InputError, shorten
@@ -20,6 +21,9 @@ from coebl.core.specs import split_spec, without_folder
 from coebl.games.game import Game
 from coebl.games.game_files import SUFFIXES, read_game
 from coebl.games.noise import Noise
+
+if TYPE_CHECKING:
+    from coebl.solver import Solution
 
 GameLike = str | os.PathLike[str] | Game | ArrayLike
 """What stands for a game: a spec, the name of a file, a `Game`, or a matrix of payoffs to the row player."""
@@ -70,6 +74,30 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> Game:
     """
     game = _find_game(spec) if isinstance(spec, (str, os.PathLike)) else _as_game(spec)
     return game if noise is None else game.with_noise(noise)
+
+
+def solve(
+    game: GameLike, *, ties: Literal["first", "random"] = "first", random: np.random.Generator | None = None
+) -> Solution:
+    """Solve a zero-sum game, with a certificate.
+
+    Args:
+        game: a `Game`, the matrix (m, n) of payoffs to the row player, who maximises; a spec, or the name of a file.
+        ties: which of several optimal strategies of the row player to return. With ``"first"``, the one that leans to
+            the actions that come first; with ``"random"``, to actions in random order. `coebl.maximin` states the rule.
+        random: the generator that ``ties="random"`` draws from.
+
+    >>> solution = solve([[3, 0], [1, 2]])
+    >>> solution.value
+    1.5
+    >>> solution.row, solution.column
+    (array([0.25, 0.75]), array([0.5, 0.5]))
+    >>> solve("hide-and-seek:1/3").value
+    0.75
+    """
+    from coebl.solver import solve_matrix  # imports Numba
+
+    return solve_matrix(parse_game(game) if isinstance(game, (str, os.PathLike)) else game, ties=ties, random=random)
 
 
 def _as_game(given: object) -> Game:

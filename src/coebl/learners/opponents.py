@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 from coebl.learners.base import Learner, Responder, Seat
-from coebl.solver import solve
+from coebl.solver import solve_matrix
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Switching(Learner):
 class Nash(Learner):
     """An equilibrium strategy of the true game, which it is shown; does not learn.
 
-    If there are several, it is the one that `coebl.solver.solve` returns.
+    If there are several, it is the one that `coebl.solve` returns.
 
         x = maximin(A), for the true payoffs A
         each round: play i ~ x
@@ -128,7 +128,7 @@ class Nash(Learner):
     improves = False
 
     def start(self, seat: Seat) -> None:
-        self.current = _every_run(seat, solve(seat.payoff).row)  # (runs, m)
+        self.current = _every_run(seat, solve_matrix(seat.payoff).row)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
         return self.current

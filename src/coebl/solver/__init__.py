@@ -1,6 +1,5 @@
-"""Zero-sum matrix games, solved and certified: `solve` for people, `Maximin` for learners, `maximin` for one batch."""
+"""Zero-sum matrix games, certified: `solve_matrix` for one matrix, `maximin` for a batch, `Maximin` for learners."""
 
-from coebl.solver.maximin import BatchSolution, Maximin, compile_kernels, maximin
-from coebl.solver.solution import Solution, solve
+from coebl.solver.maximin import BatchSolution, Maximin, Solution, compile_kernels, maximin, solve_matrix
 
-__all__ = ["BatchSolution", "Maximin", "Solution", "compile_kernels", "maximin", "solve"]
+__all__ = ["BatchSolution", "Maximin", "Solution", "compile_kernels", "maximin", "solve_matrix"]

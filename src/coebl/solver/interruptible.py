@@ -1,9 +1,9 @@
 """Compiled code, called in such a way that Ctrl-C ends a long solve.
 
 Python handles signals in the main thread, and only between calls of compiled code. So a long solve runs in a second
-thread, while the main thread waits. If the wait is interrupted, a kernel is told to stop, which it does within a pivot.
-HiGHS and the compiler cannot be told, so their threads are abandoned. The compiler needs the thread for another reason
-too: a signal that it meets is most likely handled inside a callback from LLVM, where Python drops the exception.
+thread, while the main thread waits. If the wait is interrupted, a flag stops the kernel within a pivot. HiGHS and the
+compiler have no such flag, so their threads are abandoned. The compiler needs the thread for another reason too: a
+signal that arrives during it is most likely handled inside a callback from LLVM, where Python drops the exception.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
 
 
 def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) -> int:
-    """`simplex.solve_batch`, in a second thread if it is long. After an interrupt the memory is of no use any more."""
+    """`simplex.solve_batch`, in a second thread if it is long. After an interrupt the memory cannot be used again."""
     runs, m, n = batch.shape
     if runs * m * n * (m + n) < _LONG:
         return int(simplex.solve_batch(batch, weight, memory, *answers))
@@ -56,7 +56,7 @@ def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) ->
 
 
 def new_workspace(tableaux: int, m: int, n: int, precision: Precision) -> Any:
-    """`workspace.new_workspace`, and with it all that `solve_large` needs compiled."""
+    """`workspace.new_workspace`, after everything that `solve_large` needs has been compiled."""
     compile_large(precision)
     return workspace.new_workspace(tableaux, m, n, np.empty(0, precision))
 
@@ -79,7 +79,7 @@ def compile_large(precision: Precision) -> None:
 
 
 def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
-    """The result of a long call; Ctrl-C ends the wait for it. Outside of the main thread it is a plain call.
+    """Return the result of a long call; Ctrl-C ends the wait for it. Outside of the main thread it is a plain call.
 
     After an interrupt, stop is called, and the thread is given time to end. Without stop it is abandoned: it ends with
     its call or with the process, and its result is dropped.
@@ -107,5 +107,5 @@ def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None
 
 
 def new_answers(runs: int, m: int, n: int) -> Answers:
-    """Arrays for the answers of a batch."""
+    """Allocate arrays for the answers of a batch."""
     return np.empty((runs, m)), np.empty((runs, n)), np.empty(runs), np.empty(runs), np.empty(runs, np.int64)

@@ -1,4 +1,4 @@
-"""Maximin strategies of a batch of matrices, at full speed, each with its certificate."""
+"""Certified solutions of zero-sum matrix games: of a batch at full speed for learners, and of one matrix for people."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, check_payoff
 from coebl.core.errors import InputError
-from coebl.solver.certify import rescue
 from coebl.solver.interruptible import (
     Precision,
     compile_large,
@@ -23,6 +22,7 @@ from coebl.solver.interruptible import (
     solve_large,
     solve_small,
 )
+from coebl.solver.rescue import rescue
 
 _SMALL = 400  # entries up to which the lockstep kernel is the faster one
 _SINGLE = 48  # actions of either player from which a single-precision tableau pays
@@ -45,7 +45,7 @@ class BatchSolution:
     value: Floats  # (runs,)
     gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
     pivots: NDArray[np.int64]  # (runs,)
-    fallbacks: int  # how many runs no kernel could certify: handed to HiGHS, or from a graphics processor to this one
+    fallbacks: int  # the runs that no kernel could certify: passed to HiGHS, or from a GPU to the CPU
 
 
 class Maximin:
@@ -62,8 +62,8 @@ class Maximin:
             once per solve, and the optimal strategy of least mean weight is returned.
         many_ties: whether many entries are equal, as UCB's unvisited ones are. Large matrices are then solved in double
             precision from the outset, which such ties need. It changes the time taken, not what is accepted.
-        remember: whether to keep a tableau per run. Say False if every batch is wholly new: one tableau, which stays in
-            the cache, then serves all runs. The answers are those of `maximin`.
+        remember: whether to keep a tableau per run. Pass False if every batch is entirely new: one tableau, which
+            stays in the cache, then serves all runs. The answers are those of `maximin`.
 
     >>> solve = Maximin((1, 2, 2))
     >>> solve([[[3.0, 0.0], [1.0, 2.0]]]).strategy
@@ -146,19 +146,66 @@ def maximin(
     return BatchSolution(strategy, opponent, found.value[0], found.gap[0], found.pivots[0], found.fallbacks)
 
 
-def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
-    """Compile what ``Maximin(shape, many_ties=many_ties)`` calls, or load it from the cache of compiled code.
+@dataclass(frozen=True)
+class Solution:
+    """A certified equilibrium of a zero-sum game.
 
-    It is also what `maximin` and `solve` call for this shape, if many_ties is False. A game of two by two actions is
-    solved instead of one of the given shape, so that a large shape takes no longer than a small one. Call it before
-    you start several processes, so that they find the compiled code and do not all compile it. Without the call it is
-    compiled by the first solve.
+    >>> solution = solve_matrix([[3, 0], [1, 2]])
+    >>> solution.value, solution.row, solution.status
+    (1.5, array([0.25, 0.75]), 'optimal')
+    """
+
+    value: float  # what the row player gets
+    row: Floats  # (m,), the row player's strategy
+    column: Floats  # (n,), the column player's strategy
+    gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
+    status: str  # "optimal", or "optimal (second method)" if no kernel could certify an answer
+    pivots: int  # how many the solve took
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Solution)
+            and np.array_equal(self.row, other.row)
+            and np.array_equal(self.column, other.column)
+            and (self.value, self.gap, self.status, self.pivots) == (other.value, other.gap, other.status, other.pivots)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def solve_matrix(
+    payoff: ArrayLike, *, ties: Literal["first", "random"] = "first", random: np.random.Generator | None = None
+) -> Solution:
+    """Solve a zero-sum game by its matrix (m, n) of payoffs to the row player, who maximises.
+
+    Args:
+        payoff: anything that NumPy takes for a matrix.
+        ties: as for `maximin`.
+        random: the generator that ``ties="random"`` draws from.
+
+    >>> solution = solve_matrix([[3, 0], [1, 2]])
+    >>> solution.value, solution.row, solution.column
+    (1.5, array([0.25, 0.75]), array([0.5, 0.5]))
+    """
+    found = maximin(check_payoff(payoff), ties=ties, random=random)
+    row, column = found.strategy, found.opponent
+    row.flags.writeable = column.flags.writeable = False
+    status = "optimal (second method)" if found.fallbacks else "optimal"
+    return Solution(float(found.value) + 0.0, row, column, float(found.gap), status, int(found.pivots))
+
+
+def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
+    """Compile the kernels of ``Maximin(shape, many_ties=many_ties)``, or load them from the cache of compiled code.
+
+    If many_ties is False, these are also the kernels of `maximin` and `solve`. A game of two by two actions is solved
+    instead of one of the given shape, so that a large shape takes no longer than a small one. Call it before you start
+    several processes, so that they do not all compile. Without the call, the first solve compiles.
 
     Args:
         shape: (runs, m, n) or (m, n); the number of runs does not matter.
         many_ties: as for `Maximin`.
 
-    >>> compile_kernels((3, 3))  # what learners of a 3 x 3 game will call
+    >>> compile_kernels((3, 3))  # for the learners of a 3 x 3 game
     """
     precision = tableau_precision(shape[-2], shape[-1], many_ties)
     if precision is None:
@@ -168,19 +215,19 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
 
 
 def tableau_precision(m: int, n: int, many_ties: bool) -> Precision | None:
-    """That of the tableau, or None where the lockstep kernel is used, whose tableau is double precision."""
+    """Return the precision of the tableau; None for the lockstep kernel, whose tableaux are double precision."""
     if m * n <= _SMALL:
         return None
     return "float32" if min(m, n) >= _SINGLE and not many_ties else "float64"
 
 
 def _one_tableau(m: int, n: int, precision: Precision | None) -> Any:
-    """Memory where none is kept: all runs use it in turn. It is the fastest, because it stays in the cache."""
+    """Allocate memory that all runs use in turn: the fastest kind, because it stays in the cache."""
     return None if precision is None else new_workspace(1, m, n, precision)
 
 
 def _as_batch(payoffs: ArrayLike) -> tuple[Floats, bool]:
-    """Payoffs as the kernels take them, and whether they are a single matrix.
+    """Return payoffs as the kernels take them, and whether they are a single matrix.
 
     The kernels are compiled for plain arrays, so that there is one version of each.
     """
@@ -209,12 +256,12 @@ def _solve(batch: Floats, weight: Floats, memory: Any) -> BatchSolution:
 
 @lru_cache
 def first_weights(m: int) -> Floats:
-    """The weights of the rule "first", which all runs share: (1, m)."""
+    """Return the weights of the rule "first", which all runs share: (1, m)."""
     return np.sqrt(np.arange(m) / m)[None]
 
 
 def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: tuple[int, ...]) -> Floats:
-    """The weights of shape (runs, m), or (m,), that ties stands for, as the kernels take them: with an axis of runs."""
+    """Return the weights of a rule for ties, of shape (runs, m) or (m,), with an axis of runs."""
     if not isinstance(ties, str):
         return _checked_weights(ties, shape)
     first = first_weights(shape[-1])
@@ -228,7 +275,7 @@ def _tie_weights(ties: str | Floats, random: np.random.Generator | None, shape: 
 
 
 def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Tie weights, (runs, m) or (m,), checked and scaled."""
+    """Check and scale tie weights, (runs, m) or (m,)."""
     weight = np.array(ties, dtype=np.float64)
     if weight.shape != shape:
         raise InputError(f"ties has shape {weight.shape}; accepted: finite weights of shape {shape}, one per action.")
@@ -239,10 +286,7 @@ def _checked_weights(ties: ArrayLike, shape: tuple[int, ...]) -> Floats:
 
 
 def scaled_weights(weight: Floats) -> Floats:
-    """Tie weights, (runs, m), brought to 0 .. 1 in each row: the rule does not depend on it, but rounding does.
-
-    They may be arrays of any library.
-    """
+    """Scale tie weights, (runs, m) of any library, to 0 .. 1 in each row: the rule is the same, rounding is smaller."""
     halves = weight / 2  # so that the difference of two of them is a float
     above = halves - halves.min(axis=1, keepdims=True)
     largest = above.max(axis=1, keepdims=True)

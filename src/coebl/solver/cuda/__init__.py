@@ -1,5 +1,5 @@
-"""The solver on a graphics processor: `CudaMaximin`. Nothing here is imported unless it is asked for."""
+"""The solver on a GPU: `CudaMaximin`. It is imported only when it is needed."""
 
-from coebl.solver.cuda.maximin import CudaMaximin
+from coebl.solver.cuda.kernel import CudaMaximin
 
 __all__ = ["CudaMaximin"]

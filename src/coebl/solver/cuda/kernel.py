@@ -1,17 +1,19 @@
-"""The kernel of the solver, compiled for one shape and one precision of the tableau, and how it is launched."""
+"""Maximin strategies of a batch on a GPU, each with the certificate of `coebl.solver.maximin`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.kernels.tolerances import DOUBLE, MOST_GAP, SINGLE
+from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_weights, tableau_precision
 
 MOST_ACTIONS = 512
 
@@ -31,7 +33,7 @@ _TIE_LIMITS = ("tie_error", "tie_error_relative")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a block of threads shares a tableau: the constants of `block.cu`, and what follows from them."""
+    """How a block of threads shares a tableau: the constants of `block.cu`, and sizes that follow from them."""
 
     m: int
     n: int
@@ -64,19 +66,10 @@ class Layout:
 
 
 def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layout:
-    """The layout of an (m, n) tableau.
-
-    Args:
-        m: rows.
-        n: columns.
-        real: "float" or "double".
-        block_bytes: shared memory that a block may have.
-        all_bytes: that of a multiprocessor, for all its blocks.
-    """
+    """Return the layout of an (m, n) tableau, for the shared memory of a block and of a multiprocessor."""
     if max(m, n) > MOST_ACTIONS:
         raise InputError(
-            f"the game has {m} x {n} actions; accepted on a graphics processor: at most {MOST_ACTIONS} each. "
-            'Use device="cpu".'
+            f'the game has {m} x {n} actions; accepted on a GPU: at most {MOST_ACTIONS} each. Use device="cpu".'
         )
     item = 4 if real == "float" else 8
     vector = 16 // item
@@ -98,12 +91,12 @@ def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layou
 
 
 def source() -> str:
-    """The source of the kernel, CUDA C++."""
+    """Return the source of the kernel, CUDA C++."""
     return "\n".join((Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS)
 
 
 def options(lay: Layout) -> tuple[str, ...]:
-    """What the compiler is told: the constants that the source leaves open."""
+    """Return the options of the compiler: the constants that the source leaves open."""
     tolerances = SINGLE if lay.real == "float" else DOUBLE
     constants = {
         "M": lay.m,
@@ -121,7 +114,7 @@ def options(lay: Layout) -> tuple[str, ...]:
 
 
 class Kernel:
-    """The kernel for one layout. Compiled when it is made; CuPy keeps the compiled code for the next process."""
+    """The kernel for one layout. CuPy keeps the compiled code for the next process."""
 
     def __init__(self, lay: Layout) -> None:
         cupy = require("cupy")
@@ -141,7 +134,7 @@ class Kernel:
         counts: Any,
         failed: Any,
         marks: Any,
-        each: int,
+        group: int,
         answers: tuple[Any, ...],
     ) -> None:
         """Write the answers to a batch, or to the matrices that are chosen, without waiting for them.
@@ -149,28 +142,99 @@ class Kernel:
         Args:
             batch: (runs, m, n).
             weight: of ties, (1, m) or (runs, m).
-            chosen: the numbers of the matrices to solve, as many as counts[0] says; None: all of them.
+            chosen: the indices of the matrices to solve, counts[0] of them; None: all matrices.
             counts: (3,), of which the last two are 0; the last one becomes the number of failures.
-            failed: (runs,), gets the numbers of the matrices without an answer. Their gap is NaN.
-            marks: (runs / each,), becomes true where one of these matrices has no answer; None: nothing is marked.
-            each: see there.
-            answers: as `solver.interruptible.Answers` has them.
+            failed: (runs,), receives the indices of the matrices without an answer. Their gap is NaN.
+            marks: (runs / group,), becomes true if one of a group of matrices has no answer; None: nothing is marked.
+            group: the number of consecutive matrices that share a mark.
+            answers: as in `solver.interruptible.Answers`.
         """
         shape, runs = self.layout, len(batch)
-        numbers = np.int32(len(weight)), np.int32(runs)
-        told = counts, failed, _pointer(marks), np.int32(each)
-        arguments = batch, weight, *numbers, _pointer(chosen), *told, self._numbers, self._rest, *answers
+        sizes = np.int32(len(weight)), np.int32(runs)
+        report = counts, failed, _pointer(marks), np.int32(group)
+        arguments = batch, weight, *sizes, _pointer(chosen), *report, self._numbers, self._rest, *answers
         self._kernel((min(runs, self._grid),), (shape.threads,), arguments, shared_mem=shape.shared_bytes)
 
 
 def _pointer(array: Any) -> Any:
-    """An array as an argument of a kernel, or none."""
+    """Return an array as an argument of a kernel; a null pointer for None."""
     return np.uint64(0) if array is None else array
 
 
 @cache
 def kernel(m: int, n: int, real: str) -> Kernel:
-    """The kernel for (m, n) matrices, on the current device."""
+    """Return the kernel for (m, n) matrices, on the current device."""
     attributes = require("cupy").cuda.Device().attributes
     block, whole = (attributes[f"MaxSharedMemoryPer{part}"] for part in ("BlockOptin", "Multiprocessor"))
     return Kernel(layout(m, n, real, block, whole))
+
+
+class CudaMaximin:
+    """`Maximin` for CuPy's arrays: the same rule for ties, the same certificate, no warm starts.
+
+    A matrix whose single-precision tableau does not lead to a certified answer is solved again in double precision,
+    then without the rule for ties, as on the CPU, and if that fails too by the kernels of the CPU.
+    `BatchSolution.fallbacks` counts the latter. To know whether there are any, the host has to wait for the GPU. With
+    `unsolved` it does not: such matrices are left without an answer, with uniform strategies and a gap of NaN, and
+    their runs are marked.
+
+    Args:
+        shape: (matrices, m, n), of every batch that will be solved.
+        ties: as for `Maximin`; a function returns a CuPy array.
+        many_ties: as for `Maximin`.
+        unsolved: (runs,), CuPy Booleans that become true for the runs of matrices without an answer.
+        each: the number of consecutive matrices that belong to a run.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        *,
+        ties: Literal["first"] | Callable[[], Any] = "first",
+        many_ties: bool = False,
+        unsolved: Any = None,
+        each: int = 1,
+    ) -> None:
+        self._cupy = cupy = require("cupy")
+        self.shape = shape
+        self._ties, self._unsolved, self._each = ties, unsolved, each
+        runs, m, n = shape
+        single = tableau_precision(m, n, many_ties) == "float32"
+        self._kernels = [kernel(m, n, real) for real in (("float", "double") if single else ("double",))]
+        self._first = cupy.asarray(first_weights(m))
+        self._counts = cupy.zeros(2 * len(self._kernels) + 1, np.int32)  # see `Kernel`: consecutive parts overlap
+        self._failed = cupy.empty((len(self._kernels), runs), np.int32)
+
+    def __call__(self, payoffs: Any) -> BatchSolution:
+        """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
+        cupy = self._cupy
+        if payoffs.shape != self.shape:
+            raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
+        batch = cupy.ascontiguousarray(payoffs, "f8")
+        weight = self._first if isinstance(self._ties, str) else scaled_weights(self._ties())
+        runs, m, n = self.shape
+        value, gap = cupy.empty((2, runs))
+        answers = cupy.empty((runs, m)), cupy.empty((runs, n)), value, gap, cupy.empty(runs, np.int64)
+        self._counts.fill(0)
+        chosen = None
+        for stage, solve in enumerate(self._kernels):
+            failed = self._failed[stage]
+            marks = self._unsolved if stage == len(self._kernels) - 1 else None
+            solve(batch, weight, chosen, self._counts[2 * stage :], failed, marks, self._each, answers)
+            chosen = failed
+        fallbacks = self._rescue(batch, weight, answers) if self._unsolved is None else 0
+        return BatchSolution(*answers, fallbacks)
+
+    def _rescue(self, batch: Any, weight: Any, answers: tuple[Any, ...]) -> int:
+        """Solve on the CPU the matrices that the kernels could not, and return their number."""
+        cupy = self._cupy
+        count = int(self._counts[-1])  # waits for the kernels
+        if count == 0:
+            return 0
+        failed = cupy.sort(self._failed[-1, :count])
+        ties = cupy.asnumpy(cupy.broadcast_to(weight, (len(batch), self.shape[1]))[failed])
+        solved = maximin(cupy.asnumpy(batch[failed]), ties=ties)
+        found = solved.strategy, solved.opponent, solved.value, solved.gap, solved.pivots
+        for answer, part in zip(answers, found, strict=True):
+            answer[failed] = cupy.asarray(part)
+        return count
