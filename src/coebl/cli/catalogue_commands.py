@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.options import app
+from coebl.cli import options as opt
+from coebl.cli.match_commands import tidy_value
 from coebl.cli.terminal import print_table, say
 from coebl.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from coebl.core.registry import Entry, Registry
-    from coebl.learners import Learner
     from coebl.metrics import Metric
 
 Subject = Annotated[
@@ -23,16 +23,14 @@ Subject = Annotated[
 ]
 
 
-@app.command("list")
+@opt.app.command("list")
 def list_command(
-    what: Annotated[
-        str | None, typer.Argument(metavar="[WHAT]", help="games, learners, metrics, noises, mutations, ...")
-    ] = None,
+    what: Annotated[str | None, typer.Argument(metavar="WHAT", help="games, learners, metrics, mutations, ...")] = None,
 ) -> None:
-    """List the games, learners, metrics, noises, or evolutionary operators.
+    """List games, learners, metrics, noises or operators.
 
-    The operators are mutations, recombinations, selections and populations, which are parameters of COEBL. Without
-    WHAT, print all names.
+    The evolutionary operators are mutations, recombinations, selections and populations, which are parameters of
+    COEBL. Without WHAT, print all names.
 
     \b
     Examples:
@@ -49,10 +47,17 @@ def list_command(
         return
     if what not in registries:
         raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}.")
-    if what == "learners":
-        _print_learners(registries[what])
-    else:
-        _print_entries(registries[what], _metric_lines if what == "metrics" else _lines)
+    entries: list[Any] = list(registries[what])
+    if what != "learners":
+        _print_entries(entries)
+        return
+    from coebl.learners import KINDS, REFERENCES
+
+    for kind, meaning in KINDS.items():  # from those that see the least to those that see the most
+        if chosen := [entry for entry in entries if entry.factory.kind() == kind]:
+            print(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}\n")
+            _print_entries(chosen)
+            print()
 
 
 def _registries() -> dict[str, Registry[Any]]:
@@ -65,32 +70,40 @@ def _registries() -> dict[str, Registry[Any]]:
     return {registry.plural: registry for registry in (GAMES, LEARNERS, METRICS, NOISES, *operators)}
 
 
-def _print_entries(entries: Iterable[Entry[Any]], lines: Callable[[Entry[Any]], Iterable[str]]) -> None:
-    """Print each entry with its title and further lines."""
+def _print_entries(entries: Iterable[Entry[Any]]) -> None:
     rows = []
     for entry in entries:
-        title = [entry.title] if entry.title != entry.name else []
         name = f"  {entry.name}"
-        for line in [*title, *lines(entry)]:
+        for line in _lines(entry):
             rows.append((name, line))
             name = ""
     print_table(["", ""], rows, wrap=[""])
 
 
 def _lines(entry: Entry[Any]) -> Iterator[str]:
+    """The title and a short description of an entry, line by line."""
+    from coebl.learners import Learner
+    from coebl.metrics import Metric
+
+    if entry.title != entry.name:
+        yield entry.title
+    part: Any = entry.factory
+    if isinstance(part, type) and issubclass(part, Metric):
+        yield from _metric_lines(part)
+        return
     yield entry.summary
-    yield from _usage_lines(entry)
-
-
-def _usage_lines(entry: Entry[Any]) -> Iterator[str]:
+    if isinstance(part, type) and issubclass(part, Learner):
+        if part.needs_horizon:
+            yield "needs the number of rounds in advance"
+        if part.cites:
+            yield part.cites
     if entry.parameters:
         yield entry.usage
     if entry.example != entry.name:
         yield f"for example {entry.example}"
 
 
-def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
-    metric = cast("type[Metric]", entry.factory)
+def _metric_lines(metric: type[Metric]) -> Iterator[str]:
     if metric.meaning:
         yield metric.meaning
     yield f"{metric.definition}; {metric.better} is better"
@@ -98,30 +111,7 @@ def _metric_lines(entry: Entry[Any]) -> Iterator[str]:
         yield "from the row player's side: below 0 the row player is ahead, above 0 the column player"
 
 
-def _learner_lines(entry: Entry[Any]) -> Iterator[str]:
-    learner = cast("type[Learner]", entry.factory)
-    yield entry.summary
-    if learner.needs_horizon:
-        yield "needs the number of rounds in advance"
-    if learner.cites:
-        yield learner.cites
-    yield from _usage_lines(entry)
-
-
-def _print_learners(entries: Iterable[Entry[Any]]) -> None:
-    """Print the learners by how much they see, from the least to the most."""
-    from coebl.learners import KINDS, REFERENCES
-
-    listed = list(entries)
-    for kind, meaning in KINDS.items():
-        chosen = [entry for entry in listed if cast("type[Learner]", entry.factory).kind() == kind]
-        if chosen:
-            print(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}\n")
-            _print_entries(chosen, _learner_lines)
-            print()
-
-
-@app.command("show")
+@opt.app.command("show")
 def show_command(subject: Subject) -> None:
     """Print the description of a game, a learner or a metric.
 
@@ -136,54 +126,52 @@ def show_command(subject: Subject) -> None:
       coebl show coebl
       coebl show tv
     """
-    {"learner": _show_learner, "game": _show_game, "metric": _show_metric}[_kind_of(subject)](subject)
-
-
-def _show_game(spec: str) -> None:
-    from coebl.cli.match_commands import tidy_value
     from coebl.core.specs import split_spec
     from coebl.games import GAMES, parse_game
+    from coebl.learners import LEARNERS, parse_learner
+    from coebl.metrics import METRICS
 
-    game = parse_game(spec)
-    low, high = game.payoff_range
-    print(game)
-    print(f"\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
-    if game.spec:
-        entry = GAMES[split_spec(game.spec).name]
-        print(f"\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
+    kind, parts = _kind_of(subject), split_spec(subject)
+    if kind == GAMES.kind:
+        game = parse_game(subject)
+        low, high = game.payoff_range
+        print(f"{game}\n\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
+        if game.spec:
+            _print_description(GAMES[split_spec(game.spec).name])
+    elif kind == LEARNERS.kind:
+        entry = LEARNERS[parts.name]
+        print(parse_learner(subject) if parts.parameters else entry.name)
+        _print_description(entry)
+        _print_learner(entry)
+    else:
+        metric: Any = METRICS[subject]
+        print(metric.name)
+        _print_description(metric)
+        print("", *_metric_lines(metric.factory), sep="\n")
 
 
-def _show_learner(spec: str) -> None:
-    from coebl.core.specs import split_spec
-    from coebl.learners import KINDS, LEARNERS, parse_learner
+def _print_description(entry: Entry[Any]) -> None:
+    print(f"\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
 
-    parts = split_spec(spec)
-    entry = LEARNERS[parts.name]
-    learner = cast("type[Learner]", entry.factory)
-    kind = learner.kind()
-    print(parse_learner(spec) if parts.parameters else entry.name)
-    print(f"\n{entry.title}\n\n{inspect.getdoc(learner) or ''}".rstrip())
+
+def _print_learner(entry: Entry[Any]) -> None:
+    from coebl.learners import KINDS
+
+    learner: Any = entry.factory
     print(f"\nusage: {entry.usage}")
     for parameter in entry.parameters:
         print(f"  {parameter.name}: {parameter.accepts}")
     if entry.example != entry.name:
         print(f"  for example {entry.example}")
+    kind = learner.kind()
     print(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
     if learner.cites:
         print(learner.cites)
 
 
-def _show_metric(name: str) -> None:
-    from coebl.metrics import METRICS
-
-    entry = METRICS[name]
-    print(f"{entry.name}\n\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
-    print("", *_metric_lines(entry), sep="\n")
-
-
-@app.command("check")
+@opt.app.command("check")
 def check_command(subject: Subject) -> None:
-    """Check a learner, a game or a metric against its contract, point by point.
+    """Check a learner, game or metric against its contract.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from coebl.cli.options import AsJson, DeviceOption, Metrics, app, integer
+from coebl.cli import options as opt
 from coebl.cli.terminal import announce_compilation, print_table, progress_bar, say
 from coebl.core.errors import InputError, check_whole, printable
 from coebl.core.modules import require
@@ -32,15 +32,12 @@ _SAVE_SUFFIXES = (".parquet", ".csv")
 _MOST_SAVED_LINES = 20_000_000  # about a gigabyte while it is written
 
 
-@app.command("solve")
+@opt.app.command("solve")
 def solve_command(
     game: Annotated[
-        str,
-        typer.Argument(
-            metavar="GAME", help="The spec of a game; a .csv, .npy, .json or .nfg file; or file.py:function."
-        ),
+        str, typer.Argument(metavar="GAME", help="A spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
     ],
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Print the value of a game and both optimal strategies.
 
@@ -106,23 +103,19 @@ def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
         print(f"  {len(labels) - len(played)} of {len(labels)} actions are not played")
 
 
-@app.command("match")
+@opt.app.command("match")
 def match_command(
-    game: Annotated[str, typer.Option(metavar="SPEC", help="The game: a spec, a file, or file.py:function.")],
-    row: Annotated[str, typer.Option(metavar="SPEC", help="The row player's learner.")],
-    column: Annotated[str, typer.Option(metavar="SPEC", help="The column player's learner.")],
-    rounds: Annotated[int, typer.Option(metavar="N", parser=integer(), help="Rounds per run.")] = 3000,
-    seeds: Annotated[int, typer.Option(metavar="N", parser=integer(), help="Number of runs.")] = 50,
-    first_seed: Annotated[
-        int, typer.Option(metavar="N", parser=integer(), help="Seed of the first run; the others follow.")
-    ] = 0,
-    noise: Annotated[str | None, typer.Option(metavar="SPEC", help="A noise; by default that of the game.")] = None,
-    metric: Metrics = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the actions and rewards by round: .parquet or .csv.")
-    ] = None,
-    device: DeviceOption = None,
-    as_json: AsJson = False,
+    game: Annotated[str, opt.option("SPEC", "The game: a spec, a file, or file.py:function.")],
+    row: Annotated[str, opt.option("SPEC", "The row player's learner.")],
+    column: Annotated[str, opt.option("SPEC", "The column player's learner.")],
+    rounds: Annotated[int, opt.integer("Rounds per run.")] = 3000,
+    seeds: Annotated[int, opt.integer("Number of runs.")] = 50,
+    first_seed: Annotated[int, opt.integer("Seed of the first run; the others follow.")] = 0,
+    noise: Annotated[str | None, opt.option("SPEC", "A noise; by default that of the game.")] = None,
+    metric: opt.Metrics = None,
+    save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
+    device: opt.DeviceOption = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Play two learners against each other and print the outcome.
 

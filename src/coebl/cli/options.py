@@ -23,20 +23,6 @@ class BadNumber(typer.BadParameter):
         return f"{option} is {self.message}"
 
 
-def integer(least: int | None = None) -> Callable[[str], int]:
-    """Return a parser of integers that are at least `least`.
-
-    >>> integer(1)("12")
-    12
-    """
-    return _number_parser(int, "an integer, in digits alone", least)
-
-
-def decimal(least: float | None = None) -> Callable[[str], float]:
-    """Return a parser of numbers that are at least `least`."""
-    return _number_parser(float, "a number such as 0.5", least)
-
-
 def _number_parser(kind: Callable[[str], Any], accepted: str, least: float | None) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
@@ -50,29 +36,44 @@ def _number_parser(kind: Callable[[str], Any], accepted: str, least: float | Non
     return parse
 
 
-DeviceOption = Annotated[str | None, typer.Option(metavar="NAME", help="Where to compute: cpu, or cuda for a GPU.")]
-StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study's results.")]
-Workers = Annotated[
-    int | None,
-    typer.Option(metavar="N", parser=integer(1), help="Local processes; by default one per core, or one for a GPU."),
-]
-Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
+def integer(help: str, *names: str, least: int | None = None) -> Any:
+    """An option that takes an integer."""
+    return typer.Option(
+        *names, metavar="N", parser=_number_parser(int, "an integer, in digits alone", least), help=help
+    )
 
 
-def repeatable(option: str, metavar: str, what: str) -> Any:
+def decimal(metavar: str, help: str, least: float | None = None) -> Any:
+    """An option that takes a number."""
+    return typer.Option(metavar=metavar, parser=_number_parser(float, "a number such as 0.5", least), help=help)
+
+
+def option(metavar: str, help: str) -> Any:
+    """An option that takes a name, a spec or a path."""
+    return typer.Option(metavar=metavar, help=help)
+
+
+def flag(name: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help)
+
+
+def repeatable(name: str, metavar: str, what: str) -> Any:
     """An option that selects by name, and may be given more than once."""
-    return typer.Option(option, metavar=metavar, help=f"Only this {what}; may be given more than once.")
+    return typer.Option(name, metavar=metavar, help=f"Only this {what}; may be given more than once.")
 
 
+DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
+StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study's results.")]
+Workers = Annotated[int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1)]
+Dask = Annotated[str | None, option("ADDRESS", "Run on this Dask cluster instead.")]
+AsJson = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
+AsCsv = Annotated[bool, flag("--csv", "Print CSV instead of a table.")]
 Metrics = Annotated[list[str] | None, repeatable("--metric", "NAME", "metric")]
 Games = Annotated[list[str] | None, repeatable("--game", "SPEC", "game")]
 Rows = Annotated[list[str] | None, repeatable("--row", "SPEC", "row learner")]
 Columns = Annotated[list[str] | None, repeatable("--column", "SPEC", "column learner")]
 Figures = Annotated[list[str] | None, repeatable("--figure", "NAME", "figure")]
-Variants = Annotated[list[str] | None, repeatable("--variant", "ID", "variant, such as text")]
-Formats = Annotated[list[str] | None, repeatable("--format", "FORMAT", "format: pdf, svg or png")]
 Claims = Annotated[list[str] | None, repeatable("--claim", "ID", "claim")]
 
 
@@ -112,7 +113,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Learn to play unknown two-player zero-sum matrix games from noisy payoffs.

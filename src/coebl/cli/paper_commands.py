@@ -6,24 +6,13 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.options import (
-    AsJson,
-    Claims,
-    Dask,
-    Figures,
-    Formats,
-    StudyFolder,
-    Variants,
-    Workers,
-    app,
-    command_line,
-    reject_both,
-)
+from coebl.cli import options as opt
 from coebl.cli.study_commands import resume_hint, run_study
 from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, print_table, progress_bar, say, width
 from coebl.core.errors import InputError
@@ -41,17 +30,15 @@ STYLES: dict[Outcome, str] = {"holds": GOOD, "fails": BAD, "not significant": UN
 _ASCII_MARKS: dict[Outcome, str] = {"holds": "+", "fails": "x", "not significant": "?", "not testable": "-"}
 
 
-@app.command("reproduce")
+@opt.app.command("reproduce")
 def reproduce_command(
-    paper: Annotated[str, typer.Argument(metavar="[PAPER]", help="The name of the paper.")] = DEFAULT,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results; created, or resumed.")] = Path(
-        "reproduction"
-    ),
-    quick: Annotated[bool, typer.Option("--quick", help="Only small games and few seeds: minutes.")] = False,
-    figure: Figures = None,
-    claim: Claims = None,
-    workers: Workers = None,
-    dask: Dask = None,
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The name of the paper.")] = DEFAULT,
+    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")] = Path("reproduction"),
+    quick: Annotated[bool, opt.flag("--quick", "Only small games and few seeds: minutes.")] = False,
+    figure: opt.Figures = None,
+    claim: opt.Claims = None,
+    workers: opt.Workers = None,
+    dask: opt.Dask = None,
 ) -> None:
     """Run the experiments of a paper, and judge its claims.
 
@@ -70,7 +57,7 @@ def reproduce_command(
 
     chosen = load_paper(paper)
     figures, claims = figure or [], claim or []
-    command = command_line("reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims)
+    command = opt.command_line("reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims)
     resume = f"{command} {shlex.join(['--out', str(out)])}"
 
     def run(study: Study, folder: Path) -> RunSummary:
@@ -86,7 +73,7 @@ def reproduce_command(
             workers=workers,
             run=run,
             command=command,
-            drawing=_drawing if figures else _drawing_and_writing,
+            drawing=partial(_drawing, "the figures" if figures else "the figures and the page"),
         )
     print()
     if made.verdicts:
@@ -104,12 +91,8 @@ def reproduce_command(
         raise typer.Exit(1)
 
 
-def _drawing() -> AbstractContextManager[Advance | None]:
-    return progress_bar("figures", line="drawing the figures; this takes a while")
-
-
-def _drawing_and_writing() -> AbstractContextManager[Advance | None]:
-    return progress_bar("figures, then the page", line="drawing the figures and the page; this takes a while")
+def _drawing(what: str) -> AbstractContextManager[Advance | None]:
+    return progress_bar(what, line=f"drawing {what}; this takes a while")
 
 
 def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
@@ -163,13 +146,13 @@ def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> Non
     console().print(text, soft_wrap=True)
 
 
-@app.command("claims")
+@opt.app.command("claims")
 def claims_command(
-    folder: StudyFolder,
-    claim: Claims = None,
-    details: Annotated[bool, typer.Option("--details", help="Print the numbers that decided each claim.")] = False,
-    as_json: AsJson = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown instead of a table.")] = False,
+    folder: opt.StudyFolder,
+    claim: opt.Claims = None,
+    details: Annotated[bool, opt.flag("--details", "Print the numbers that decided each claim.")] = False,
+    as_json: opt.AsJson = False,
+    as_markdown: Annotated[bool, opt.flag("--markdown", "Print Markdown instead of a table.")] = False,
 ) -> None:
     """Print a verdict on each claim of a paper.
 
@@ -185,7 +168,7 @@ def claims_command(
     """
     from coebl.evidence import rendering
 
-    reject_both("--json", "--markdown", given=as_json and as_markdown)
+    opt.reject_both("--json", "--markdown", given=as_json and as_markdown)
     paper, results = _paper_and_results(folder)
     verdicts = paper.judge(results, claim or None)
     if as_json:
@@ -198,18 +181,18 @@ def claims_command(
         print(f"page: {page}" if page.exists() else f"for a page: coebl report {shlex.quote(str(folder))}")
 
 
-@app.command("figures")
+@opt.app.command("figures")
 def figures_command(
-    folder: StudyFolder,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder of the figures; by default DIR/figures.")
-    ] = None,
-    figure: Figures = None,
-    variant: Variants = None,
-    format: Formats = None,
-    workers: Workers = None,
+    folder: opt.StudyFolder,
+    out: Annotated[Path | None, opt.option("DIR", "The folder of the figures; by default DIR/figures.")] = None,
+    figure: opt.Figures = None,
+    variant: Annotated[list[str] | None, opt.repeatable("--variant", "ID", "variant, such as text")] = None,
+    format: Annotated[list[str] | None, opt.repeatable("--format", "FORMAT", "format: pdf, svg or png")] = None,
+    workers: opt.Workers = None,
 ) -> None:
-    """Draw the figures of a paper as PDF, SVG and PNG, from the results of coebl reproduce.
+    """Draw the figures of a paper as PDF, SVG and PNG.
+
+    They are drawn from the results of coebl reproduce.
 
     \b
     Examples:
@@ -222,7 +205,7 @@ def figures_command(
 
     target = out or folder / "figures"
     paper, results = _paper_and_results(folder)
-    with _drawing() as progress:
+    with _drawing("the figures") as progress:
         paths = draw(
             paper,
             results,
@@ -237,17 +220,15 @@ def figures_command(
     print(f"{counted(len(paths), 'file')}: {target}")
 
 
-@app.command("report")
+@opt.app.command("report")
 def report_command(
-    folder: StudyFolder,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The file to write; by default DIR/report.html.")
-    ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    folder: opt.StudyFolder,
+    out: Annotated[Path | None, opt.option("FILE", "The file to write; by default DIR/report.html.")] = None,
+    show: Annotated[bool, opt.flag("--open", "Open it in the browser.")] = False,
 ) -> None:
-    """Write the results of a study as an HTML page, with charts and explanations.
+    """Write the results of a study as an HTML page.
 
-    The page is a single file that works without a network.
+    The page, with charts and explanations, is a single file that works without a network.
 
     \b
     Examples:

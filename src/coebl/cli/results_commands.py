@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coebl.cli.options import AsCsv, AsJson, Columns, Games, Metrics, Rows, StudyFolder, app, integer, reject_both
+from coebl.cli import options as opt
 from coebl.cli.terminal import interval_text, print_table, progress_bar, say
 from coebl.core import plain
 from coebl.core.errors import InputError, printable
@@ -30,22 +30,17 @@ _SCREEN = 24  # lines, and learners of a ranking, that fit a screen
 _MEANS = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
 
 
-@app.command("results")
+@opt.app.command("results")
 def results_command(
-    folder: StudyFolder,
-    metric: Metrics = None,
-    game: Games = None,
-    row: Rows = None,
-    column: Columns = None,
-    round_: Annotated[
-        int | None,
-        typer.Option(
-            "--round", "--rounds", metavar="N", parser=integer(), help="After this round; by default the last."
-        ),
-    ] = None,
-    details: Annotated[bool, typer.Option("--details", help="Print all means, however many there are.")] = False,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
+    folder: opt.StudyFolder,
+    metric: opt.Metrics = None,
+    game: opt.Games = None,
+    row: opt.Rows = None,
+    column: opt.Columns = None,
+    round_: Annotated[int | None, opt.integer("After this round; by default the last.", "--round", "--rounds")] = None,
+    details: Annotated[bool, opt.flag("--details", "Print all means, however many there are.")] = False,
+    as_csv: opt.AsCsv = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Print the ranking of a study, and the means of its matches.
 
@@ -61,7 +56,7 @@ def results_command(
     """
     from coebl.study import Results
 
-    reject_both("--csv", "--json", given=as_csv and as_json)
+    opt.reject_both("--csv", "--json", given=as_csv and as_json)
     results = Results(folder)
     rows = results.summary(metric, round_, game, row, column)
     if not rows:
@@ -187,29 +182,22 @@ def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     )
 
 
-@app.command("compare")
+@opt.app.command("compare")
 def compare_command(
-    folder: StudyFolder,
+    folder: opt.StudyFolder,
     a: Annotated[str, typer.Argument(metavar="A", help="A learner.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another learner.")],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Compare by this metric; may be given more than once; see: coebl list metrics."
-        ),
-    ] = None,
-    game: Games = None,
-    margin: Annotated[
-        float | None, typer.Option(metavar="X", help="Also test whether they differ by less than this: equivalence.")
-    ] = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
+    metric: opt.Metrics = None,
+    game: opt.Games = None,
+    margin: Annotated[float | None, opt.decimal("X", "Test whether they differ by less than this.")] = None,
+    as_csv: opt.AsCsv = False,
+    as_json: opt.AsJson = False,
 ) -> None:
-    """Compare two learners of a study, paired by seed and in both seats.
+    """Compare two learners of a study, paired by seed.
 
-    They are compared head to head, if they have met, and by their results against the same opponents. Differences are
-    A minus B, with 95 % intervals; p values are corrected for the number of games (Holm). A learner in a file may be
-    named by its class alone.
+    They are compared head to head, if they have met, and by their results against the same opponents, in both seats.
+    Differences are A minus B, with 95 % intervals; p values are corrected for the number of games (Holm). A learner in
+    a file may be named by its class alone.
 
     \b
     Examples:
@@ -220,7 +208,7 @@ def compare_command(
     from coebl.naming.described import known_to
     from coebl.study import Results
 
-    reject_both("--csv", "--json", given=as_csv and as_json)
+    opt.reject_both("--csv", "--json", given=as_csv and as_json)
     results = Results(folder)
     metrics: list[str | None] = [*metric] if metric else [None]
     comparisons = [results.compare(a, b, name, game, margin) for name in metrics]
@@ -270,24 +258,19 @@ def _print_comparison(comparison: Comparison, known: Known) -> None:
         say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
 
 
-@app.command("plot")
+@opt.app.command("plot")
 def plot_command(
-    folder: StudyFolder,
-    metric: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The metric; by default pseudo_regret, see: coebl list metrics."),
-    ] = None,
-    game: Games = None,
-    row: Rows = None,
-    column: Columns = None,
-    noise: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Only this noise, if the study has several.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An svg, png or pdf file; by default in DIR/figures.")
-    ] = None,
+    folder: opt.StudyFolder,
+    metric: Annotated[str | None, opt.option("NAME", "The metric to draw; by default pseudo_regret.")] = None,
+    game: opt.Games = None,
+    row: opt.Rows = None,
+    column: opt.Columns = None,
+    noise: Annotated[str | None, opt.option("SPEC", "Only this noise, if the study has several.")] = None,
+    out: Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
 ) -> None:
-    """Draw the curves of a study: a panel per game, a line per match, with 95 % bands.
+    """Draw the curves of a study.
+
+    A panel per game, a line per match, with 95 % bands.
 
     \b
     Examples:

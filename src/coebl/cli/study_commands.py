@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.options import Dask, DeviceOption, Workers, app, command_line, decimal
+from coebl.cli import options as opt
 from coebl.cli.results_commands import print_notices, print_ranking
 from coebl.cli.terminal import announce_compilation
 from coebl.core.errors import InputError, printable
@@ -28,22 +28,15 @@ StudyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file o
 _MOST_CAUSES = 12  # causes of failures that are printed
 
 
-@app.command("run")
+@opt.app.command("run")
 def run_command(
     file: StudyFile,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results; created, resumed or extended.")],
-    workers: Workers = None,
-    dask: Dask = None,
-    device: DeviceOption = None,
-    cell_timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", parser=decimal(0.001), help="The longest that a cell may take before it fails."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be run, cell by cell, and exit.")
-    ] = False,
+    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, resumed or extended.")],
+    workers: opt.Workers = None,
+    dask: opt.Dask = None,
+    device: opt.DeviceOption = None,
+    cell_timeout: Annotated[float | None, opt.decimal("SECONDS", "Time limit of a cell.", least=0.001)] = None,
+    dry_run: Annotated[bool, opt.flag("--dry-run", "Print what would be run, cell by cell, and exit.")] = False,
 ) -> None:
     """Run a study, or the rest of it.
 
@@ -64,7 +57,7 @@ def run_command(
     if dry_run:
         _print_plan(study, out)
         return
-    command = command_line("run", str(file), out=out, device=device, cell_timeout=cell_timeout)
+    command = opt.command_line("run", str(file), out=out, device=device, cell_timeout=cell_timeout)
     summary = run_study(study, out, workers, dask, command, cell_timeout)
     if summary.finished or summary.used:
         with resume_hint(command, workers, dask):
@@ -153,7 +146,7 @@ def _terminate(*_: object) -> None:
 
 
 study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(study_app, name="study")
+opt.app.add_typer(study_app, name="study")
 
 
 @study_app.command("new")
@@ -177,8 +170,8 @@ def study_new_command(
 @study_app.command("show")
 def study_show_command(
     file: StudyFile,
-    workers: Workers = None,
-    cells: Annotated[bool, typer.Option("--cells", help="Also list every cell.")] = False,
+    workers: opt.Workers = None,
+    cells: Annotated[bool, opt.flag("--cells", "Also list every cell.")] = False,
 ) -> None:
     """Print the size of a study, and estimate how long it will take.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coebl.cli.options import Dask, DeviceOption, Workers, app, command_line, integer
+from coebl.cli import options as opt
 from coebl.cli.results_commands import print_notices
 from coebl.cli.study_commands import resume_hint, run_study
 from coebl.cli.terminal import print_table, say
@@ -21,40 +21,31 @@ if TYPE_CHECKING:
     from coebl.tournament.suite import Suite
 
 
-@app.command("tournament")
+@opt.app.command("tournament")
 def tournament_command(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results; created, or resumed.")],
+    out: Annotated[Path, opt.option("DIR", "The folder of the results; created, or resumed.")],
     learners: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LIST",
-            help="Learners to add to those of the suite. If the list names any learner of the suite, exactly this list "
+        opt.option(
+            "LIST",
+            "Learners to add to those of the suite. If the list names any learner of the suite, exactly this list "
             "plays. In a suite that tests one learner: the learners to test.",
         ),
     ] = None,
-    games: Annotated[
-        list[str] | None, typer.Option(metavar="LIST", help="Only these games; by default those of the suite.")
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", parser=integer(), help="Runs per match, >= 2; by default 50, or what the suite says."
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None, typer.Option(metavar="N", parser=integer(1), help="Rounds per run; by default those of the suite.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few small games, few seeds: two minutes.")] = False,
-    suite: Annotated[str, typer.Option(metavar="NAME", help="A suite, or the TOML file of one.")] = "standard",
-    details: Annotated[bool, typer.Option("--details", help="Print all columns of the ranking.")] = False,
-    workers: Workers = None,
-    dask: Dask = None,
-    device: DeviceOption = None,
+    games: Annotated[list[str] | None, opt.option("LIST", "Only these games; by default those of the suite.")] = None,
+    seeds: Annotated[int | None, opt.integer("Runs per match, >= 2; by default those of the suite, often 50.")] = None,
+    rounds: Annotated[int | None, opt.integer("Rounds per run; by default those of the suite.", least=1)] = None,
+    quick: Annotated[bool, opt.flag("--quick", "A few small games, few seeds: two minutes.")] = False,
+    suite: Annotated[str, opt.option("NAME", "A suite, or the TOML file of one.")] = "standard",
+    details: Annotated[bool, opt.flag("--details", "Print all columns of the ranking.")] = False,
+    workers: opt.Workers = None,
+    dask: opt.Dask = None,
+    device: opt.DeviceOption = None,
 ) -> None:
-    """Rank learners: play every pair in both seats over a suite of games. Or test one of them.
+    """Rank learners over a suite of games, or test one of them.
 
-    A tournament is a study: results that are in the folder already are not computed again. A LIST is separated by
-    commas; the option may also be given more than once.
+    Every pair of learners plays in both seats. A tournament is a study: results that are in the folder already are not
+    computed again. A LIST is separated by commas; the option may also be given more than once.
 
     \b
     Examples:
@@ -88,7 +79,7 @@ def tournament_command(
     print(f"{chosen.title}: {size_text(study)}")
     if not chosen.subject and not set(shortest(named)) & set(shortest(chosen.learners)) and (others := left_out(field)):
         say(f"The learners of the suite play. --learners adds others of the package: {', '.join(others)}.")
-    command = command_line(
+    command = opt.command_line(
         "tournament",
         quick=quick,
         learners=learners,
