@@ -7,14 +7,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pyarrow
 import pyarrow.parquet as parquet
 
 from coebl.engine import Result
+from coebl.study import cell_file
 from coebl.study.cell import Cell
 from coebl.study.store import Store
 
 TEXT = 'name = "demo"\nseeds = 3\n'
-CELL = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+CELL = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 OTHER = dataclasses.replace(CELL, seeds=(3, 4, 5))
 
 
@@ -39,6 +41,37 @@ def rewrite(path: Path, change) -> None:
     text = change(about)
     table = table.replace_schema_metadata({b"coebl": text if isinstance(text, bytes) else json.dumps(about)})
     parquet.write_table(table, path)
+
+
+def in_earlier_format(path: Path) -> None:
+    """Rewrite the file of a cell as format 3 had it: row, column and horizon, and a description in two tables."""
+    table = parquet.read_table(path)
+    new = json.loads(table.schema.metadata[b"coebl"])
+    names, rows = new["players"], table.num_rows
+    columns = {}
+    for name in table.column_names:
+        if name == "players":
+            for seat, spec in zip(("row", "column"), names, strict=True):
+                columns[seat] = pyarrow.array([spec] * rows).dictionary_encode()
+        else:
+            columns["horizon" if name == "rounds" else name] = table.column(name)
+    old = pyarrow.table(columns)
+    description = {**new["description"], "format": 3}
+    description |= dict(zip(("row", "column"), description.pop("players"), strict=True))
+    if description["device"] == "cpu":
+        del description["device"]
+    about = {key: new[key] for key in ("metrics", "rows", "versions", "seconds", "created")} | {
+        "format": 3,
+        "description": description,
+        "labels": {"game": new["game"], "row": names[0], "column": names[1], "noise": new["noise"]},
+        "checksum": cell_file._checksum(old),
+        "things": {
+            "game": {"payoff_range": new["payoff_range"]},
+            "learners": new["learners"],
+            "metrics": new["metric_info"],
+        },
+    }
+    parquet.write_table(old.replace_schema_metadata({b"coebl": json.dumps(about)}), path)
 
 
 def one_line(error: BaseException) -> str:

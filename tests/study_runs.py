@@ -25,8 +25,7 @@ CELLS = 3 * 5 * 3
 
 def rows(folder):
     """Everything that was measured, in a fixed order."""
-    frame = Results(folder).to_polars()
-    return frame.sort("game", "row", "column", "seed", "round").rows()
+    return Results(folder).curves().rows()
 
 
 def command(folder, *options, file="study.toml"):

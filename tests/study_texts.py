@@ -39,4 +39,4 @@ def mistakes_of(text, where="study.toml"):
 
 
 def pairs_of(text):
-    return list(dict.fromkeys((cell.row, cell.column) for cell in parse_study(text).cells))
+    return list(dict.fromkeys(cell.players for cell in parse_study(text).cells))

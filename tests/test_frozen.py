@@ -53,19 +53,12 @@ def table(folder: Path) -> Rows:
     """One row per match on one game, seed and recorded round, sorted."""
     from coebl.study import Results
 
-    frame = Results(folder).to_polars(game="biased-rps").sort("game", "row", "column", "noise", "seed", "round")
-    labels = ("game", "row", "column", "noise", "horizon", "seed", "round")
+    labels = ("game", "players", "noise", "rounds", "seed", "round")
+    rows = Results(folder).curves(game="biased-rps").to_dicts()
+    rows.sort(key=lambda row: (row["game"], row["players"], row["noise"], row["seed"], row["round"]))
     return [
-        [
-            row["game"],
-            [row["row"], row["column"]],
-            row["noise"],
-            row["horizon"],
-            row["seed"],
-            row["round"],
-            {key: value for key, value in row.items() if key not in labels},
-        ]
-        for row in frame.to_dicts()
+        [*(row[label] for label in labels), {key: value for key, value in row.items() if key not in labels}]
+        for row in rows
     ]
 
 

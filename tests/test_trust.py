@@ -16,10 +16,8 @@ from coebl.core.specs import escape, files_in
 from coebl.games import GAMES, NOISES, parse_game, read_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.naming import game_title, learner_title, learner_titles, looks
-from coebl.study import Results, Store
-from coebl.study.about import about_of
-from coebl.study.cell import digest_of
-from coebl.study.tables import cell_table, checksum, parquet_bytes
+from coebl.study import Results, Store, cell_file
+from coebl.study.record import make_record, write_record
 
 CANARY = """\
 from dataclasses import dataclass
@@ -86,17 +84,22 @@ def trace(tmp_path, monkeypatch):
     return path
 
 
-def forged(store, things, cell=CELL, metric="regret", **specs):
+def forged(store, described, cell=CELL, metric="regret", **specs):
     """Store a cell that is sound in all but what it names."""
-    result = ran(cell)
-    result = dataclasses.replace(result, metrics={metric: result.metrics["regret"]})
-    description = cell.description() | {"metrics": [metric]} | specs
-    labels = {"game": cell.game, "row": cell.row, "column": cell.column, "noise": "gaussian"} | specs
-    table = cell_table(labels, result)
-    about = about_of(cell, description, labels, ran(cell), table.num_rows, checksum(table))
-    about |= {"metrics": [metric], "things": about["things"] if things else None}
-    data = parquet_bytes(table.replace_schema_metadata({b"coebl": json.dumps(about)}))
-    store.path(digest_of(description)).write_bytes(data)
+    labels = {"game": cell.game, "row": cell.players[0], "column": cell.players[1], "noise": "gaussian"} | specs
+    players = labels["row"], labels["column"]
+    asked = {"game": labels["game"], "players": players, "metrics": (metric,)}
+    description = cell.description().model_copy(update=asked | {"noise": specs.get("noise")})
+    sound = make_record(cell.description(), ran(cell), cell.metrics, 60, "")
+    named = {"game": labels["game"], "players": players, "noise": labels["noise"], "metrics": (metric,)}
+    record = sound.model_copy(update={"description": description, **named, "learners": {}, "metric_info": {}})
+    if described:
+        record = record.model_copy(update={"learners": sound.learners, "metric_info": sound.metric_info})
+    result = dataclasses.replace(ran(cell), metrics={metric: ran(cell).metrics["regret"]})
+    table = cell_file._table(record, result)
+    raw = write_record(record.model_copy(update={"checksum": cell_file._checksum(table)}))
+    path = store.path(description.digest())
+    path.write_bytes(cell_file._parquet_bytes(table.replace_schema_metadata({b"coebl": raw})))
 
 
 def folder_of_forged_cells(folder, things):
@@ -151,7 +154,7 @@ def test_reading_results_runs_no_file_that_they_name(tmp_path, trace, coebl, thi
     results = Results(folder)
     results.kinds()
     results.plot("regret", noise="gaussian")
-    results.table(row=row)
+    results.last(players=(row, None))
     assert not trace.exists()
 
 
@@ -265,5 +268,5 @@ def test_a_cell_with_a_spec_that_is_nested_too_deep_is_unsound(tmp_path, trace, 
     forged(store, True, row=nested(depth))
     done = coebl("results", tmp_path / "out")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "its description has row = 'coebl:mutation=sparse" in done.stderr
+    assert "its description has players.0 = 'coebl:mutation=sparse" in done.stderr
     assert not trace.exists()

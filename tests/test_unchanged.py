@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import polars
 import pytest
 
 from coebl import Game, Match, Player, simulate
@@ -127,8 +128,9 @@ def of_study(folder: str) -> dict[str, str]:
     outcome = run(parse_study(STUDY), folder, workers=2, quiet=True)
     assert not outcome.failed
     results = Results(folder)
-    table = results.table()
-    numbers = np.column_stack([table.column(name).to_numpy() for name in ("seed", "round", *results.metrics)])
+    players = polars.col("players").list
+    table = results.curves().sort("game", "noise", players.get(0), players.get(1), "rounds", "seed", "round")
+    numbers = np.column_stack([table[name].to_numpy() for name in ("seed", "round", *results.metrics)])
     names = hashlib.sha256("".join(results.store.digests()).encode()).hexdigest()[:24]
     return {"cells": names, "numbers": digest(numbers, False)}
 

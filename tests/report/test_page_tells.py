@@ -46,9 +46,9 @@ def test_a_study_without_results_has_a_page(tmp_path):
 def test_a_folder_tells_what_it_knows(tmp_path, monkeypatch):
     monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
     store = Store.create(tmp_path / "study", "<demo>", 'name = "<demo>"  # & so on\n')
-    cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+    cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
     store.save(cell, cell.run())
-    store.record_failure(Cell("rps", "exp3", "uniform", 20, (0,)), "Traceback\nValueError: <no>")
+    store.record_failure(Cell("rps", ("exp3", "uniform"), 20, (0,)), "Traceback\nValueError: <no>")
     results = Results(tmp_path / "study")
     about = about_results(results)
     assert (about["name"], about["rounds"], about["seeds"], about["cells"]) == ("<demo>", [20], 3, 1)
@@ -83,7 +83,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
     results = store_of(
         tmp_path / "study",
         [
-            Cell(game, row, "uniform", 20, (0, 1, 2), noise, metrics=("regret",))
+            Cell(game, (row, "uniform"), 20, (0, 1, 2), noise, metrics=("regret",))
             for game in ("rps", "diagonal:n=2")
             for row in ("exp3", "uniform")
             for noise in noises
@@ -112,13 +112,15 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
 
 
 def test_a_study_with_one_noise_does_not_name_it(tmp_path):
-    results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1), "bernoulli")])
+    results = store_of(tmp_path / "study", [Cell("rps", ("exp3", "uniform"), 20, (0, 1), "bernoulli")])
     [game] = embedded(write_page(results, tmp_path / "page.html", title="One").read_text(), "data")["games"]
     assert (game["name"], game["noise"]) == ("rps", "")
 
 
 def test_a_study_is_read_once(tmp_path, monkeypatch):
-    cells = [Cell("rps", "exp3", "uniform", 20, (seed,), noise) for seed in range(3) for noise in ("bernoulli", "none")]
+    cells = [
+        Cell("rps", ("exp3", "uniform"), 20, (seed,), noise) for seed in range(3) for noise in ("bernoulli", "none")
+    ]
     results = store_of(tmp_path / "study", cells)
     read = []
     metadata = Store.metadata
@@ -160,7 +162,7 @@ def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
 
 
 def test_the_runs_of_a_study_are_told(tmp_path):
-    results = store_of(tmp_path / "study", [Cell("rps", "exp3", "uniform", 20, (0, 1))])
+    results = store_of(tmp_path / "study", [Cell("rps", ("exp3", "uniform"), 20, (0, 1))])
     for number in (1, 2):
         results.store.log.add(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
     results.store.log.add(1, 3400.0)

@@ -178,7 +178,7 @@ def test_the_noises_of_a_study(driver, tmp_path):
     store = Store.create(tmp_path / "study", "noisy", 'name = "noisy"\n')
     for game in ("rps", "diagonal:n=2", "diagonal:n=3"):
         for noise in ("gaussian:sigma=0.5", "bernoulli"):
-            cell = Cell(game, "exp3", "uniform", 20, (0, 1, 2), noise, metrics=("regret",))
+            cell = Cell(game, ("exp3", "uniform"), 20, (0, 1, 2), noise, metrics=("regret",))
             store.save(cell, cell.run())
     results = Results(tmp_path / "study")
     page = Page(driver, write_page(results, tmp_path / "page.html", title="Noises"))

@@ -53,8 +53,8 @@ self-play = true
 def test_the_longest_cells_run_first():
     works = work_of(parse_study(STUDY).cells)
     cells = sorted(works, key=works.__getitem__, reverse=True)
-    assert (cells[0].game, cells[0].row) == ("diagonal:n=5", "coebl")
-    assert (cells[-1].game, cells[-1].row) == ("rps", "exp3")
+    assert (cells[0].game, cells[0].players[0]) == ("diagonal:n=5", "coebl")
+    assert (cells[-1].game, cells[-1].players[0]) == ("rps", "exp3")
 
 
 class Played:
@@ -106,7 +106,7 @@ def test_an_estimate_is_what_a_cell_takes_by_itself_and_by_round(monkeypatch, pl
 
 def test_what_is_not_measured_is_estimated_by_its_share_of_the_work(played):
     study = parse_study(STUDY)
-    works = {(cell.game, cell.row): work for cell, work in work_of(study.cells).items()}
+    works = {(cell.game, cell.players[0]): work for cell, work in work_of(study.cells).items()}
     simulation = played(0.0, lambda match, runs: 10 * works[match.game.spec, match.row.name] / match.rounds)
     found = estimate(study, 1)  # the first round takes longer than all samples may
     assert len({str(match) for match, _, _ in simulation.calls}) == 1

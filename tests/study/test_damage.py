@@ -14,10 +14,10 @@ import pytest
 import coebl
 from cells import CELL, OTHER, notes_on, one_line, ran, rewrite, saved
 from coebl.core.errors import InputError
-from coebl.study import about as about_module
+from coebl.study import record as record_module
 from coebl.study import store as store_module
-from coebl.study.cell import FORMAT, digest_of
 from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.record import EARLIER, FORMAT
 from coebl.study.store import Store
 
 
@@ -26,7 +26,7 @@ def check_set_aside(store: Store, path: Path) -> str:
     content = path.read_bytes()
     aside = store.folder / "set-aside"
     before = set(aside.iterdir()) if aside.exists() else set()
-    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert store.finished() == {OTHER.digest()}
     assert len(store.notes) == 1
     assert path.name in store.notes[0]
     assert "\n" not in store.notes[0]
@@ -34,17 +34,15 @@ def check_set_aside(store: Store, path: Path) -> str:
     (moved,) = set(aside.iterdir()) - before
     assert moved.read_bytes() == content
     assert f"set-aside/{moved.name}" in store.notes[0]
-    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert store.finished() == {OTHER.digest()}
     assert store.notes == []
     return moved.name
 
 
 def test_sound_files_are_finished(store):
     saved(store, CELL, OTHER)
-    assert store.finished([CELL, OTHER]) == {CELL.digest(), OTHER.digest()}
+    assert store.finished() == {CELL.digest(), OTHER.digest()}
     assert store.notes == []
-    assert store.finished([OTHER]) == {OTHER.digest()}
-    assert store.finished([dataclasses.replace(CELL, rounds=21)]) == set()
 
 
 def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(store, monkeypatch):
@@ -53,9 +51,9 @@ def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(
     read = store_module.parse_cell
     monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
     both = {CELL.digest(), OTHER.digest()}
-    assert Store.open(store.folder).finished([CELL, OTHER]) == both
+    assert Store.open(store.folder).finished() == both
     assert len(decoded) == 2  # of another process, for all that is known
-    assert Store.open(store.folder).finished([CELL, OTHER]) == both
+    assert Store.open(store.folder).finished() == both
     assert len(decoded) == 2
     data = bytearray(path.read_bytes())
     data[120] ^= 1
@@ -68,7 +66,7 @@ def test_a_file_that_was_found_sound_is_not_decoded_again_unless_a_byte_changes(
 @pytest.mark.parametrize("content", [b"", b"{", b"PAR1 and no more"])
 def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
     path, _ = saved(store, CELL, OTHER)
-    store.finished([CELL])
+    store.finished()
     notes_on(store).write_bytes(content)
     path.write_bytes(path.read_bytes()[:-1])
     check_set_aside(Store.open(store.folder), path)
@@ -76,7 +74,7 @@ def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
 
 def test_a_flipped_bit_in_the_list_of_checked_files_never_changes_a_number(store):
     saved(store, CELL)
-    columns, about = store.columns(CELL.digest(), last=True)
+    columns, record = store.columns(CELL.digest(), last=True)
     store.remember()
     path = notes_on(store)
     data = path.read_bytes()
@@ -85,7 +83,7 @@ def test_a_flipped_bit_in_the_list_of_checked_files_never_changes_a_number(store
         flipped[place] ^= 1
         path.write_bytes(flipped)
         now, same = Store.open(store.folder).columns(CELL.digest(), last=True)
-        assert same == about
+        assert same == record
         assert {name: values.tolist() for name, values in now.items()} == {
             name: values.tolist() for name, values in columns.items()
         }
@@ -107,16 +105,16 @@ def test_the_list_of_another_version_is_not_used(store, monkeypatch):
 @pytest.mark.parametrize("last", [True, False])
 def test_what_was_checked_before_is_as_what_is_decoded_now(store, last):
     saved(store, CELL)
-    before, about = store.columns(CELL.digest(), last=last)
+    before, record = store.columns(CELL.digest(), last=last)
     notes_on(store).unlink(missing_ok=True)
     after, same = Store.open(store.folder).columns(CELL.digest(), last=last)
-    assert same == about
+    assert same == record
     assert {name: values.tolist() for name, values in before.items()} == {
         name: values.tolist() for name, values in after.items()
     }
     table = store.load(CELL.digest())
     rounds = [CELL.rounds] if last else before["round"].tolist()
-    for name in about["metrics"]:
+    for name in record.metrics:
         columns = (table.column(column).to_pylist() for column in ("seed", "round", name))
         stored = {(seed, at): value for seed, at, value in zip(*columns, strict=True)}
         assert before[name].tolist() == [[stored[seed, at] for seed in CELL.seeds] for at in rounds]
@@ -134,7 +132,7 @@ def test_truncated_files_are_set_aside(store):
         check_set_aside(store, path)
         shutil.rmtree(store.folder / "set-aside")
     path.write_bytes(whole)
-    assert store.finished([CELL]) == {CELL.digest()}
+    assert store.finished() == {CELL.digest(), OTHER.digest()}
 
 
 def test_flipped_bytes_never_change_what_is_read(store):
@@ -153,7 +151,7 @@ def test_flipped_bytes_never_change_what_is_read(store):
             noticed += 1
         else:  # in a place that carries nothing of ours
             assert same.equals(table)
-            assert store.metadata(CELL.digest())["description"] == description
+            assert store.record(CELL.digest()).description == description
     assert noticed > 100
 
 
@@ -164,17 +162,19 @@ def test_a_flipped_number_is_set_aside(store):
     values[7] = np.nextafter(values[7], np.inf)
     index = table.column_names.index("regret")
     parquet.write_table(table.set_column(index, "regret", pyarrow.array(values)), path)
-    assert store.metadata(CELL.digest())["description"] == CELL.description()  # the end of the file is sound
+    assert store.record(CELL.digest()).description == CELL.description()  # the end of the file is sound
     check_set_aside(store, path)
 
 
-@pytest.mark.parametrize("column", ["seed", "round", "game", "horizon"])
+@pytest.mark.parametrize("column", ["seed", "round", "game", "players", "rounds"])
 def test_every_column_is_checked(store, column):
     (path,) = saved(store)
     table = parquet.read_table(path)
     index = table.column_names.index(column)
     if column == "game":
         changed = pyarrow.array(["diagonal"] * table.num_rows).dictionary_encode()
+    elif column == "players":
+        changed = pyarrow.array([["ucb", "uniform"]] * table.num_rows)
     else:
         changed = pyarrow.array(table.column(column).to_numpy() + 1)
     parquet.write_table(table.set_column(index, column, changed), path)
@@ -221,7 +221,7 @@ def test_foreign_files_are_set_aside(store, kind, tmp_path, monkeypatch):
 def test_a_folder_named_like_a_cell_is_set_aside(store):
     saved(store, OTHER)
     (store.path(CELL.digest()) / "inside").mkdir(parents=True)
-    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert store.finished() == {OTHER.digest()}
     assert (store.folder / "set-aside" / f"{CELL.digest()}.parquet" / "inside").is_dir()
 
 
@@ -236,17 +236,17 @@ def test_names_that_are_taken_get_a_suffix(store):
     assert (aside / f"{CELL.digest()}.parquet").read_text() == "first"
 
 
-@pytest.mark.parametrize("number", [0, FORMAT - 1, FORMAT + 1, 10**30])
+@pytest.mark.parametrize("number", [0, EARLIER - 1, FORMAT + 1, 10**30])
 def test_another_format_is_refused_and_stays(store, number):
     (path,) = saved(store)
 
     def change(about):
-        about["format"] = about["description"]["format"] = number
+        about["format"] = about["description"]["rules"] = number
         about["versions"]["coebl"] = "9.8.7"
 
     rewrite(path, change)
     before = path.read_bytes()
-    for read in (lambda: store.finished([CELL]), lambda: store.load(CELL.digest())):
+    for read in (lambda: store.finished(), lambda: store.load(CELL.digest())):
         with pytest.raises(StoreError) as caught:
             read()
         assert not isinstance(caught.value, UnsoundError)
@@ -267,8 +267,8 @@ def _about(**changes):
     return lambda about: about.update(changes)
 
 
-def _things(**learner):
-    return _about(things={"learners": {"exp3": learner}, "metrics": {}})
+def _learner(**info):
+    return _about(learners={"exp3": info})
 
 
 HOSTILE = {
@@ -278,10 +278,12 @@ HOSTILE = {
     "deep": lambda about: b"[" * 200_000,
     "long number": lambda about: b'{"format": ' + b"9" * 100_000 + b"}",
     "huge": lambda about: b'"' + b"x" * 5_000_000 + b'"',
-    "huge value": _about(labels="x" * 5_000_000),
+    "huge value": _about(game="x" * 5_000_000),
     "format text": _about(format="1"),
     "format true": _about(format=True),
-    "one format flipped": _about(format=7),
+    "the format flipped": _about(format=7),
+    "the earlier format": _about(format=EARLIER),
+    "an unknown key": _about(labels={}),
     "no checksum": lambda about: about.pop("checksum") and None,
     "checksum number": _about(checksum=3),
     "rows text": _about(rows="many"),
@@ -290,31 +292,37 @@ HOSTILE = {
     "metrics number": _about(metrics=4),
     "metrics of numbers": _about(metrics=[1]),
     "metrics other": _about(metrics=["kl"]),
-    "labels list": _about(labels=["a"]),
-    "labels of lists": _about(labels={key: [] for key in ("game", "row", "column", "noise")}),
+    "players text": _about(players="exp3"),
+    "players of lists": _about(players=[[], []]),
+    "one player": _about(players=["exp3"]),
+    "game list": _about(game=["a"]),
+    "noise null": _about(noise=None),
     "seconds text": _about(seconds={"a": "b"}),
     "description list": _about(description=[]),
     "seeds text": _description(seeds="012"),
     "seeds empty": _description(seeds=[]),
     "rounds null": _description(rounds=None),
-    "other row": _description(row="ucb"),
-    "lone surrogate": _description(row="\ud800"),
+    "other players": _description(players=["ucb", "uniform"]),
+    "lone surrogate": _description(players=["\ud800", "uniform"]),
     "versions number": _about(versions=3),
     "versions of numbers": _about(versions={"coebl": 1}),
     "infinite seconds": _about(seconds={"row": float("inf")}),
     "seconds beyond floats": _about(seconds={"row": 10**400}),
-    "things null inside": _about(things={"learners": None, "metrics": {}}),
-    "things list": _about(things=[]),
-    "things half": _about(things={"learners": {}}),
-    "things of lists": _about(things={"learners": {"exp3": []}, "metrics": {}}),
-    "things without a title": _about(things={"learners": {"exp3": {"colour": 1, "kind": "bandit"}}, "metrics": {}}),
-    "things of a strange kind": _things(title="x", colour=None, kind=["bandit"]),
-    "things of an unknown kind": _things(title="x", colour=None, kind="wizard"),
-    "things with a huge colour": _things(title="x", colour=10**400, kind="bandit"),
-    "things with a true colour": _things(title="x", colour=True, kind="bandit"),
-    "things with a number as title": _things(title=1, colour=None, kind="bandit"),
-    "things with a metric's text": _about(things={"learners": {}, "metrics": {"regret": "lower"}}),
-    "other labels": _about(labels={"game": "matching-pennies", "row": "ucb", "column": "uniform", "noise": "none"}),
+    "learners null": _about(learners=None),
+    "learners list": _about(learners=[]),
+    "learners of lists": _about(learners={"exp3": []}),
+    "a learner without a title": _learner(colour=1, kind="bandit"),
+    "a learner of a strange kind": _learner(title="x", colour=None, kind=["bandit"]),
+    "a learner of an unknown kind": _learner(title="x", colour=None, kind="wizard"),
+    "a learner with a huge colour": _learner(title="x", colour=10**400, kind="bandit"),
+    "a learner with a true colour": _learner(title="x", colour=True, kind="bandit"),
+    "a learner with a number as title": _learner(title=1, colour=None, kind="bandit"),
+    "a metric's text": _about(metric_info={"regret": "lower"}),
+    "a payoff range of text": _about(payoff_range=["0", "1"]),
+    "a payoff range upside down": _about(payoff_range=[1.0, 0.0]),
+    "an infinite payoff range": _about(payoff_range=[0.0, float("inf")]),
+    "another learner": _about(players=["ucb", "uniform"]),
+    "another noise": _about(noise=3),
 }
 
 # Descriptions that a file may have under the name that they ask for.
@@ -328,8 +336,8 @@ CRAFTED = {
     "other seeds": {"seeds": [0, 1, 3]},
     "fewer seeds": {"seeds": [0, 1]},
     "another horizon": {"rounds": 21},
-    "another row": {"row": "ucb"},
-    "another class of a file": {"row": "mine.py:Other"},
+    "another row": {"players": ["ucb", "uniform"]},
+    "another class of a file": {"players": ["mine.py:Other", "uniform"]},
 }
 
 
@@ -337,12 +345,12 @@ CRAFTED = {
 def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
     path, _ = saved(store, CELL, OTHER)
     rewrite(path, _description(**CRAFTED[kind]))
-    crafted = store.path(digest_of({**CELL.description(), **CRAFTED[kind]}))
+    crafted = store.path(CELL.description().model_copy(update=CRAFTED[kind]).digest())
     path.rename(crafted)
     with pytest.raises(UnsoundError) as caught:
         store.load(crafted.stem)
     assert crafted.name in one_line(caught.value)
-    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert store.finished() == {OTHER.digest()}
     assert not crafted.exists()
 
 
@@ -350,7 +358,7 @@ def test_a_pipe_among_the_files_does_not_hang(store):
     saved(store, OTHER)
     for name in (f"cells/{CELL.digest()}.parquet", "runs.jsonl", "failed/x.json"):
         os.mkfifo(store.folder / name)
-    assert store.finished([CELL, OTHER]) == {OTHER.digest()}
+    assert store.finished() == {OTHER.digest()}
     assert "not a file" in store.notes[0]
     store.log.add(1, 1.0)
     assert store.log.runs() == []
@@ -368,8 +376,8 @@ def test_damaged_lines_on_runs_are_left_out(store, line):
 
 
 def test_a_result_of_another_match_is_refused(store):
-    with pytest.raises(InputError, match="its row is 'exp3' instead of 'ucb'"):
-        store.save(dataclasses.replace(CELL, row="ucb"), ran(CELL))
+    with pytest.raises(InputError, match="its players are 'exp3 v uniform' instead of 'ucb v uniform'"):
+        store.save(dataclasses.replace(CELL, players=("ucb", "uniform")), ran(CELL))
 
 
 def test_only_partial_files_of_the_store_are_removed(store):
@@ -382,7 +390,7 @@ def test_only_partial_files_of_the_store_are_removed(store):
     for path in (*theirs, *ours):
         path.write_text("x")
         os.utime(path, (1e9, 1e9))
-    store.finished([])
+    store.finished()
     assert [path.exists() for path in (*theirs, *ours)] == [True, True, False, False]
 
 
@@ -391,14 +399,14 @@ def test_hostile_metadata_is_one_line(store, kind):
     path, _ = saved(store, CELL, OTHER)
     rewrite(path, HOSTILE[kind])
     with pytest.raises(UnsoundError) as caught:
-        store.metadata(CELL.digest())
+        store.record(CELL.digest())
     assert path.name in one_line(caught.value)
     check_set_aside(store, path)
 
 
 def test_metadata_above_the_limit_is_not_parsed(store, monkeypatch):
     (path,) = saved(store)
-    monkeypatch.setattr(about_module, "_MOST_BYTES", 100)
+    monkeypatch.setattr(record_module, "_MOST_BYTES", 100)
     with pytest.raises(UnsoundError, match="bytes"):
-        store.metadata(CELL.digest())
+        store.record(CELL.digest())
     assert path.exists()

@@ -9,7 +9,7 @@ from coebl.core.errors import InputError
 from coebl.evidence.ranking import rank
 from coebl.report.page import write_page
 from coebl.study import Results, StudyError, parse_study, run
-from coebl.study.cell import Cell, device_of
+from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
 from coebl.study.store import Store
@@ -27,10 +27,9 @@ self-play = true
 
 
 def test_a_cell_on_another_device_is_another_cell():
-    here = Cell("rps", "uniform", "exp3", 5, (0, 1))
+    here = Cell("rps", ("uniform", "exp3"), 5, (0, 1))
     there = replace(here, device="cuda")
-    assert "device" not in here.description()
-    assert device_of(there.description()) == "cuda"
+    assert (here.description().device, there.description().device) == ("cpu", "cuda")
     assert here.digest() != there.digest()
     assert str(there).endswith(", on cuda")
 
@@ -96,7 +95,9 @@ def test_the_text_that_is_kept_says_where_it_was_run(text, device):
 
 READERS = {
     "summary": lambda results: results.summary(),
-    "table": lambda results: results.table(),
+    "last": lambda results: results.last(),
+    "curves": lambda results: results.curves(),
+    "records": lambda results: results.records(),
     "lazy": lambda results: results.lazy(),
     "runs": lambda results: results.runs("rps", "uniform", "uniform", "regret"),
     "plot": lambda results: results.plot(),

@@ -71,11 +71,11 @@ def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_
 
 
 def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_so(tmp_path):
-    long = Cell("rps", "exp3", "uniform", 10**7, (1,), metrics=("regret",))
+    long = Cell("rps", ("exp3", "uniform"), 10**7, (1,), metrics=("regret",))
     assert play(long, 0.2).cause.startswith("exp3 v uniform: it took longer than 0.2 s;")
     assert "LateError" in play(long, 0.2).traceback
     (tmp_path / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', "__import__('os')._exit(3)"))
-    assert play(replace(long, row=f"{tmp_path}/moody.py:Moody", rounds=40), 60.0).cause == CRASHED
+    assert play(replace(long, players=(f"{tmp_path}/moody.py:Moody", "uniform"), rounds=40), 60.0).cause == CRASHED
     short = replace(long, rounds=40)
     assert play(short, 60.0).digest == play(short).digest == short.digest()
 

@@ -20,7 +20,7 @@ def test_create_continues_the_same_study(store):
     remarked = '# a remark\nname    = "demo"\n\nseeds = 3 # three\n'
     again = Store.create(store.folder, "demo", remarked)
     again.keep_text(remarked)
-    assert again.finished([CELL]) == {CELL.digest()}
+    assert again.finished() == {CELL.digest()}
     assert again.text() == TEXT
     assert Store.open(store.folder).name == "demo"
 
@@ -79,7 +79,7 @@ import os, sys, tempfile
 from coebl.study.cell import Cell
 from coebl.core.errors import CoeblError
 from coebl.study.store import Store
-cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 result = cell.run()
 with tempfile.TemporaryDirectory() as other:  # imports all that is needed, while it can be read
     Store.create(other + "/study", "demo", "").save(cell, result)
@@ -96,7 +96,7 @@ for attempt in (
         attempt()
     except CoeblError as error:
         print(error)
-print(Store.open(folder + "/study").finished([cell]) == {cell.digest()})
+print(Store.open(folder + "/study").finished() == {cell.digest()})
 """
 
 
@@ -132,9 +132,9 @@ def test_removed_cells_are_made_anew(store):
     shutil.rmtree(store.folder / "cells")
     assert Store.open(store.folder).digests() == []
     again = Store.create(store.folder, "demo", TEXT)
-    assert again.finished([CELL]) == set()
+    assert again.finished() == set()
     saved(again)
-    assert again.finished([CELL]) == {CELL.digest()}
+    assert again.finished() == {CELL.digest()}
 
 
 def test_a_title_may_be_changed(store):

@@ -14,8 +14,8 @@ from coebl.study.errors import StoreError
 from coebl.study.results import Results
 from coebl.study.store import Store
 
-BASE = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
-DIAGONAL = Cell("diagonal:4", "coebl:3", "uniform", 20, (0, 1, 2), metrics=("regret", "pseudo_regret"))
+BASE = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
+DIAGONAL = Cell("diagonal:4", ("coebl:3", "uniform"), 20, (0, 1, 2), metrics=("regret", "pseudo_regret"))
 CELLS = (BASE, dataclasses.replace(BASE, seeds=(3, 4)), DIAGONAL, dataclasses.replace(BASE, noise="bernoulli"))
 LABELS = ["game", "players", "noise", "rounds", "seed"]
 

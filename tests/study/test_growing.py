@@ -41,10 +41,10 @@ def go(text, folder):
 def measured(folder):
     """How often each metric of each run is stored."""
     return Counter(
-        (one["game"], one["row"], seed, metric)
-        for one in Results(folder).cells()
-        for seed in one["seeds"]
-        for metric in one["metrics"]
+        (record.game, record.players[0], seed, metric)
+        for record in Results(folder).records()
+        for seed in record.seeds
+        for metric in record.metrics
     )
 
 
@@ -58,7 +58,7 @@ def said_and_done(text, folder):
     assert set(Store.open(folder).digests()) - before == {cell.digest() for cell in plan.todo}
     assert go(text, folder).finished == 0
     assert max(measured(folder).values()) == 1  # nothing twice
-    return [(cell.row, cell.seeds[0], cell.seeds[-1], cell.metrics) for cell in plan.todo]
+    return [(cell.players[0], cell.seeds[0], cell.seeds[-1], cell.metrics) for cell in plan.todo]
 
 
 BOTH = ("regret", "pseudo_regret")
@@ -222,7 +222,7 @@ def test_how_many_cells_there_are_stays_right(tmp_path, coebl):
     text = grown(learners='["exp3"]', seeds="12")
     go(text, tmp_path)
     assert coebl("results", ".")[0][-1] == "from 6 of 6 cells"
-    (added,) = (path for path in Store.open(tmp_path).paths() if path_seeds(path) == [10, 11])
+    (added,) = (path for path in Store.open(tmp_path).paths() if path_seeds(path) == (10, 11))
     added.unlink()
     assert coebl("results", ".")[0][-1] == "from 5 of 6 cells"
     go(TEXT, tmp_path)  # asks for less, and nothing is missing
@@ -230,7 +230,7 @@ def test_how_many_cells_there_are_stays_right(tmp_path, coebl):
 
 
 def path_seeds(path):
-    return Store.open(path.parent.parent).metadata(path.stem)["description"]["seeds"]
+    return Store.open(path.parent.parent).record(path.stem).seeds
 
 
 @pytest.mark.parametrize("first", ['noise = "gaussian:sigma=1.0"', ""])
@@ -246,8 +246,8 @@ def test_a_noise_that_is_the_games_own_is_the_same_match_whether_it_is_named_or_
     again = run(study(second, 5), tmp_path / "out", workers=1, quiet=True)
     assert (again.finished, again.left_alone) == (2, 0)
     results = Results(tmp_path / "out")
-    assert sorted(seed for cell in results.cells() for seed in cell["seeds"]) == sorted(2 * [0, 1, 2, 3, 4])
+    assert sorted(seed for record in results.records() for seed in record.seeds) == sorted(2 * [0, 1, 2, 3, 4])
     ranked = Asked.by(study(first, 5))
-    assert all(ranked.all_of(cell) for cell in results.cells())
+    assert all(ranked.all_of(record.description) for record in results.records())
     other = run(study('noise = "none"', 3), tmp_path / "out", workers=1, quiet=True)
     assert (other.finished, other.left_alone) == (2, 4)

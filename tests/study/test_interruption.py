@@ -17,7 +17,7 @@ import os, signal, sys
 from coebl.study.cell import Cell
 from coebl.study.store import Store
 store = Store.open(sys.argv[1])
-cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 result = cell.run()
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
 store.save(cell, result)
@@ -28,11 +28,11 @@ def test_killed_before_the_rename_leaves_no_cell(store):
     assert run_python(KILLED_IN_THE_MIDDLE, store.folder).returncode == -9
     (left,) = partials(store)
     assert store.paths() == []
-    assert store.finished([CELL]) == set()
+    assert store.finished() == set()
     assert store.notes == []
     assert left.exists()  # it might be another process's, still at work
     os.utime(left, (1e9, 1e9))
-    store.finished([CELL])
+    store.finished()
     assert not left.exists()
 
 
@@ -43,7 +43,7 @@ import numpy
 from coebl.study.cell import Cell
 from coebl.study.store import Store
 store, kills = Store.open(sys.argv[1]), int(sys.argv[2])
-cell = Cell("matching-pennies", "exp3", "uniform", 3000, tuple(range(20)), record="all", metrics=("regret",))
+cell = Cell("matching-pennies", ("exp3", "uniform"), 3000, tuple(range(20)), record="all", metrics=("regret",))
 result = cell.run()
 store.save(cell, result)  # the first is slow: it imports
 sync, os.fsync = os.fsync, lambda descriptor: (time.sleep(0.005), sync(descriptor))  # a third of the kills hit here
@@ -77,7 +77,7 @@ def test_killed_at_any_time_only_whole_files_remain(store):
     assert int(done.stdout) >= 1
     assert partials(store)
     assert all(path.name.endswith((".parquet", ".partial")) for path in (store.folder / "cells").iterdir())
-    store.finished([])
+    store.finished()
     assert store.notes == []
 
 
@@ -86,13 +86,13 @@ import sys
 from coebl.study.cell import Cell
 from coebl.study.store import Store
 store = Store.create(sys.argv[1], "demo", sys.argv[2])
-cells = [Cell("matching-pennies", "exp3", "uniform", 20, (seed,), metrics=("regret",)) for seed in range(8)]
+cells = [Cell("matching-pennies", ("exp3", "uniform"), 20, (seed,), metrics=("regret",)) for seed in range(8)]
 results = [cell.run() for cell in cells]
 for _ in range(6):
     for cell, result in zip(cells, results):
         store.save(cell, result)
         store.load(cell.digest())
-    assert len(store.finished(cells)) == 8 and not store.notes, store.notes
+    assert len(store.finished()) == 8 and not store.notes, store.notes
 """
 
 
@@ -105,7 +105,7 @@ def test_two_processes_do_no_harm(tmp_path):
         assert rival.returncode == 0, errors
     store = Store.open(folder)
     cells = [dataclasses.replace(CELL, seeds=(seed,)) for seed in range(8)]
-    assert store.finished(cells) == {cell.digest() for cell in cells}
+    assert store.finished() == {cell.digest() for cell in cells}
     assert store.notes == partials(store) == []
     for cell in cells:
         assert (
@@ -120,7 +120,7 @@ import pyarrow.parquet
 from coebl.core.errors import InputError
 from coebl.study.store import Store
 store = Store.open(sys.argv[1])
-cell = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 result = cell.run()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))

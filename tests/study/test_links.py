@@ -93,9 +93,10 @@ def test_reading_in_python_writes_nothing_either(folder):
     before = contents(folder)
     results = Results(folder)
     results.summary()
-    results.table()
+    results.last()
+    results.curves()
     results.plot()
-    Store.open(folder).finished([], dry=True)
+    Store.open(folder).finished(dry=True)
     assert contents(folder) == before
 
 
@@ -149,7 +150,7 @@ def test_a_store_moves_and_deletes_nothing_behind_a_link(folder, data):
         link(folder / name, data)
     before = contents(data)
     for change in (
-        lambda: store.finished([]),
+        lambda: store.finished(),
         lambda: store.set_aside(store.path("measured")),
         lambda: store.save(CELL, ran(CELL)),
         lambda: store.record_failure(CELL, "", ""),
@@ -169,10 +170,10 @@ def test_files_in_the_place_of_links_among_cells_and_failures(tmp_path, thesis):
     store.path(OTHER.digest()).symlink_to(thesis)
     (store.folder / "failed" / f"{CELL.digest()}.json").symlink_to(thesis)
     store.record_failure(CELL, "no luck")
-    assert store.finished([CELL, OTHER]) == set()
+    assert store.finished() == set()
     assert (store.folder / "set-aside" / store.path(OTHER.digest()).name).is_symlink()  # moved itself
     saved(store, CELL, OTHER)
-    assert store.finished([CELL, OTHER]) == {CELL.digest(), OTHER.digest()}
+    assert store.finished() == {CELL.digest(), OTHER.digest()}
     assert thesis.read_text() == "years of work\n"
     assert not missing.exists()
 

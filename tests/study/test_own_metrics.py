@@ -28,7 +28,7 @@ def test_a_metric_next_to_the_study_is_a_column_of_its_results(tmp_path):
     assert run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True).finished == 1
     results = Results(tmp_path / "out")
     assert results.metrics == ["regret", "half", "surprise"]
-    table = results.to_pandas()
+    table = results.curves().to_pandas()
     assert (table["surprise"] > 0).all()  # with Gaussian noise
     np.testing.assert_array_equal(table["half"] * 2, table["surprise"])
     assert [row["metric"] for row in results.summary()] == ["regret", "half", "surprise"]

@@ -72,6 +72,6 @@ def test_one_that_registers_itself_goes_by_its_file_so_that_workers_find_it(tmp_
     assert noise.endswith("wobble.py:Wobble:width=3")
     outcome = run(read_study(path), tmp_path / "out", workers=2, quiet=True)
     assert (outcome.finished, outcome.causes) == (1, {})
-    assert Results(tmp_path / "out").metadata()[0]["labels"]["noise"] == "wobble.py:Wobble:width=3"
+    assert Results(tmp_path / "out").records()[0].noise == "wobble.py:Wobble:width=3"
     changed = run(read_study(written(tmp_path / "a", code=code + "\n")), tmp_path / "out", workers=1, quiet=True)
     assert (changed.finished, changed.causes) == (1, {})

@@ -1,6 +1,5 @@
 """Users' files that specs inside specs name: found next to the study, part of the identity of its cells."""
 
-import json
 import os
 from concurrent.futures import ProcessPoolExecutor
 
@@ -8,7 +7,7 @@ import pytest
 
 from cells import rewrite
 from coebl.study import Results, Store, read_study, run
-from coebl.study.cell import Cell, digest_of
+from coebl.study.cell import Cell
 from sources import OPERATOR
 from study_texts import exp3_study
 
@@ -35,8 +34,8 @@ def test_the_digest_depends_on_the_content_of_the_file_and_not_on_its_place(tmp_
         read_study(written(tmp_path / folder, spec, code)).cells[0]
         for folder, code in (("a", OPERATOR), ("b", OPERATOR), ("c", OPERATOR.replace("0.1", "0.3")))
     )
-    assert list(first.description()["files"]) == ["own.py"]
-    assert str(tmp_path) not in json.dumps(first.description())
+    assert list(first.description().files) == ["own.py"]
+    assert str(tmp_path) not in first.description().model_dump_json()
     assert first.digest() == elsewhere.digest() != changed.digest()
 
 
@@ -50,7 +49,7 @@ def test_cells_of_a_file_that_has_changed_are_run_again(tmp_path, spec):
     assert outcome.finished == 2
     assert "made from own.py, which has changed since" in outcome.notes[0]
     [match] = Results(out).matches()
-    assert len(Results(out).metadata()) == 2
+    assert len(Results(out).records()) == 2
     assert len(set(Results(out).runs(*match, "regret").seeds)) == 6
 
 
@@ -64,10 +63,10 @@ def test_a_cell_of_an_earlier_version_that_does_not_know_the_file_is_run_again(t
         about["description"]["files"] = {}
 
     rewrite(store.path(digest), forget)
-    description = read_study(path).cells[0].description() | {"files": {}}
-    store.path(digest).rename(store.path(digest_of(description)))
+    description = read_study(path).cells[0].description().model_copy(update={"files": {}})
+    store.path(digest).rename(store.path(description.digest()))
     outcome = run(read_study(path), tmp_path / "out", workers=1, quiet=True)
-    assert (outcome.finished, len(Results(tmp_path / "out").metadata())) == (1, 1)
+    assert (outcome.finished, len(Results(tmp_path / "out").records())) == (1, 1)
     assert "made from own.py, which has changed since" in outcome.notes[0]
 
 
@@ -88,12 +87,12 @@ def test_digests_of_cells_without_such_files_are_what_they_were(tmp_path, monkey
     (tmp_path / "sub" / "game.csv").write_text("1,2\n3,4\n")
     inner = "coebl:c=2,mutation=sparse:of=student:freedom=4++x=1+probability=0.5"
     noise, metrics = "sub/noise.py:Silent:width=2", ("regret", "sub/metric.py:M")
-    own = Cell("sub/game.csv", "sub/mine.py:Mine:rate=2", "sub/mine.py:Mine", 100, (0, 1, 2), noise, metrics=metrics)
+    own = Cell("sub/game.csv", ("sub/mine.py:Mine:rate=2", "sub/mine.py:Mine"), 100, (0, 1, 2), noise, metrics=metrics)
     cells = [
-        Cell("rps", "ucb", "exp3", 100, (0, 1, 2)),
-        Cell("permuted:game=rps,seed=2", inner, "exp3", 100, (0,), "laplace"),
+        Cell("rps", ("ucb", "exp3"), 100, (0, 1, 2)),
+        Cell("permuted:game=rps,seed=2", (inner, "exp3"), 100, (0,), "laplace"),
         own,
-        Cell("sub/game.py:f:n=3", "exp3", "sub/mine.py:Mine:a=b+c,d=1/2", 100, (5,), record=7, device="cuda"),
+        Cell("sub/game.py:f:n=3", ("exp3", "sub/mine.py:Mine:a=b+c,d=1/2"), 100, (5,), record=7, device="cuda"),
     ]
     assert [cell.digest() for cell in cells] == [
         "cdd573e536c4ccc0f9ef29da51fdde6a",

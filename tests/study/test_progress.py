@@ -21,7 +21,7 @@ pairs = [["coebl", "coebl"], ["ucb", "ucb"], ["uniform", "uniform"]]
 
 
 def test_large_games_and_cold_solves_weigh_more():
-    weights = {(cell.game, cell.row): weight for cell, weight in work_of(parse_study(STUDY).cells).items()}
+    weights = {(cell.game, cell.players[0]): weight for cell, weight in work_of(parse_study(STUDY).cells).items()}
     large = [weights["diagonal:n=7", learner] for learner in ("coebl", "ucb", "uniform")]
     assert large == sorted(large, reverse=True)
     assert large[0] > 20 * weights["rps", "coebl"]
@@ -80,7 +80,7 @@ def test_the_time_left_is_told_when_it_can_be_right(now, seconds, share, said):
 
 
 def test_a_worker_adds_up_what_it_has_done():
-    cell = Cell("rps", "exp3", "exp3", rounds=600, seeds=(0, 1), metrics=("regret",))
+    cell = Cell("rps", ("exp3", "exp3"), rounds=600, seeds=(0, 1), metrics=("regret",))
     counter = multiprocessing.Value("d", 0.0)
     work.count_into(counter)
     try:
@@ -129,4 +129,4 @@ def test_in_a_log_there_is_a_line_though_no_cell_ends(now, capsys):
     assert capsys.readouterr().err == "0 of 1 cells\n"
     now[0] = 62.0
     progress.log(30.0)
-    assert capsys.readouterr().err == "0 of 1 cells, about 60 s left\n"
+    assert capsys.readouterr().err == "0 of 1 cells, about 1 min left\n"

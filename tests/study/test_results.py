@@ -9,27 +9,26 @@ from functools import cache
 import duckdb
 import numpy as np
 import polars
-import pyarrow
 import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.evidence.statistics import mean_interval
-from coebl.study import about
+from coebl.study import record as record_module
 from coebl.study import results as results_module
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.results import Results
 from coebl.study.store import Store
 
-BASE = Cell("matching-pennies", "exp3", "uniform", 20, (0, 1, 2), metrics=("regret",))
+BASE = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 CELLS = (
     BASE,
     dataclasses.replace(BASE, seeds=(3, 4)),
-    dataclasses.replace(BASE, game="diagonal:4", row="coebl:3.0", metrics=("pseudo_regret", "regret")),
+    dataclasses.replace(BASE, game="diagonal:4", players=("coebl:3.0", "uniform"), metrics=("pseudo_regret", "regret")),
     dataclasses.replace(BASE, noise="bernoulli"),
 )
-COLUMNS = ["game", "row", "column", "noise", "horizon", "seed", "round"]
+COLUMNS = ["game", "players", "noise", "rounds", "seed", "round"]
 
 
 @cache
@@ -49,131 +48,41 @@ def results(tmp_path):
     return study(tmp_path / "study", *CELLS)
 
 
-def test_cells_are_the_descriptions(results):
-    key = str
-    assert sorted(results.cells(), key=key) == sorted((cell.description() for cell in CELLS), key=key)
-
-
-def test_the_whole_table(results):
-    table = results.table()
-    assert table.column_names[:7] == COLUMNS
-    assert set(table.column_names[7:]) == {"regret", "pseudo_regret"}
-    assert table.num_rows == 20 * (3 + 2 + 3 + 3)
-    rows = {
-        (row["game"], row["noise"], row["seed"], row["round"]): (row["regret"], row["pseudo_regret"])
-        for row in table.to_pylist()
-    }
-    assert len(rows) == table.num_rows
-    for cell in CELLS:
-        result = ran(cell)
-        game = {"diagonal:4": "diagonal:n=4"}.get(cell.game, cell.game)
-        for run, seed in enumerate(cell.seeds):
-            for at, number in enumerate(result.rounds.tolist()):
-                regret, pseudo = rows[game, str(result.match.game.noise), seed, number]
-                assert regret == result.metrics["regret"][at, run]
-                if "pseudo_regret" in cell.metrics:
-                    assert pseudo == result.metrics["pseudo_regret"][at, run]
-                else:
-                    assert pseudo is None  # a null, not NaN
-
-
-@pytest.mark.parametrize("spec", ["diagonal:4", "diagonal:n=4", ["diagonal:n=4"]])
-def test_games_are_compared_by_meaning(results, spec):
-    table = results.table(game=spec)
-    assert table.num_rows == 60
-    assert table.column("game").unique().to_pylist() == ["diagonal:n=4"]
-
-
-@pytest.mark.parametrize("spec", ["coebl:c=3", "coebl:3", "coebl:c=3.0", " coebl:3"])
-def test_learners_are_compared_by_meaning(results, spec):
-    assert results.table(row=spec).column("row").unique().to_pylist() == ["coebl:c=3"]
-
-
-def test_filters_combine(results):
-    assert results.table(game="matching-pennies").num_rows == 160
-    assert results.table(game="matching-pennies", noise="gaussian:1").num_rows == 100
-    assert results.table(game="matching-pennies", row="coebl:3").num_rows == 0
-    assert results.table(row=["exp3", "coebl:3"]).num_rows == 220
-    assert results.table(game="matching-pennies", noise="bernoulli", rounds=20).column("seed").to_pylist() == [0, 1, 2]
-
-
-def test_the_column_seat_is_not_the_row_seat(tmp_path):
-    swapped = dataclasses.replace(BASE, row="uniform", column="exp3")
-    results = study(tmp_path / "study", BASE, swapped)
-    (rows,) = {tuple(row.items()) for row in results.table(column="exp3").select(["row", "column"]).to_pylist()}
-    assert dict(rows) == {"row": "uniform", "column": "exp3"}
-
-
-@pytest.mark.parametrize(
-    ("filters", "hint"),
-    [
-        ({"game": "matching-penny"}, "'matching-pennies'"),
-        ({"game": "diagonal:n=5"}, "'diagonal:n=4'"),
-        ({"row": "coebl:c=2"}, "'coebl:c=3'"),
-        ({"row": "exp"}, "'exp3'"),
-        ({"column": "exp3"}, "uniform"),
-        ({"noise": "bernouli"}, "'bernoulli'"),
-        ({"metrics": ["regrets"]}, "'regret'"),
-        ({"metrics": "regret"}, "['regret']"),
-        ({"rounds": [3, 25]}, "nearest is 20"),
-        ({"rounds": [1, 0]}, "counted from 1"),
-        ({"row": ["exp3", "ucbb"]}, "'ucbb'"),
-    ],
-)
-def test_unknown_filters_name_the_nearest(results, filters, hint):
-    with pytest.raises(InputError) as caught:
-        results.table(**filters)
-    assert hint in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_records_are_of_the_cells(results):
+    records = results.records()
+    assert {record.digest for record in records} == {cell.digest() for cell in CELLS}
+    assert {record.description.digest() for record in records} == {cell.digest() for cell in CELLS}
+    assert [(record.game, record.noise, record.seeds) for record in records] == [
+        ("diagonal:n=4", "gaussian", (0, 1, 2)),
+        ("matching-pennies", "bernoulli", (0, 1, 2)),
+        ("matching-pennies", "gaussian", (0, 1, 2)),
+        ("matching-pennies", "gaussian", (3, 4)),
+    ]
 
 
 def test_a_filter_does_not_run_a_file(results, tmp_path):
     path = tmp_path / "learner.py"
     path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     with pytest.raises(InputError, match="no finished cell"):
-        results.table(row=f"{path}:Mine")
+        results.last(players=(f"{path}:Mine", None))
     assert not (tmp_path / "ran").exists()
 
 
-def test_metrics_and_rounds_are_chosen(results):
-    table = results.table(metrics=["pseudo_regret"])
-    assert table.column_names == [*COLUMNS, "pseudo_regret"]
-    assert table.num_rows == 60  # of the one cell that has it
-    assert table.column("pseudo_regret").null_count == 0
-    table = results.table(metrics=["pseudo_regret", "regret"], rounds=(5, 20))
-    assert table.column_names == [*COLUMNS, "pseudo_regret", "regret"]
-    assert set(table.column("round").to_pylist()) == {5, 20}
-
-
-def test_frames_hold_the_table(results):
-    table = results.table()
-    frame = results.to_polars()
-    assert isinstance(frame, polars.DataFrame)
-    assert frame.columns == table.column_names
-    assert frame["pseudo_regret"].null_count() == 160
-    assert frame["regret"].to_numpy().tobytes() == table.column("regret").to_numpy().tobytes()
-    data = results.to_pandas(game="diagonal:4", metrics=["regret"])
-    assert len(data) == 60
-    assert data["regret"].to_numpy().tobytes() == results.table(game="diagonal:4").column("regret").to_numpy().tobytes()
-
-
 @pytest.mark.parametrize("name", ["study", "results[1] *"])
-def test_lazy_equals_the_table(tmp_path, name):
+def test_lazy_equals_the_curves(tmp_path, name):
     results = study(tmp_path / name, *CELLS)
     lazy = results.lazy()
     assert isinstance(lazy, polars.LazyFrame)
-    order = ["game", "noise", "seed", "round"]
-    texts = [polars.col(label).cast(polars.String) for label in ("game", "row", "column", "noise")]
-    ours = results.to_polars().with_columns(texts).sort(order)
-    assert lazy.with_columns(texts).collect().select(ours.columns).sort(order).equals(ours)
-    last = lazy.filter(polars.col("round") == 20, polars.col("game").cast(polars.String) == "diagonal:n=4").collect()
+    ours = results.curves()
+    assert lazy.sort("game", "noise", "seed", "round").collect().equals(ours)
+    last = lazy.filter(polars.col("round") == 20, polars.col("game") == "diagonal:n=4").collect()
     assert last["pseudo_regret"].to_list() == ran(CELLS[2]).final("pseudo_regret").tolist()
 
 
 def test_duckdb_gives_the_same_means(results):
     query = """
         select game, noise, avg(regret), count(*) from read_parquet(?, union_by_name = true)
-        where round = horizon group by game, noise order by game, noise
+        where round = rounds group by game, noise order by game, noise
     """
     theirs = duckdb.execute(query, [str(results.store.folder / "cells" / "*.parquet")]).fetchall()
     ours = [(row["game"], row["noise"], row["mean"], row["n"]) for row in results.summary(metrics=["regret"])]
@@ -257,33 +166,29 @@ def test_infinite_values_have_no_interval(tmp_path, numbers, mean):
 
 def test_nothing_finished_is_an_empty_table(tmp_path):
     results = study(tmp_path / "study")
-    assert results.cells() == results.summary() == results.summary(rounds=3) == []
-    assert isinstance(results.table(), pyarrow.Table)
-    assert results.table().num_rows == 0
-    assert results.table().column_names == COLUMNS
-    assert results.lazy().collect().columns == COLUMNS
-    assert len(results.to_polars()) == len(results.to_pandas()) == 0
+    assert results.records() == results.summary() == results.summary(rounds=3) == []
+    assert results.lazy().collect().columns == results.curves().columns == COLUMNS
     with pytest.raises(InputError, match="no cell is finished yet"):
-        results.table(game="matching-pennies")
+        results.last(game="matching-pennies")
 
 
 def test_cells_that_finish_later_are_seen(tmp_path):
     results = study(tmp_path / "study", CELLS[0])
-    assert len(results.cells()) == 1
+    assert len(results.records()) == 1
     results.store.save(CELLS[1], ran(CELLS[1]))
-    assert len(results.cells()) == 2
-    assert results.table().num_rows == 100
+    assert len(results.records()) == 2
+    assert len(results.curves()) == 100
 
 
 def test_a_folder_that_mixes_processors_says_so(tmp_path, monkeypatch):
-    here = about.versions()
+    here = record_module.versions()
     assert here["exp and log"].startswith(platform.machine())
     assert study(tmp_path / "one", CELLS[0]).notices() == []
     results = study(tmp_path / "two", CELLS[0])
-    monkeypatch.setattr(about, "versions", lambda *_: here | {"exp and log": "another one"})
+    monkeypatch.setattr(record_module, "versions", lambda *_: here | {"exp and log": "another one"})
     results.store.save(CELLS[1], ran(CELLS[1]))
     [notice] = results.notices()
-    assert "processors whose exp and log differ in the last bit (another one, " in notice
+    assert "CPUs whose exp and log differ in the last bit (another one, " in notice
 
 
 def test_damage_is_refused_and_left_to_the_next_run(results):
@@ -291,7 +196,7 @@ def test_damage_is_refused_and_left_to_the_next_run(results):
     whole = path.read_bytes()
     path.write_bytes(whole[:-5])
     with pytest.raises(StoreError, match="Run the study again") as caught:
-        results.table()
+        results.last()
     assert path.name in str(caught.value)
     assert path.exists()
 
@@ -329,7 +234,7 @@ def test_two_learners_of_one_name_are_not_mixed(tmp_path):
     for folder, chance in (("a", 0.2), ("b", 0.9)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.py").write_text(MINE.format(chance=chance))
-        cells.append(dataclasses.replace(BASE, row=f"{tmp_path / folder / 'mine.py'}:Mine"))
+        cells.append(dataclasses.replace(BASE, players=(f"{tmp_path / folder / 'mine.py'}:Mine", "uniform")))
     results = study(tmp_path / "study", *cells)
     with pytest.raises(StoreError, match="seed 0 has two values of regret"):
         results.runs("matching-pennies", "mine.py:Mine", "uniform", "regret")

@@ -117,7 +117,7 @@ def test_a_pipe_in_the_place_of_the_cache_is_left_alone(folder, tmp_path):
     with interrupted_after(20):  # it would wait for somebody to read the pipe
         assert len(Results(copy).summary()) == 8
         store = Store.open(copy)
-        store.finished([])
+        store.finished()
     assert (copy / "checked.cache").is_fifo()
     assert notes.is_file()
 

@@ -107,7 +107,7 @@ def test_only_what_the_games_need_is_compiled(monkeypatch):
     running = sys.modules["coebl.study.run"]  # the package's `run` is the function
     monkeypatch.setattr(running, "compile_kernels", lambda shape, many_ties: compiled.append((shape, many_ties)))
     monkeypatch.setattr(running, "compile_normals", lambda: compiled.append(((), False)))
-    cells = [Cell(game, "ucb", "ucb", 5, (0,)) for game in ("rps", "diagonal:3", "rps", "no-such-file.csv")]
+    cells = [Cell(game, ("ucb", "ucb"), 5, (0,)) for game in ("rps", "diagonal:3", "rps", "no-such-file.csv")]
     running.warm_up(cells)
     assert sorted(compiled) == [((), False), ((3, 3), False), ((3, 3), True), ((8, 8), False), ((8, 8), True)]
 
@@ -203,7 +203,7 @@ def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_pat
     changed = run_again("study.toml", folder)
     assert "2 cells run, 0 found" in changed.stdout
     assert "2 cells were made from g.csv, which has changed since: moved to set-aside" in changed.stderr
-    assert Results(tmp_path / "results").to_polars().shape[0] == 20 * 2
+    assert Results(tmp_path / "results").curves().shape[0] == 20 * 2
 
 
 def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import coebl
-from cells import CELL, OTHER, TEXT, one_line, ran, rewrite, saved
+from cells import CELL, OTHER, TEXT, in_earlier_format, one_line, ran, rewrite, saved
 from coebl.core.errors import InputError
-from coebl.study.cell import digest_of
-from coebl.study.errors import MissingError
+from coebl.study.errors import MissingError, UnsoundError
+from coebl.study.record import CellRecord, Description, LearnerInfo, MetricInfo
+from coebl.study.results import Results
 from coebl.study.store import Store
 
 
@@ -34,13 +35,14 @@ def test_a_round_trip_is_equal_to_the_last_bit(store):
 
 def test_what_travels_with_a_table(store):
     saved(store)
-    about = store.metadata(CELL.digest())
-    assert about["description"] == CELL.description()
-    assert set(about["versions"]) == {"coebl", "numpy", "numba", "python", "exp and log"}
-    assert about["versions"]["coebl"] == coebl.__version__
-    assert about["seconds"] == ran(CELL).seconds
-    assert about["created"].endswith("+00:00")
-    assert json.loads(store.load(CELL.digest()).schema.metadata[b"coebl"]) == about
+    record = store.record(CELL.digest())
+    assert record.description == CELL.description()
+    assert set(record.versions) == {"coebl", "numpy", "numba", "python", "exp and log"}
+    assert record.versions["coebl"] == coebl.__version__
+    assert record.seconds == ran(CELL).seconds
+    assert record.created.endswith("+00:00")
+    stored = json.loads(store.load(CELL.digest()).schema.metadata[b"coebl"])
+    assert CellRecord.model_validate(stored) == record
 
 
 def test_what_its_learners_and_metrics_are_called_travels_with_a_cell(store, tmp_path):
@@ -53,47 +55,79 @@ def test_what_its_learners_and_metrics_are_called_travels_with_a_cell(store, tmp
         "    def __call__(self, block):\n        return 0 * block.reward\n"
     )
     metrics = ("tv", f"{tmp_path}/mine.py:Zero")
-    cell = dataclasses.replace(CELL, row=f"{tmp_path}/mine.py:Mine", column="best-response", metrics=metrics)
+    cell = dataclasses.replace(CELL, players=(f"{tmp_path}/mine.py:Mine", "best-response"), metrics=metrics)
     store.save(cell, cell.run())
     (tmp_path / "mine.py").unlink()  # it is not needed to read the cell
-    things = store.metadata(store.digests()[0])["things"]
-    assert things["learners"] == {
-        "mine.py:Mine": {"title": "My learner", "colour": 7, "kind": "informed bandit"},
-        "best-response": {"title": "best response", "colour": None, "kind": "oracle"},
+    record = store.record(store.digests()[0])
+    assert record.learners == {
+        "mine.py:Mine": LearnerInfo(title="My learner", colour=7, kind="informed bandit"),
+        "best-response": LearnerInfo(title="best response", colour=None, kind="oracle"),
     }
-    assert list(things["metrics"]) == ["tv", "zero"]
-    assert things["metrics"]["tv"]["title"] == "TV distance"
-    assert things["metrics"]["zero"] == {
-        "title": "Zero",
-        "formula": "$0$",
-        "meaning": "3",
-        "definition": "0",
-        "cumulative": True,
-        "signed": False,
-        "better": "higher",
-    }
+    assert list(record.metric_info) == ["tv", "zero"]
+    assert record.metric_info["tv"].title == "TV distance"
+    assert record.metric_info["zero"] == MetricInfo(
+        title="Zero",
+        formula="$0$",
+        meaning="3",
+        definition="0",
+        cumulative=True,
+        signed=False,
+        in_payoffs=False,
+        better="higher",
+    )
 
 
 def test_cells_of_older_versions_do_not_say_it(store):
     (path,) = saved(store)
-    rewrite(path, lambda about: about.pop("things") and None)
-    assert "things" not in store.metadata(path.stem)
-    assert store.finished([CELL]) == {CELL.digest()}
+    rewrite(path, lambda about: [about.pop(key) for key in ("learners", "metric_info", "payoff_range")] and None)
+    record = store.record(path.stem)
+    assert (record.learners, record.metric_info, record.payoff_range) == ({}, {}, None)
+    assert store.finished() == {CELL.digest()}
 
 
 def test_cells_of_older_versions_do_not_say_whether_a_metric_is_signed(store):
     (path,) = saved(store)
-    rewrite(path, lambda about: [metric.pop("signed") for metric in about["things"]["metrics"].values()] and None)
-    assert "signed" not in store.metadata(path.stem)["things"]["metrics"]["regret"]
-    assert store.finished([CELL]) == {CELL.digest()}
+    rewrite(path, lambda about: [metric.pop("signed") for metric in about["metric_info"].values()] and None)
+    assert store.record(path.stem).metric_info["regret"].signed is None
+    assert store.finished() == {CELL.digest()}
+
+
+def test_cells_of_the_earlier_format_are_read_and_count_as_finished(store):
+    _, old = saved(store, CELL, OTHER)
+    record, columns = store.record(old.stem), store.columns(old.stem)[0]
+    in_earlier_format(old)
+    store = Store.open(store.folder)
+    assert store.finished() == {CELL.digest(), OTHER.digest()}
+    assert store.notes == []
+    now, same = store.columns(old.stem)
+    assert same == record.model_copy(update={"format": 3, "checksum": same.checksum})
+    assert {name: values.tobytes() for name, values in now.items()} == {
+        name: values.tobytes() for name, values in columns.items()
+    }
+    results = Results(store.folder)
+    assert results.last()["seed"].to_list() == [0, 1, 2, 3, 4, 5]
+    frame = results.curves()
+    assert results.lazy().sort("seed", "round").collect().equals(frame)
+    assert frame["players"].to_list() == [["exp3", "uniform"]] * 6 * 20
+
+
+@pytest.mark.parametrize("key", ["description", "labels", "checksum", "things", "rows"])
+def test_damage_in_a_cell_of_the_earlier_format_is_noticed(store, key):
+    (path,) = saved(store)
+    in_earlier_format(path)
+    for value in ({}, [], 3, "x"):
+        rewrite(path, lambda about, value=value: about.update({key: value}))
+        with pytest.raises(UnsoundError) as caught:
+            store.load(path.stem)
+        assert path.name in one_line(caught.value)
 
 
 def test_file_names_are_the_digests_of_cells(tmp_path):
     game = tmp_path / "game.csv"
     game.write_text("1,-1\n-2,3\n")
     for cell in (CELL, OTHER, dataclasses.replace(CELL, game=str(game), noise="bernoulli", record=3)):
-        assert digest_of(cell.description()) == cell.digest()
-        assert digest_of(json.loads(json.dumps(cell.description()))) == cell.digest()
+        stored = json.loads(cell.description().model_dump_json())
+        assert Description.model_validate(stored).digest() == cell.digest()
 
 
 def test_the_same_result_gives_the_same_table(store, tmp_path):
@@ -102,16 +136,16 @@ def test_the_same_result_gives_the_same_table(store, tmp_path):
     second.save(CELL, CELL.run())
     first, again = store.load(CELL.digest()), second.load(CELL.digest())
     assert first.equals(again)
-    assert store.metadata(CELL.digest())["checksum"] == second.metadata(CELL.digest())["checksum"]
+    assert store.record(CELL.digest()).checksum == second.record(CELL.digest()).checksum
 
 
 def test_labels_are_canonical(store):
-    cell = dataclasses.replace(CELL, game="diagonal:4", row="coebl:3.0", noise="laplace:sigma=1.0", column="exp3")
+    cell = dataclasses.replace(CELL, game="diagonal:4", players=("coebl:3.0", "exp3"), noise="laplace:sigma=1.0")
     saved(store, cell)
     row = store.load(cell.digest()).slice(0, 1).to_pylist()[0]
-    expected = {"game": "diagonal:n=4", "row": "coebl:c=3", "column": "exp3", "noise": "laplace"}
+    expected = {"game": "diagonal:n=4", "players": ["coebl:c=3", "exp3"], "noise": "laplace"}
     assert {key: row[key] for key in expected} == expected
-    assert row["horizon"] == 20
+    assert row["rounds"] == 20
 
 
 def test_a_result_of_other_seeds_is_refused(store):
@@ -135,14 +169,14 @@ def test_a_missing_cell_is_one_line(store):
 
 def test_duckdb_reads_the_same(store):
     saved(store, CELL, OTHER)
-    query = 'select seed, round, regret, game, row, "column" from read_parquet(?) order by seed, round'
+    query = "select seed, round, regret, game, players from read_parquet(?) order by seed, round"
     rows = duckdb.execute(query, [str(store.folder / "cells" / "*.parquet")]).fetchall()
     ours = []
     for cell in (CELL, OTHER):
         columns = ran(cell).columns()
         ours += zip(columns["seed"].tolist(), columns["round"].tolist(), columns["regret"].tolist(), strict=True)
     assert [row[:3] for row in rows] == ours
-    assert {row[3:] for row in rows} == {("matching-pennies", "exp3", "uniform")}
+    assert {(row[3], *row[4]) for row in rows} == {("matching-pennies", "exp3", "uniform")}
 
 
 def test_without_pyarrow_the_extra_is_named(store, monkeypatch):
@@ -164,8 +198,8 @@ def test_failures_are_kept_until_the_cell_succeeds(store):
     assert records.keys() == {CELL.digest(), OTHER.digest()}
     assert records[CELL.digest()]["traceback"] == "Traceback: second\nline"
     assert records[CELL.digest()]["cell"] == str(CELL)
-    assert records[CELL.digest()]["description"] == CELL.description()
-    assert store.finished([CELL]) == set()
+    assert Description.model_validate(records[CELL.digest()]["description"]) == CELL.description()
+    assert store.finished() == set()
     saved(store)
     assert [record["digest"] for record in store.failures()] == [OTHER.digest()]
     assert not list((store.folder / "failed").glob(f"{CELL.digest()}*"))

@@ -14,10 +14,10 @@ def test_every_cell_of_a_small_study():
     text = with_lines({3: "seeds = 3\nseeds_per_cell = 2", 5: 'learners = ["ucb"]'})
     common = {"rounds": 20, "noise": "none", "record": "last", "metrics": ("regret",)}
     assert parse_study(text).cells == (
-        Cell("rps", "ucb", "ucb", seeds=(0, 1), **common),
-        Cell("rps", "ucb", "ucb", seeds=(2,), **common),
-        Cell("diagonal:n=2", "ucb", "ucb", seeds=(0, 1), **common),
-        Cell("diagonal:n=2", "ucb", "ucb", seeds=(2,), **common),
+        Cell("rps", ("ucb", "ucb"), seeds=(0, 1), **common),
+        Cell("rps", ("ucb", "ucb"), seeds=(2,), **common),
+        Cell("diagonal:n=2", ("ucb", "ucb"), seeds=(0, 1), **common),
+        Cell("diagonal:n=2", ("ucb", "ucb"), seeds=(2,), **common),
     )
 
 
@@ -30,7 +30,7 @@ def test_a_study_keeps_its_name_and_its_text():
 def test_what_may_be_left_out():
     text = with_lines({3: "seeds = 60", 6: None, 7: None, 8: None})
     first = parse_study(text).cells[0]
-    assert first == Cell("rps", "ucb", "ucb", 20, tuple(range(50)))
+    assert first == Cell("rps", ("ucb", "ucb"), 20, tuple(range(50)))
     assert (first.noise, first.record, first.metrics) == (None, "log", ("regret", "pseudo_regret"))
 
 
@@ -40,7 +40,7 @@ def test_the_example():
     pairs = [(learner, learner) for learner in learners]
     pairs += [(row, "coebl") for row in ("coebl:c=2", "ucb", "exp3")] + [("ucb", "exp3")]
     games = ["rps", "diagonal:n=2", "diagonal:n=3"]
-    assert [(cell.game, cell.row, cell.column, cell.seeds) for cell in study.cells] == [
+    assert [(cell.game, *cell.players, cell.seeds) for cell in study.cells] == [
         (game, row, column, seeds) for game in games for row, column in pairs for seeds in (tuple(range(10)),)
     ]
     assert {(cell.rounds, cell.noise, cell.record, cell.metrics) for cell in study.cells} == {
@@ -62,7 +62,7 @@ def test_every_commented_line_of_the_example_is_valid(tmp_path):
 
 
 def test_a_cell_of_the_example_runs():
-    cell = next(cell for cell in parse_study(EXAMPLE).cells if cell.row == "exp3")
+    cell = next(cell for cell in parse_study(EXAMPLE).cells if cell.players[0] == "exp3")
     result = cell.run()
     assert result.metrics["tv"].shape[1] == 10
     assert set(result.metrics) == {"regret", "pseudo_regret", "tv"}
@@ -109,7 +109,7 @@ def test_specs_become_canonical_and_count_once():
     )
     cells = parse_study(text).cells
     assert list(dict.fromkeys(cell.game for cell in cells)) == ["diagonal:n=3", "diagonal:n=2", "rps", "blotto"]
-    assert list(dict.fromkeys(cell.row for cell in cells)) == ["coebl:c=2", "coebl:c=3"]
+    assert list(dict.fromkeys(cell.players[0] for cell in cells)) == ["coebl:c=2", "coebl:c=3"]
     assert list(dict.fromkeys(cell.noise for cell in cells)) == ["gaussian", "gaussian:sigma=0.5", "none"]
     assert len(cells) == len(set(cells)) == 4 * 2 * 3
 
@@ -231,12 +231,12 @@ def test_the_cells_of_all_parts_in_order():
         "What each learner does on its own game.",
     )
     assert study.cells == (
-        Cell("rps", "ucb", "ucb", **first),
-        Cell("rps", "exp3", "exp3", **first),
-        Cell("diagonal:n=2", "coebl:c=2", "exp3", seeds=(0, 1), **second),
-        Cell("diagonal:n=2", "coebl:c=2", "exp3", seeds=(2, 3), **second),
-        Cell("rps", "coebl:c=2", "exp3", seeds=(0, 1), **second),
-        Cell("rps", "coebl:c=2", "exp3", seeds=(2, 3), **second),
+        Cell("rps", ("ucb", "ucb"), **first),
+        Cell("rps", ("exp3", "exp3"), **first),
+        Cell("diagonal:n=2", ("coebl:c=2", "exp3"), seeds=(0, 1), **second),
+        Cell("diagonal:n=2", ("coebl:c=2", "exp3"), seeds=(2, 3), **second),
+        Cell("rps", ("coebl:c=2", "exp3"), seeds=(0, 1), **second),
+        Cell("rps", ("coebl:c=2", "exp3"), seeds=(2, 3), **second),
     )
 
 
@@ -327,7 +327,7 @@ def test_files_are_relative_to_the_study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cells = read_study("studies/study.toml").cells
     assert {cell.game for cell in cells} == {"studies/data/wide[1].csv"}
-    assert [cell.row for cell in cells] == ["studies/mine.py:Mine", "studies/mine.py:Mine:rate=2"]
+    assert [cell.players[0] for cell in cells] == ["studies/mine.py:Mine", "studies/mine.py:Mine:rate=2"]
     assert cells[0].match().game.shape == (2, 3)
     monkeypatch.chdir(folder)
     assert parse_study((folder / "study.toml").read_text()).cells[0].game == "data/wide[1].csv"

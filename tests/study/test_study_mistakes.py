@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.study.cell import Cell, digest_of
+from coebl.study.cell import Cell
 from coebl.study.lines import key_lines
 from coebl.study.schema import StudyError, parse_study
 from study_texts import mistakes_of, with_lines
@@ -228,13 +228,13 @@ def test_a_spec_may_be_longer_than_the_name_of_a_file():
         {4: 'games = ["random-gaussian:m=200,n=2"]', 10: f'pairs = [["fixed:{mixture}", "fixed:strategy=0.5/0.5"]]'}
     )
     [cell] = parse_study(text).cells
-    assert len(cell.row) > 1000
-    assert cell.description()["row"] == cell.row
+    assert len(cell.players[0]) > 1000
+    assert cell.description().players[0] == cell.players[0]
     assert parse_study(with_lines({4: f'games = ["trap:r=0.5{"0" * 300}"]'})).cells[0].game == "trap:r=0.5"
 
 
 def test_names_do_not_steer_the_terminal():
-    assert "\x1b" not in str(Cell("a\x1b[31m.csv", "ucb", "ucb", 5, (0,)))
+    assert "\x1b" not in str(Cell("a\x1b[31m.csv", ("ucb", "ucb"), 5, (0,)))
 
 
 def test_a_game_of_a_users_own_is_next_to_the_study(tmp_path):
@@ -244,11 +244,11 @@ def test_a_game_of_a_users_own_is_next_to_the_study(tmp_path):
     cell = parse_study(with_lines({4: 'games = ["mine.py:wide"]'}), str(tmp_path / "study.toml")).cells[0]
     assert cell.match().game.shape == (2, 3)
     before = cell.description()
-    assert (before["game"], list(before["files"])) == ("mine.py:wide", ["game"])
+    assert (before.game, list(before.files)) == ("mine.py:wide", ["game"])
     (tmp_path / "mine.py").write_text(
         "from coebl import Game\n\n\ndef wide():\n    return Game([[3, 0, 6], [1, 2, 4]])\n"
     )
-    assert cell.digest() != digest_of(before)
+    assert cell.digest() != before.digest()
 
 
 def test_absurd_sizes_are_refused_before_anything_is_built():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
     from coebl.naming.described import Known
     from coebl.study import Results, Study
-    from coebl.study.summaries import SummaryRow
+    from coebl.study.results import SummaryRow
 
 
 _SCREEN = 24  # lines, and learners of a ranking, that fit a screen

@@ -23,6 +23,7 @@ _EXTRAS = {
     "pandas": "study",
     "polars": "study",
     "threadpoolctl": "study",
+    "filelock": "study",
     "matplotlib": "report",
     "vl_convert": "report",
     "jinja2": "report",

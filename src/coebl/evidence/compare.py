@@ -130,7 +130,7 @@ def compare(
     """
     metric = _metric(results, metric)
     chosen, learners = _present(results, game)
-    a, b = (find("row", spec, learners, "learner") for spec in (a, b))
+    a, b = (find("player", spec, learners, "learner") for spec in (a, b))
     if a == b:
         raise InputError(f"a and b are both {a}; accepted: two different learners. Present: {listed(learners)}.")
     known = known_to(results)

@@ -156,7 +156,7 @@ def asked_for(table: polars.DataFrame, study: Study, metric: str) -> polars.Data
         if metric in map(without_folder, cell.metrics):
             game = label(cell.game)
             noise = study.noises.get(game) if cell.noise is None else without_folder(cell.noise)
-            seeds.setdefault((game, noise, cell.rounds, label(cell.row), label(cell.column)), set()).update(cell.seeds)
+            seeds.setdefault((game, noise, cell.rounds, *map(label, cell.players)), set()).update(cell.seeds)
     on = [*SETTING, "row", "column"]
     wanted = pl.DataFrame(
         [(*match, sorted(of_match)) for match, of_match in seeds.items()],

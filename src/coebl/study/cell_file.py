@@ -1,13 +1,15 @@
-"""The file of a finished cell: a Parquet table with a description, made whole and read with every check."""
+"""The file of a finished cell: a Parquet table and a record, made whole, and read with every check."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,47 +20,140 @@ from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.modules import require
 from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.about import about_of, labels_of, read_about
-from coebl.study.cell import Cell, digest_of
+from coebl.study.cell import Cell
 from coebl.study.checked import Brief
 from coebl.study.errors import MissingError, UnsoundError, system_error
-from coebl.study.tables import LABELS, cell_table, checksum, parquet_bytes, table_schema
+from coebl.study.record import EARLIER, FORMAT, CellRecord, make_record, read_record, write_record
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
-_KEY = b"coebl"  # of our description in the metadata of a Parquet file
+_KEY = b"coebl"  # of the record in the metadata of a Parquet file
+_LABELS = ("game", "players", "noise")  # columns that are constant in a cell
+_NUMBERS = {"rounds": "int32", "seed": "int64", "round": "int32"}  # rounds: the length of the match
+RESERVED = (*_LABELS, *_NUMBERS)  # columns that are not metrics
+_EARLIER = ("game", "row", "column", "noise"), {"horizon": "int32", "seed": "int64", "round": "int32"}
 
 
 class CellFile(NamedTuple):
-    """A file that is still to be written: a worker makes it, and whoever runs the study stores it."""
+    """A file that is still to be written: a worker makes it, and the runner of the study stores it."""
 
     digest: str
     data: bytes
     brief: Brief
 
 
+@lru_cache(maxsize=64)  # a folder has few sets of metrics, and very many cells
+def table_schema(metrics: tuple[str, ...], number: int = FORMAT) -> pyarrow.Schema:
+    """The columns of stored tables with these metrics, in the format of this number."""
+    pa = require("pyarrow")
+    labels, numbers = _EARLIER if number == EARLIER else (_LABELS, _NUMBERS)
+    kinds = {"players": pa.list_(pa.field("element", pa.string()))}  # as Parquet calls it
+    return pa.schema(
+        [
+            *((label, kinds.get(label, pa.dictionary(pa.int32(), pa.string()))) for label in labels),
+            *((name, getattr(pa, kind)()) for name, kind in numbers.items()),
+            *((metric, pa.float64()) for metric in metrics),
+        ]
+    )
+
+
+# Writing
+
+
 def make_cell_file(cell: Cell, result: Result) -> CellFile:
     """The file of a cell with this result."""
     if tuple(result.seeds.tolist()) != tuple(cell.seeds):
         raise InputError(f"result has the seeds {shorten(result.seeds.tolist())}; accepted: the cell's, {cell}.")
-    description = cell.description()
-    labels = labels_of(description, result)
-    table = cell_table(labels, result)
-    about = about_of(cell, description, labels, result, table.num_rows, checksum(table))
-    raw = json.dumps(about, sort_keys=True).encode()
-    data = parquet_bytes(table.replace_schema_metadata({_KEY: raw}))
-    return CellFile(digest_of(description), data, Brief.of(raw, [values[-1] for values in result.metrics.values()]))
+    if clash := [metric for metric in result.metrics if metric in RESERVED]:
+        raise InputError(f"a metric is called {clash[0]!r}, as a column of every table is; give it another name.")
+    rows = len(result.seeds) * len(result.rounds)
+    record = make_record(cell.description(), result, cell.metrics, rows, "")
+    table = _table(record, result)
+    raw = write_record(record.model_copy(update={"checksum": _checksum(table)}))
+    data = _parquet_bytes(table.replace_schema_metadata({_KEY: raw}))
+    return CellFile(record.digest, data, Brief.of(raw, [values[-1] for values in result.metrics.values()]))
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
-    """What the file of a cell says of itself. Only its end is read: enough to notice a truncated or foreign file."""
-    with _stream(path) as stream, _opened(path, stream) as (_, about):
-        return about
+def _table(record: CellRecord, result: Result) -> pyarrow.Table:
+    """The tidy table of a result: one row per seed and recorded round."""
+    pa = require("pyarrow")
+    columns: dict[str, Any] = {**result.columns(), "rounds": np.full(record.rows, record.rounds)}
+    schema = table_schema(record.metrics)
+    first = np.zeros(record.rows, np.int32)
+    seats = len(record.players)
+    offsets = np.arange(record.rows + 1, dtype=np.int32) * seats
+    arrays = [
+        pa.DictionaryArray.from_arrays(first, pa.array([record.game])),
+        pa.ListArray.from_arrays(offsets, pa.array(list(record.players) * record.rows), schema.field("players").type),
+        pa.DictionaryArray.from_arrays(first, pa.array([record.noise])),
+    ]
+    for field in list(schema)[len(arrays) :]:
+        try:
+            # from_pandas=False: NaN is a number here, not a missing one
+            arrays.append(pa.array(columns[field.name], type=field.type, from_pandas=False))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            raise InputError(f"a {field.name} is too large to be stored; accepted: {field.type}.") from None
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _parquet_bytes(table: pyarrow.Table) -> bytes:
+    sink = require("pyarrow").BufferOutputStream()
+    require("pyarrow.parquet").write_table(
+        table,
+        sink,
+        compression="zstd",
+        use_dictionary=["game", "players.list.element", "noise", *_NUMBERS],
+        # floats hardly repeat, so a dictionary gains nothing; split by the places of their bytes they compress
+        column_encoding=dict.fromkeys(table.column_names[len(RESERVED) :], "BYTE_STREAM_SPLIT"),
+    )
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _checksum(table: pyarrow.Table) -> str:
+    """SHA-256 over the names, types and values of the columns, independent of chunks and padding."""
+    hasher = hashlib.sha256()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count:
+            raise ValueError(f"the column {name} has nulls")
+        if name in _LABELS or name in _EARLIER[0]:
+            data = json.dumps(_distinct(column)).encode()
+        else:
+            numbers = column.to_numpy()
+            data = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("<")).tobytes()
+        hasher.update(json.dumps([name, str(column.type), len(column), len(data)]).encode())
+        hasher.update(data)
+    return hasher.hexdigest()
+
+
+def _distinct(column: Any) -> list[Any]:
+    """The distinct values of a column of labels; of lists, which are all to be equal, the first."""
+    pa, compute = require("pyarrow"), require("pyarrow.compute")
+    if not pa.types.is_list(column.type):
+        values: list[Any] = column.unique().to_pylist()
+        return values
+    lists = column.combine_chunks()
+    first: list[str] = lists[0].as_py()
+    same = compute.all(compute.equal(compute.list_value_length(lists), len(first))).as_py()
+    if not same or not all(
+        compute.all(compute.equal(compute.list_element(lists, seat), spec)).as_py() for seat, spec in enumerate(first)
+    ):
+        raise ValueError("the column players has several values")
+    return [first]
+
+
+# Reading
+
+
+def read_metadata(path: Path) -> CellRecord:
+    """The record of a cell. Only the end of the file is read: enough to notice a truncated or foreign one."""
+    with _stream(path) as stream, _opened(path, stream) as (_, record):
+        return record
 
 
 def read_data(path: Path) -> bytes:
-    """The bytes of a cell's file; anything but a plain file is refused."""
+    """The bytes of a cell's file; anything but a plain file is rejected."""
     with _stream(path) as stream:
         try:
             return stream.read()
@@ -66,87 +161,92 @@ def read_data(path: Path) -> bytes:
             raise system_error(path, error) from None
 
 
-def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, dict[str, Any]]:
-    """The table of the cell in a file with these bytes, every number checked, and what the file says of itself."""
-    with _opened(path, require("pyarrow").BufferReader(data)) as (file, about):
+def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
+    """The table of the cell in a file with these bytes, every number checked, and its record."""
+    with _opened(path, require("pyarrow").BufferReader(data)) as (file, record):
         table = file.read(use_threads=False)
-        if checksum(table) != about["checksum"]:
+        if _checksum(table) != record.checksum:
             raise UnsoundError(f"{path}: its numbers do not match their checksum.")
-        if not _fits(table, about):
+        if not _fits(table, record):
             raise UnsoundError(f"{path}: its columns do not match its description.")
-        return table, about
+        return table, record
 
 
-def read_columns(path: Path, data: bytes, names: list[str]) -> pyarrow.Table:
-    """Columns of a cell whose file is known to be sound; nothing else is decoded."""
+def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
+    """The brief that `make_cell_file` notes of a cell, from its sound table."""
+    columns = _by_run(table, record, record.metrics)
+    return Brief.of(table.schema.metadata[_KEY], [columns[name][-1] for name in record.metrics])
+
+
+def read_columns(
+    path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None
+) -> dict[str, NDArray[Any]]:
+    """The columns of a cell, as `Store.columns` describes them; the file is known to be sound."""
+    names = _chosen(record, metrics)
     with _reading(path):
         source = require("pyarrow").BufferReader(data)
-        return require("pyarrow.parquet").ParquetFile(source).read(names, use_threads=False)
+        table = require("pyarrow.parquet").ParquetFile(source).read(["round", *names], use_threads=False)
+    return _by_run(table, record, names)
 
 
-def columns_of(table: pyarrow.Table, about: dict[str, Any], metrics: Collection[str] | None) -> dict[str, NDArray[Any]]:
-    """The table of a cell by columns, as `Store.columns` describes them."""
-    seeds = np.array(about["description"]["seeds"], np.int64)
-    shape = len(seeds), about["rows"] // len(seeds)  # run after run
-    columns = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in chosen(about, metrics)}
+def last_columns(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> dict[str, NDArray[Any]]:
+    """The columns of a cell at the last round, which is always recorded."""
+    seeds = np.array(record.seeds, np.int64)
+    values = np.frombuffer(brief.last, "<f8").reshape(len(record.metrics), 1, len(seeds))
+    columns = dict(zip(record.metrics, values, strict=True))
+    chosen = {name: columns[name] for name in _chosen(record, metrics)}
+    return {"seed": seeds, "round": np.array([record.rounds]), **chosen}
+
+
+def _by_run(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> dict[str, NDArray[Any]]:
+    seeds = np.array(record.seeds, np.int64)
+    shape = len(seeds), record.rows // len(seeds)  # run after run
+    columns = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in metrics}
     return {"seed": seeds, "round": table.column("round").to_numpy()[: shape[1]].astype(np.int64), **columns}
 
 
-def brief_of(table: pyarrow.Table, about: dict[str, Any]) -> Brief:
-    """What `make_cell_file` notes of a cell in brief, from its sound table."""
-    raw: bytes = table.schema.metadata[_KEY]
-    columns = columns_of(table, about, None)
-    return Brief.of(raw, [columns[name][-1] for name in about["metrics"]])
+def _chosen(record: CellRecord, metrics: Collection[str] | None) -> list[str]:
+    return [name for name in record.metrics if metrics is None or name in metrics]
 
 
-def columns_of_brief(brief: Brief, about: dict[str, Any], metrics: Collection[str] | None) -> dict[str, NDArray[Any]]:
-    """The columns of a cell at the last round, which is always recorded."""
-    seeds = np.array(about["description"]["seeds"], np.int64)
-    values = np.frombuffer(brief.last, "<f8").reshape(len(about["metrics"]), 1, len(seeds))
-    columns = dict(zip(about["metrics"], values, strict=True))
-    rounds = np.array([about["description"]["rounds"]])
-    return {"seed": seeds, "round": rounds, **{name: columns[name] for name in chosen(about, metrics)}}
-
-
-def chosen(about: dict[str, Any], metrics: Collection[str] | None) -> list[str]:
-    """The metrics of a cell that are among these, or all of them."""
-    return [name for name in about["metrics"] if metrics is None or name in metrics]
-
-
-def _fits(table: pyarrow.Table, about: dict[str, Any]) -> bool:
-    """Whether the table has the runs of the described seeds, one after the other, at the same rounds."""
-    if any(table.column(label)[0].as_py() != about["labels"][label] for label in LABELS):
+def _fits(table: pyarrow.Table, record: CellRecord) -> bool:
+    """True if the table has the labels of the record, and the runs of its seeds in order, at equal rounds."""
+    labels: dict[str, Any] = {"game": record.game, "players": list(record.players), "noise": record.noise}
+    length = "rounds"
+    if record.format == EARLIER:
+        labels |= dict(zip(("row", "column"), labels.pop("players"), strict=True))
+        length = "horizon"
+    if any(_distinct(table.column(name)) != [value] for name, value in labels.items()):
         return False
-    description = about["description"]
-    seeds = np.array(description["seeds"], np.int64)
-    recorded = about["rows"] // len(seeds)
+    seeds = np.array(record.seeds, np.int64)
+    recorded = record.rows // len(seeds)
     rounds = table.column("round").to_numpy().reshape(len(seeds), recorded)
     return bool(
         (table.column("seed").to_numpy() == np.repeat(seeds, recorded)).all()
         and (rounds == rounds[0]).all()
-        and (table.column("horizon").to_numpy() == description["rounds"]).all()
+        and (table.column(length).to_numpy() == record.rounds).all()
     )
 
 
 @contextlib.contextmanager
-def _opened(path: Path, source: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """A cell's Parquet file, open, and its metadata, checked."""
+def _opened(path: Path, source: Any) -> Iterator[tuple[Any, CellRecord]]:
+    """A cell's Parquet file, open, and its record, checked."""
     with _reading(path):
         file = require("pyarrow.parquet").ParquetFile(source)
         raw = (file.metadata.metadata or {}).get(_KEY)
         if raw is None:
             raise UnsoundError(f"{path}: it was not written by coebl.")
-        about = read_about(path, raw)
-        if file.metadata.num_rows != about["rows"]:
-            raise UnsoundError(f"{path}: it has {file.metadata.num_rows} rows instead of {about['rows']}.")
-        if not file.schema_arrow.equals(table_schema(about["metrics"])):
+        record = read_record(path, raw)
+        if file.metadata.num_rows != record.rows:
+            raise UnsoundError(f"{path}: it has {file.metadata.num_rows} rows instead of {record.rows}.")
+        if not file.schema_arrow.equals(table_schema(record.metrics, record.format)):
             raise UnsoundError(f"{path}: its columns are not those of a cell.")
-        yield file, about
+        yield file, record
 
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Whatever fails in reading a file makes it unsound."""
+    """Report anything that fails in reading a file as damage."""
     try:
         yield
     except CoeblError:
@@ -161,7 +261,7 @@ def _reading(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _stream(path: Path) -> Iterator[io.BufferedReader]:
     try:
-        # without O_NONBLOCK, to open a pipe would wait for somebody to write into it
+        # without O_NONBLOCK, opening a pipe would wait for a writer
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise MissingError(f"{path}: there is no such cell; run the study to make it.") from None

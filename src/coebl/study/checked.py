@@ -31,13 +31,13 @@ _KEPT_SECONDS = 90 * 86_400  # after which the notes on a folder that has not ch
 class Brief(NamedTuple):
     """What most readers want of a cell."""
 
-    about: bytes  # what its file says of itself
+    record: bytes  # as its file stores it
     last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers
 
     @classmethod
-    def of(cls, about: bytes, last: list[NDArray[np.float64]]) -> Brief:
+    def of(cls, record: bytes, last: list[NDArray[np.float64]]) -> Brief:
         """The brief of a cell, with an array for each metric."""
-        return cls(about, np.asarray(last, "<f8").tobytes())
+        return cls(record, np.asarray(last, "<f8").tobytes())
 
 
 class Checked:
@@ -70,7 +70,8 @@ class Checked:
                 if file.schema_arrow.metadata[_KEY] == coebl.__version__.encode():
                     columns = (column.to_pylist() for column in file.read(_COLUMNS).columns)
                     return {
-                        digest: (total, Brief(about, last)) for digest, total, about, last in zip(*columns, strict=True)
+                        digest: (total, Brief(record, last))
+                        for digest, total, record, last in zip(*columns, strict=True)
                     }
         return {}
 
@@ -110,7 +111,7 @@ class Checked:
         return hashlib.sha256(data).digest() + data
 
 
-_COLUMNS = ["digest", "sum", "about", "last"]
+_COLUMNS = ["digest", "sum", "record", "last"]
 
 
 def users_cache() -> Path:

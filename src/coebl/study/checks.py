@@ -13,9 +13,9 @@ from coebl.games.game import SeatName
 from coebl.learners import Learner
 from coebl.metrics import METRICS, Metric, metric_class
 from coebl.study.cell import is_file
+from coebl.study.cell_file import RESERVED
 from coebl.study.match_ups import MatchUps
 from coebl.study.reading import Files, Mistakes, SpecAt
-from coebl.study.tables import LABELS, NUMBERS
 
 
 class GameChecks:
@@ -120,7 +120,7 @@ class FileMetrics:
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
             accepted = 'letters, digits and _, such as name = "surprise"'
             raise InputError(f"{spec}: the class attribute name is {shorten(name)}; accepted: {accepted}.")
-        if name in METRICS or name in (*LABELS, *NUMBERS, "all") or self._owners.setdefault(name, metric) is not metric:
+        if name in METRICS or name in (*RESERVED, "all") or self._owners.setdefault(name, metric) is not metric:
             raise InputError(f"{spec}: another metric or column is called {name!r}; give it another name.")
         return self._specs.setdefault(metric, placed)
 

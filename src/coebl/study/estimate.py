@@ -64,10 +64,10 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
         shapes: of the games, as far as they are known; the others are built to find out.
     """
     shapes = dict(shapes or {})
-    costs: dict[tuple[str, str, str], float] = {}  # of a round per run
+    costs: dict[tuple[str, tuple[str, ...]], float] = {}  # of a round per run
     works = {}
     for cell in cells:
-        key = cell.game, cell.row, cell.column
+        key = cell.game, cell.players
         if key not in costs:
             try:
                 if cell.game not in shapes:
@@ -82,7 +82,7 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
 def _cost(cell: Cell, shape: tuple[int, int]) -> float:
     """About how many microseconds a round takes per run, by what the learners declare."""
     m, n = shape
-    return parse_learner(cell.row).cost(m, n) + parse_learner(cell.column).cost(n, m)
+    return sum(parse_learner(spec).cost(*ends) for spec, ends in zip(cell.players, ((m, n), (n, m)), strict=True))
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
@@ -96,7 +96,7 @@ def estimate(study: Study, workers: int | None = None) -> Estimate:
     works = work_of(study.cells, study.shapes)
     alike: dict[tuple[object, ...], list[Cell]] = {}
     for cell in study.cells:
-        alike.setdefault((cell.game, cell.row, cell.column, len(cell.seeds), cell.rounds), []).append(cell)
+        alike.setdefault((cell.game, cell.players, len(cell.seeds), cell.rounds), []).append(cell)
     groups = sorted(alike.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
     seconds = _samples([cells[0] for cells in groups], study.shapes)
     declared = sum(works[cell] for cell in seconds)
@@ -147,7 +147,7 @@ def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
     small = _is_small(shape)
     m, n = sample = shape if small else (min(shape[0], _MOST_ACTIONS), min(shape[1], _MOST_ACTIONS))
     game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, (m, n)))
-    match = Match.of(game, cell.row, cell.column, cell.rounds, cell.noise)
+    match = Match.of(game, cell.players[0], cell.players[1], cell.rounds, cell.noise)
     cost = _cost(cell, sample)
     seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]
     declared = _ROUND + len(seeds) * cost

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.specs import split_spec
-from coebl.study.about import REGISTRIES
+from coebl.study.record import REGISTRIES
 
 NOTHING_YET = "no cell is finished yet; run the study first."
 

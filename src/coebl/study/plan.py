@@ -12,24 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
-from coebl.core.errors import InputError, printable, shorten
+from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec
-from coebl.study.cell import Cell, device_of, digest_of, run_files
+from coebl.study.cell import Cell
 from coebl.study.errors import MissingError, StoreError
-from coebl.study.index import check_one_device
+from coebl.study.record import Description
 from coebl.study.schema import Study
-from coebl.study.store import Store
+from coebl.study.store import Store, check_one_device
 
-Description = Mapping[str, Any]  # of a cell, see `Cell.description`
 Key = tuple[Any, ...]  # of what is played
-MetricAt = tuple[str, str | None]  # a metric, and the sum of the file that it stands in, if it does
+MetricAt = tuple[str, str | None]  # a metric, and the checksum of the file that it is in, if it is in one
 Held = dict[frozenset[MetricAt], set[int]]  # of a match: the seeds that were measured by these metrics
-
-_MATCH = ("game", "row", "column", "noise")
-_LENGTH = ("rounds", "record")
 
 
 @dataclass(frozen=True)
@@ -62,13 +57,19 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     changed since; a dry plan only says so. A StoreError if the folder is of another study, or holds the same matches
     in another length: curves of two lengths cannot be one.
     """
-    played = partial(_with_noise, study.noises)
-    asked = {digest_of(description): (cell, played(description)) for cell, description in _described(study.cells)}
+    asked = {
+        description.digest(): (cell, _with_noise(study.noises, description))
+        for cell, description in ((cell, cell.description()) for cell in study.cells)
+    }
     if store is None:
         return Plan(*_to_run(asked, set(), []))
     _check_name(study, store)
-    there = store.finished(study.cells, dry)
-    others = {digest: played(description) for digest, description in _others(store, there).items()}
+    sound = store.finished(dry)
+    there = sound & asked.keys()
+    others = {}
+    for digest in sound - there:
+        with suppress(MissingError):  # another process has set it aside
+            others[digest] = _with_noise(study.noises, store.record(digest).description)
     failures = store.failures()
     descriptions = [description for _, description in asked.values()] if others or failures else []
     stale = _stale(descriptions, others)
@@ -89,23 +90,10 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
 
 
 def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
-    """Return a description that names the noise, also if that is the game's own: the match is the same either way."""
-    noise = description["noise"]
-    return {**description, "noise": noises.get(description["game"]) if noise is None else noise}
-
-
-def _described(cells: Iterable[Cell]) -> Iterator[tuple[Cell, Description]]:
-    return ((cell, cell.description()) for cell in cells)
-
-
-def _others(store: Store, there: set[str]) -> dict[str, Description]:
-    """What the other sound files in the folder hold, by their digests."""
-    others = {}
-    for digest in store.digests():
-        if digest not in there and digest not in store.damaged:
-            with suppress(MissingError):  # another process has set it aside
-                others[digest] = store.metadata(digest)["description"]
-    return others
+    """Return a description that names the noise, also if it is the game's default: the match is the same either way."""
+    if description.noise is not None or description.game not in noises:
+        return description
+    return description.model_copy(update={"noise": noises[description.game]})
 
 
 # What is left to run
@@ -119,7 +107,7 @@ def _to_run(
     held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
     for description in itertools.chain((asked[digest][1] for digest in there), others):
         if (of_match := held.get(key_of(description))) is not None:
-            of_match.setdefault(frozenset(_metrics(description)), set()).update(description["seeds"])
+            of_match.setdefault(frozenset(_metrics(description)), set()).update(description.seeds)
     todo: dict[Cell, Cell] = {}
     found = len(asked)
     for cell, description in missing:
@@ -147,12 +135,12 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
 
 def key_of(description: Description) -> Key:
     """What cells share that differ in their seeds and metrics alone."""
-    files = (description["files"].get(key) for key in run_files(description))
-    return (*(description[key] for key in (*_MATCH, *_LENGTH)), device_of(description), *files)
+    files = (description.files.get(key) for key in description.run_files())
+    return (*_match(description), description.rounds, description.record, description.device, *files)
 
 
 def _metrics(description: Description) -> list[MetricAt]:
-    return [(metric, description["files"].get(split_spec(metric).file)) for metric in description["metrics"]]
+    return [(metric, description.files.get(split_spec(metric).file)) for metric in description.metrics]
 
 
 class Asked:
@@ -164,13 +152,13 @@ class Asked:
         self._metrics: dict[Key, set[MetricAt]] = {}
         for description in descriptions:
             key = self._key(description)
-            self._seeds.setdefault(key, set()).update(description["seeds"])
+            self._seeds.setdefault(key, set()).update(description.seeds)
             self._metrics.setdefault(key, set()).update(_metrics(description))
 
     @classmethod
     def by(cls, study: Study) -> Asked:
         """What a study asks for."""
-        return cls((description for _, description in _described(study.cells)), study.noises)
+        return cls((cell.description() for cell in study.cells), study.noises)
 
     def _key(self, description: Description) -> Key:
         return key_of(_with_noise(self._noises, description))
@@ -189,21 +177,29 @@ class Asked:
         """Whether anything of a cell is asked for."""
         key = self._key(other)
         return not (
-            self._seeds.get(key, set()).isdisjoint(other["seeds"])
+            self._seeds.get(key, set()).isdisjoint(other.seeds)
             or self._metrics.get(key, set()).isdisjoint(_metrics(other))
         )
 
     def all_of(self, other: Description) -> bool:
         """Whether every run of a cell is asked for."""
-        return self._seeds.get(self._key(other), set()).issuperset(other["seeds"])
+        return self._seeds.get(self._key(other), set()).issuperset(other.seeds)
 
 
 def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: Asked) -> None:
     """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
     for record in failures:
-        with suppress(KeyError, TypeError, AttributeError, InputError):  # a damaged record stays
-            if record["digest"] not in todo and asked.all_of(record["description"]):
+        with suppress(KeyError, TypeError, AttributeError, ValueError):  # a damaged record stays
+            if record["digest"] not in todo and asked.all_of(_of_failure(record["description"])):
                 store.forget_failure(record["digest"])
+
+
+def _of_failure(stored: dict[str, Any]) -> Description:
+    """The description in the record of a failure, also of an earlier version."""
+    if "players" not in stored:
+        stored = {**stored, "players": [stored.pop("row"), stored.pop("column")]}
+        del stored["format"]
+    return Description.model_validate(stored)
 
 
 # What cannot be continued in a folder
@@ -219,24 +215,24 @@ def _check_name(study: Study, store: Store) -> None:
 
 
 def _check_lengths(store: Store, asked: Iterable[Description], others: Iterable[Description]) -> None:
-    lengths: dict[Key, list[Key]] = {}
+    lengths: dict[Key, list[Description]] = {}
     for description in asked:
-        lengths.setdefault(_match(description), []).append(_length(description))
+        lengths.setdefault(_match(description), []).append(description)
     for other in others:
-        wanted = lengths.get(_match(other), [_length(other)])
-        if _length(other) not in wanted:
-            key = next(key for place, key in enumerate(_LENGTH) if wanted[0][place] != other[key])
+        wanted = lengths.get(_match(other), [other])
+        if all((one.rounds, one.record) != (other.rounds, other.record) for one in wanted):
+            key = "rounds" if wanted[0].rounds != other.rounds else "record"
             raise StoreError(
-                f"{store.folder}: the study file has changed: its {key} is now {wanted[0][_LENGTH.index(key)]}, and "
-                f"cells of {other['row']} v {other['column']} on {other['game']} are there with {key} {other[key]}; "
-                f"use another folder, or put {key} back."
+                f"{store.folder}: the study file has changed: its {key} is now {getattr(wanted[0], key)}, and cells of "
+                f"{' v '.join(other.players)} on {other.game} are there with {key} {getattr(other, key)}; use another "
+                f"folder, or put {key} back."
             )
 
 
 def _check_device(study: Study, store: Store, others: Iterable[Description]) -> None:
-    """Refuse to put runs of two devices into one folder: a seed leads to different runs on them."""
+    """Reject runs of two devices in one folder: a seed leads to different runs on them."""
     wanted = {cell.device for cell in study.cells}
-    for device in {device_of(other) for other in others} - wanted:
+    for device in {other.device for other in others} - wanted:
         raise StoreError(
             f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(wanted)}; use "
             f"another folder, or device {device}."
@@ -247,15 +243,16 @@ def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> d
     """The cells that were made from files whose content has changed, each with the names of these files."""
     files: dict[Key, dict[str, str]] = {}
     for description in asked:
-        if description["files"]:
-            files.setdefault(_match(description), {}).update(description["files"])
+        if description.files:
+            files.setdefault(_match(description), {}).update(description.files)
     stale = {}
     for digest, other in others.items():
         now = files.get(_match(other), {})
         # a cell of an earlier version does not say what was in the files that specs inside its specs name
-        before = dict.fromkeys(run_files(other)) | other["files"]
-        if changed := [key for key, total in before.items() if now.get(key, total) != total]:
-            specs = (str(other.get(key, key)) for key in changed)  # a metric's file goes by its own name
+        before = dict.fromkeys(other.run_files()) | other.files
+        if changed := [key for key, checksum in before.items() if now.get(key, checksum) != checksum]:
+            named = dict(zip(other.run_files(), (other.game, *other.players), strict=False))
+            specs = (named.get(key, key) for key in changed)  # other files are listed by their names
             stale[digest] = sorted({split_spec(spec).file or spec for spec in specs})
     return stale
 
@@ -272,8 +269,4 @@ def _stale_notes(stale: Iterable[list[str]], dry: bool) -> Iterator[str]:
 
 
 def _match(description: Description) -> Key:
-    return tuple(description[key] for key in _MATCH)
-
-
-def _length(description: Description) -> Key:
-    return tuple(description[key] for key in _LENGTH)
+    return description.game, description.players, description.noise

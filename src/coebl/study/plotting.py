@@ -14,30 +14,31 @@ from coebl.runs import Runs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from coebl.study.record import CellRecord
     from coebl.study.results import Results
 
 
 def plot_results(
-    results: Results, cells: list[dict[str, Any]], metric: str | None = None, noise: str | None = None
+    results: Results, cells: list[CellRecord], metric: str | None = None, noise: str | None = None
 ) -> Figure:
-    """A figure of the matches of these cells, described by their metadata: a panel per game, a line per match."""
+    """A figure of the matches of these cells: a panel per game, a line per match."""
     metric = metric or telling_metric(results, cells)
-    cells = [about for about in cells if metric in about["metrics"]]
+    cells = [record for record in cells if metric in record.metrics]
     if not cells:
         raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
-    matches = [(labels["game"], labels["row"], labels["column"]) for labels in (about["labels"] for about in cells)]
-    log = all(about["description"]["record"] == "log" for about in cells)
+    matches = [(record.game, record.players[0], record.players[1]) for record in cells]
+    log = all(record.record == "log" for record in cells)
     return plot_panels(_WithNoise(results, noise), metric, matches, log)
 
 
-def telling_metric(results: Results, cells: list[dict[str, Any]]) -> str:
+def telling_metric(results: Results, cells: list[CellRecord]) -> str:
     """The metric to draw if none is named: who earns more, or in self-play alone, how good the play is."""
-    present: list[str] = list(dict.fromkeys(metric for about in cells for metric in about["metrics"]))
+    present: list[str] = list(dict.fromkeys(metric for record in cells for metric in record.metrics))
     if not present:
         raise InputError(results.why_empty())
     known = known_to(results)
     signed = [metric for metric in present if metric_words(metric, known).signed]
-    if all(about["labels"]["row"] == about["labels"]["column"] for about in cells):
+    if all(len(set(record.players)) == 1 for record in cells):
         return next((metric for metric in present if metric not in signed), present[0])
     return DEFAULT if DEFAULT in present else present[0]
 

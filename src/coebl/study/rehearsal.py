@@ -20,10 +20,10 @@ def own_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
     """
     found: dict[str, dict[tuple[str, bool], Cell]] = {}
     for cell in cells:
-        for spec in (cell.row, cell.column, cell.game, cell.noise or "", *cell.metrics):
+        for spec in cell.specs:
             tries = found.setdefault(spec, {}) if files_in(spec) else {}
             if len(tries) < _TRIES:
-                tries.setdefault((cell.game, spec == cell.row), cell)
+                tries.setdefault((cell.game, spec == cell.players[0]), cell)
     return {spec: list(tries.values()) for spec, tries in found.items()}
 
 

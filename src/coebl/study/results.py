@@ -1,128 +1,178 @@
-"""Reading the results of a study: tidy tables, data frames and summaries."""
+"""The results of a study: one table of all runs, read from its folder on request."""
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
+from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
 from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
-from coebl.study.about import REGISTRIES
-from coebl.study.cell import device_of
-from coebl.study.finding import NOTHING_YET, listed
-from coebl.study.frames import MatchKey, Part, evenly_spread, frame_of
-from coebl.study.index import Index, Listing, sound
-from coebl.study.index import Specs as Specs
-from coebl.study.store import Store
-from coebl.study.summaries import SummaryRow, once, summarise
-from coebl.study.tables import LABELS, NUMBERS, table_schema
+from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.finding import NOTHING_YET, find, listed
+from coebl.study.frames import MatchKey, Part, evenly_spread, frame_of, once
+from coebl.study.record import EARLIER, REGISTRIES, CellRecord
+from coebl.study.store import Store, check_one_device
 
 if TYPE_CHECKING:
-    import pandas
     import polars
-    import pyarrow
     from matplotlib.figure import Figure
 
     from coebl.evidence.compare import Comparison
 
+Specs = str | Sequence[str] | None  # one spec, several, or None for all
 _MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
-_GROUPED = ("game", "noise", "row", "column")  # the labels by which a summary is grouped
+_RECENT = 2 * 10**9  # nanoseconds within which a file system may give two changes one time
+
+
+class SummaryRow(TypedDict):
+    """The mean of a metric over the seeds of a match at a round, with Student's 95 % interval."""
+
+    game: str
+    noise: str
+    row: str
+    column: str
+    horizon: int
+    round: int
+    metric: str
+    mean: float
+    low: float
+    high: float
+    sd: float
+    n: int
 
 
 class Results:
-    """What is finished of a study, read from its folder when it is asked for.
-
-    Tables have one row per match, seed and recorded round: game, row, column, noise, horizon (how many rounds the match
-    has), seed, round, then the metrics. If a cell has not recorded a metric, the table has nulls.
+    """The finished cells of a study, read from its folder on request.
 
     >>> results = Results("results")
     >>> results.matches()
     [('rps', 'ucb', 'exp3'), ('rps', 'ucb', 'ucb')]
-    >>> results.table(column="exp3", rounds=100, metrics=["pseudo_regret"]).num_rows
-    5
+    >>> results.last(["pseudo_regret"], players=(None, "exp3")).shape
+    (5, 6)
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.store = Store.open(folder)
-        self._listing = Listing(self.store)
+        self._known: dict[str, CellRecord] = {}  # by digest: a file never changes under its name
+        self._listed: list[str] = []  # the digests of the records
+        self._records: list[CellRecord] = []
+        self._present = _labels([])
+        self._listed_at: int | None = None
         self._read: OrderedDict[str, dict[str, NDArray[Any]]] = OrderedDict()  # cells, the last used last
         self._read_bytes = 0
 
     def __repr__(self) -> str:
         return f"<Results in {self.store.folder}>"
 
-    def index(self) -> Index:
-        """The cells that are finished now, by what they are."""
-        return self._listing.current()
+    # Records
 
-    def cells(self) -> list[dict[str, Any]]:
-        """The descriptions of the finished cells."""
-        return [about["description"] for _, about in self.index().cells]
+    def records(self) -> list[CellRecord]:
+        """The records of the cells that are finished now, sorted by match and seeds.
+
+        >>> Results("results").records()[0].players
+        ('ucb', 'exp3')
+        """
+        stamp = self._stamp()
+        if stamp is None or stamp != self._listed_at:
+            present = self.store.digests()
+            if present != self._listed:
+                for digest in present:
+                    if digest not in self._known:
+                        self._known[digest] = _sound(self.store.record, digest)
+                records = [self._known[digest] for digest in present]
+                check_one_device(self.store, (record.description for record in records))
+                self._records, self._listed = sorted(records, key=_order), present
+                self._present = _labels(self._records)
+            self._listed_at = stamp
+        return self._records
+
+    def _stamp(self) -> int | None:
+        """The time of the last change of the folder; None if so recent that another change may have the same time."""
+        try:
+            changed = os.stat(self.store.folder / "cells").st_mtime_ns
+        except OSError:
+            return None
+        return changed if time.time_ns() - changed > _RECENT else None
+
+    def cells(self) -> list[CellRecord]:
+        """The same as `records`."""
+        return self.records()
 
     def metadata(self) -> list[dict[str, Any]]:
-        """What is stored with the numbers of every finished cell: description, labels, metrics, versions, times."""
-        return [about for _, about in self.index().cells]
+        """The records as plain values in the layout of earlier versions; use `records`."""
+        return [_as_earlier(record) for record in self.records()]
 
     def seconds(self) -> float:
-        """What the cells took, all workers together."""
-        return sum(sum(about["seconds"].values()) for about in self.metadata())
+        """The time that the cells took, all workers together."""
+        return sum(sum(record.seconds.values()) for record in self.records())
 
     def versions(self) -> dict[str, list[str]]:
-        """Of each package that numbers may depend on, all versions that cells were made with."""
-        found: dict[str, set[str]] = {}
-        for about in self.metadata():
-            for package, version in about["versions"].items():
-                found.setdefault(package, set()).add(version)
-        return {package: sorted(versions) for package, versions in sorted(found.items())}
+        """The versions that cells were made with, by package that numbers may depend on."""
+        versions: dict[str, set[str]] = {}
+        for record in self.records():
+            for package, version in record.versions.items():
+                versions.setdefault(package, set()).add(version)
+        return {package: sorted(versions[package]) for package in sorted(versions)}
 
     def notices(self) -> list[str]:
-        """What somebody who compares these results should know."""
+        """Warnings for readers who compare these results with others."""
         kinds, devices = self.versions().get("exp and log", []), self.devices()
-        notices = [f"the cells were run on a graphics processor ({device})" for device in devices if device != "cpu"]
+        notices = [f"the cells were run on a GPU ({device})" for device in devices if device != "cpu"]
         if len(devices) > 1:
             notices.append("the cells were run on several of these; a seed may lead to different runs on them")
-        if len(kinds) < 2:
-            return notices
-        return [
-            *notices,
-            f"the cells were made on processors whose exp and log differ in the last bit ({', '.join(kinds)}); "
-            "where a learner uses these, a seed may lead to different runs on them",
-        ]
+        if len(kinds) > 1:
+            notices.append(
+                f"the cells were made on CPUs whose exp and log differ in the last bit ({', '.join(kinds)}); "
+                "where a learner uses these, a seed may lead to different runs on them"
+            )
+        return notices
 
     def devices(self) -> list[str]:
-        """Where the cells were run: "cpu", or the names of graphics processors."""
+        """The devices that cells were run on: "cpu", or the names of GPUs."""
         return sorted(
-            {
-                about["versions"].get("device", "cuda") if device_of(about["description"]) == "cuda" else "cpu"
-                for about in self.metadata()
-            }
+            {record.versions.get("device", "cuda") if record.device == "cuda" else "cpu" for record in self.records()}
         )
 
     def kinds(self) -> dict[str, Kind]:
         """How much each learner sees, by its spec; learners of older cells that are not registered are left out."""
-        kinds: dict[str, Kind] = {}
-        older: dict[str, None] = {}
-        for about in self.metadata():
-            if things := about.get("things"):
-                kinds |= {spec: learner["kind"] for spec, learner in things["learners"].items()}
-            else:
-                older |= dict.fromkeys(about["labels"][seat] for seat in ("row", "column"))
-        return {spec: _kind_of(entry.factory) for spec in older if (entry := LEARNERS.registered(spec))} | kinds
+        kinds: dict[str, Any] = {}
+        for record in self.records():
+            for spec in record.players:
+                if spec in record.learners:
+                    kinds[spec] = record.learners[spec].kind
+                elif spec not in kinds and (entry := LEARNERS.registered(spec)):
+                    kinds[spec] = entry.factory.kind()  # type: ignore[attr-defined]
+        return kinds
 
     @property
     def metrics(self) -> list[str]:
         """The metrics that any cell has recorded."""
-        return list(self.index().metrics)
+        return list(dict.fromkeys(metric for record in self.records() for metric in record.metrics))
+
+    def matches(self) -> list[tuple[str, str, str]]:
+        """The game and the players of every match with a finished cell."""
+        return list(dict.fromkeys((record.game, record.players[0], record.players[1]) for record in self.records()))
+
+    def why_empty(self) -> str:
+        """The reason why there is nothing to show, where every filter names something that is there."""
+        if not self.records():
+            return f"{self.store.folder}: {NOTHING_YET}"
+        return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
+
+    # The table
 
     def last(
         self,
@@ -155,15 +205,14 @@ class Results:
         parts: list[Part] = []
         recorded: set[int] = set()
         for digest in chosen:
-            columns, about = sound(self.store.columns, digest, metrics, rounds is None)
-            self._listing.note(digest, about)
-            part = _part(columns, about)
+            columns, self._known[digest] = _sound(self.store.columns, digest, metrics, rounds is None)
+            part = _part(columns, self._known[digest])
             recorded.update(part.rounds.tolist())
             kept = slice(None) if rounds is None else part.rounds == rounds
             parts.append(_at(part, kept))
         self.store.remember()
         if rounds is not None and chosen:
-            _check_recorded([rounds], recorded)
+            _check_recorded(rounds, recorded)
         return frame_of(_measured(parts), self._chosen_metrics(metrics), _match_order, curves=False)
 
     def curves(
@@ -192,8 +241,7 @@ class Results:
         wanted = self._chosen_metrics(metrics)
         parts = []
         for digest in self._filtered(game, players, noise):
-            columns, about = sound(self.store.columns, digest, metrics)
-            part = _part(columns, about)
+            part = _part(*_sound(self.store.columns, digest, metrics))
             parts.append(part if points is None else _at(part, evenly_spread(len(part.rounds), points)))
         self.store.remember()
         return frame_of(_measured(parts), wanted, _match_order, curves=True)
@@ -204,149 +252,48 @@ class Results:
             raise InputError(
                 f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
             )
-        row, column = players or (None, None)
-        filters = {"game": game, "row": row, "column": column, "noise": noise}
-        if all(specs is None for specs in filters.values()):
+        if game is None and noise is None and (players is None or not any(players)):
             return self.store.digests()
-        return [digest for digest, _ in self.index().matching(filters)]
+        return [record.digest for record in self._matching(game, players or (None, None), noise)]
 
-    def table(
-        self,
-        game: Specs = None,
-        row: Specs = None,
-        column: Specs = None,
-        metrics: Sequence[str] | None = None,
-        rounds: int | Iterable[int] | None = None,
-        noise: Specs = None,
-    ) -> pyarrow.Table:
-        """The tidy table of the cells that fit: filters are specs, in any spelling, one or several.
+    def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
+        """The records of the cells that fit."""
+        records = self.records()
+        first, second = players
+        filters: dict[str, Specs] = {"game": game, "row": first, "column": second, "noise": noise}
+        for label, specs in filters.items():
+            if specs is not None:
+                wanted = {self._find(label, spec) for spec in ([specs] if isinstance(specs, str) else specs)}
+                digests = set().union(*(self._present[label][spec] for spec in wanted))
+                records = [record for record in records if record.digest in digests]
+        return records
 
-        Every file that is read is checked in full.
-
-        Args:
-            game: only these games, one spec or several, in any spelling.
-            row: only these row learners, likewise.
-            column: only these column learners, likewise.
-            metrics: only these metrics, by name.
-            rounds: only these recorded rounds, one or several.
-            noise: only these noises.
-        """
-        pa, compute = require("pyarrow"), require("pyarrow.compute")
-        wanted = self._chosen_metrics(metrics)
-        cells = self.index().matching({"game": game, "row": row, "column": column, "noise": noise})
-        kept = None if rounds is None else _check_rounds(rounds)
-        tables = []
-        recorded: set[int] = set()
-        for digest, about in cells:
-            if metrics is not None and not set(wanted) & set(about["metrics"]):
-                continue
-            table = sound(self.store.load, digest)
-            columns = [*LABELS, *NUMBERS, *(metric for metric in wanted if metric in about["metrics"])]
-            table = table.replace_schema_metadata(None).select(columns)
-            if kept is not None:
-                recorded |= set(table.column("round").unique().to_pylist())
-                table = table.filter(compute.is_in(table.column("round"), pa.array(kept, pa.int32())))
-            tables.append(table)
-        schema = table_schema(wanted)
-        if not tables:
-            return schema.empty_table()
-        if kept is not None:
-            _check_recorded(kept, recorded)
-        return pa.concat_tables([schema.empty_table(), *tables], promote_options="default").unify_dictionaries()
-
-    def to_polars(self, *arguments: Any, **options: Any) -> polars.DataFrame:
-        """`table` as a Polars data frame.
-
-        Args:
-            *arguments: those of `table`.
-            **options: those of `table`.
-        """
-        frame: polars.DataFrame = require("polars").from_arrow(self.table(*arguments, **options))
-        return frame
-
-    def to_pandas(self, *arguments: Any, **options: Any) -> pandas.DataFrame:
-        """`table` as a pandas data frame; nulls become NaN.
-
-        Args:
-            *arguments: those of `table`.
-            **options: those of `table`.
-        """
-        require("pandas")
-        frame: pandas.DataFrame = self.table(*arguments, **options).to_pandas()
-        return frame
-
-    def matches(self) -> list[tuple[str, str, str]]:
-        """Game, row and column of every match with a finished cell."""
-        return list(self.index().by_match)
-
-    def why_empty(self) -> str:
-        """Why there is nothing to show, where every filter names something that is there."""
-        if not self.matches():
-            return f"{self.store.folder}: {NOTHING_YET}"
-        return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
-
-    def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
-        """One metric of one match at every recorded round, for all seeds that are there.
-
-        Args:
-            game: its spec.
-            row: the row learner's spec.
-            column: the column learner's spec.
-            metric: its name.
-            noise: its spec, where the match was played with several.
-        """
-        index = self.index()
-        match = index.find("game", game), index.find("row", row), index.find("column", column)
-        wanted = None if noise is None else index.find("noise", noise)
-        cells = [
-            (digest, about)
-            for digest, about in index.by_match.get(match, ())
-            if wanted is None or about["labels"]["noise"] == wanted
-        ]
-        if not cells:
-            raise InputError(f"no finished cell has {row} v {column} on {game}. See: coebl results {self.store.folder}")
-        for label, found in (
-            ("noise", {about["labels"]["noise"] for _, about in cells}),
-            ("horizon", {about["description"]["rounds"] for _, about in cells}),
-            ("record", {about["description"]["record"] for _, about in cells}),
-        ):
-            if len(found) > 1:
-                several = " and ".join(sorted(map(str, found)))
-                repair = "name one as noise=" if label == "noise" else "keep them in two folders"
-                raise InputError(f"{game}, {row} v {column}: there are cells of {label} {several}; {repair}.")
-        parts = [self._columns(digest) for digest, about in cells if metric in about["metrics"]]
-        if not parts:
-            self._chosen_metrics([metric])
-            raise InputError(f"metric {metric!r} was not recorded for {row} v {column} on {game}.")
-        seeds = np.concatenate([part["seed"] for part in parts])
-        values = np.concatenate([part[metric] for part in parts], axis=1)
-        distinct, first = once(seeds, values, f"{game}, {row} v {column}", metric)
-        about = cells[0][1]
-        horizon, its_noise = about["description"]["rounds"], about["labels"]["noise"]
-        return Runs(parts[0]["round"], distinct, values[:, first], horizon, its_noise)
-
-    def _columns(self, digest: str) -> dict[str, NDArray[Any]]:
-        """A cell by columns: seeds and rounds once each, metrics as (recorded, runs). The last ones read are kept."""
-        if digest not in self._read:
-            self._read[digest], _ = sound(self.store.columns, digest)
-            self._read_bytes += _size(self._read[digest])
-            while len(self._read) > 1 and self._read_bytes > _MOST_BYTES:
-                self._read_bytes -= _size(self._read.popitem(last=False)[1])
-        self._read.move_to_end(digest)
-        return self._read[digest]
+    def _find(self, label: str, spec: str) -> str:
+        """The spec among the labels of cells that is equivalent to this one."""
+        if label in ("row", "column"):
+            return find("player", spec, self._present[label], f"{label} learner")
+        return find(label, spec, self._present[label])
 
     def lazy(self) -> polars.LazyFrame:
-        """All tables as one lazy Polars frame, which reads from the files only what a query needs, unchecked."""
-        library = require("polars")
-        alike: dict[tuple[str, ...], list[str]] = {}  # the files by their metrics: one scan needs equal columns
-        for digest, about in self.index().cells:
-            alike.setdefault(tuple(about["metrics"]), []).append(str(self.store.path(digest)))
-        if not alike:
-            empty: polars.LazyFrame = library.from_arrow(table_schema([]).empty_table()).lazy()
-            return empty
-        # glob off: a folder may be called results[1]
-        scans = [library.scan_parquet(paths, glob=False) for paths in alike.values()]
-        frame: polars.LazyFrame = library.concat(scans, how="diagonal")
+        """All stored tables as one lazy Polars frame with the columns of `curves`.
+
+        It reads from the files only what a query needs, unchecked; a run that overlapping cells hold is there twice.
+        """
+        pl = require("polars")
+        alike: dict[
+            tuple[int, tuple[str, ...]], list[str]
+        ] = {}  # the files by their columns: one scan needs equal ones
+        for record in self.records():
+            alike.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
+        empty = frame_of([], self.metrics, _match_order, curves=True)
+        frames: list[polars.LazyFrame] = [empty.lazy()]
+        for (number, _), paths in alike.items():
+            scan = pl.scan_parquet(paths, glob=False)  # a folder may be called results[1]
+            if number == EARLIER:
+                players = pl.concat_list(pl.col("row").cast(pl.String), pl.col("column").cast(pl.String))
+                scan = scan.with_columns(players=players, rounds="horizon").drop("row", "column", "horizon")
+            frames.append(scan.cast({"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "round": pl.Int64}))
+        frame: polars.LazyFrame = pl.concat(frames, how="diagonal").select(empty.columns)
         return frame
 
     def summary(
@@ -359,38 +306,85 @@ class Results:
     ) -> list[SummaryRow]:
         """Mean and interval over seeds of each match and metric, at one round, by default the last of each match.
 
-        Filters are specs, as in `table`. If a value is infinite so is the mean, and there is no interval: its ends
-        and the sd are NaN.
+        If a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN.
 
         Args:
             metrics: only these metrics, by name.
             rounds: another recorded round than the last.
-            game: only these games, one spec or several, in any spelling.
+            game: only these games, one equivalent spec or several.
             row: only these row learners, likewise.
             column: only these column learners, likewise.
         """
-        filters = {"game": game, "row": row, "column": column}
-        chosen = (
-            [digest for digest, _ in self.index().matching(filters)] if any(filters.values()) else self.store.digests()
-        )
-        groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        recorded: set[int] = set()
-        for digest in chosen:
-            columns, about = sound(self.store.columns, digest, metrics, rounds is None)
-            self._listing.note(digest, about)
-            recorded.update(columns["round"].tolist())
-            [at] = columns["round"] if rounds is None else [rounds]
-            [places] = np.nonzero(columns["round"] == at)
-            if len(places):
-                values = {name: values[places[0]] for name, values in columns.items() if name not in ("seed", "round")}
-                labels = [about["labels"][label] for label in _GROUPED]
-                key = (*labels, about["description"]["rounds"], int(at))
-                groups.setdefault(key, []).append({"seed": columns["seed"], **values})
-        self.store.remember()
-        if rounds is not None and chosen:
-            _check_recorded([rounds], recorded)
-        wanted = self._chosen_metrics(metrics)
-        return summarise({key: groups[key] for key in sorted(groups, key=_by_number)}, wanted)
+        frame = self.last(metrics, game=game, players=(row, column), rounds=rounds)
+        keys = ["game", "players", "noise", "rounds"]
+        labels, samples = [], []
+        for group in frame.partition_by(keys, maintain_order=True):
+            for metric in group.columns[len(keys) + 1 :]:
+                values = group[metric].drop_nulls().to_numpy()
+                if len(values):
+                    labels.append((*group.select(keys).row(0), metric))
+                    samples.append(values)
+        rows = []
+        for (name, players, noise, length, metric), spread in zip(labels, _spreads(samples), strict=True):
+            mean, low, high, sd, n = spread
+            rows.append(
+                SummaryRow(
+                    game=name,
+                    noise=noise,
+                    row=players[0],
+                    column=players[1],
+                    horizon=length,
+                    round=rounds or length,
+                    metric=metric,
+                    mean=mean,
+                    low=low,
+                    high=high,
+                    sd=sd,
+                    n=n,
+                )
+            )
+        return rows
+
+    def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
+        """One metric of one match at every recorded round, for all seeds that are there.
+
+        Args:
+            game: its spec.
+            row: the row learner's spec.
+            column: the column learner's spec.
+            metric: its name.
+            noise: its spec, where the match was played with several.
+        """
+        cells = self._matching(game, (row, column), noise)
+        if not cells:
+            raise InputError(f"no finished cell has {row} v {column} on {game}. See: coebl results {self.store.folder}")
+        for label, found in (
+            ("noise", {record.noise for record in cells}),
+            ("rounds", {record.rounds for record in cells}),
+            ("record", {record.record for record in cells}),
+        ):
+            if len(found) > 1:
+                several = " and ".join(sorted(map(str, found)))
+                repair = "name one as noise=" if label == "noise" else "keep them in two folders"
+                raise InputError(f"{game}, {row} v {column}: there are cells of {label} {several}; {repair}.")
+        parts = [self._columns(record.digest) for record in cells if metric in record.metrics]
+        if not parts:
+            self._chosen_metrics([metric])
+            raise InputError(f"metric {metric!r} was not recorded for {row} v {column} on {game}.")
+        seeds = np.concatenate([part["seed"] for part in parts])
+        values = np.concatenate([part[metric] for part in parts], axis=1)
+        distinct, first = once(seeds, values, f"{game}, {row} v {column}", metric)
+        return Runs(parts[0]["round"], distinct, values[:, first], cells[0].rounds, cells[0].noise)
+
+    def _columns(self, digest: str) -> dict[str, NDArray[Any]]:
+        """A cell by columns: seeds and rounds once each, metrics as (recorded, runs). The last ones read are kept."""
+        if digest not in self._read:
+            self._read[digest], _ = _sound(self.store.columns, digest)
+            self._read_bytes += _size(self._read[digest])
+            while len(self._read) > 1 and self._read_bytes > _MOST_BYTES:
+                self._read_bytes -= _size(self._read.popitem(last=False)[1])
+        self._read.move_to_end(digest)
+        return self._read[digest]
 
     def compare(
         self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
@@ -432,8 +426,7 @@ class Results:
 
         if metric is not None:
             self._chosen_metrics([metric])
-        chosen = self.index().matching({"game": game, "row": row, "column": column, "noise": noise})
-        return plot_results(self, [about for _, about in chosen], metric, noise)
+        return plot_results(self, self._matching(game, (row, column), noise), metric, noise)
 
     def _chosen_metrics(self, metrics: Sequence[str] | None) -> list[str]:
         present = self.metrics
@@ -449,10 +442,30 @@ class Results:
         return list(dict.fromkeys(metrics))
 
 
-def _part(columns: dict[str, NDArray[Any]], about: dict[str, Any]) -> Part:
-    labels = about["labels"]
-    match = MatchKey(labels["game"], (labels["row"], labels["column"]), labels["noise"], about["description"]["rounds"])
+def _sound(read: Callable[..., Any], digest: str, *options: Any) -> Any:
+    """Read a cell; only a run of the study moves files, so a damaged one is an error here."""
+    try:
+        return read(digest, *options)
+    except UnsoundError as error:
+        raise StoreError(f"{error} Run the study again: it sets the file aside and runs the cell again.") from None
+
+
+def _order(record: CellRecord) -> tuple[Any, ...]:
+    return record.game, record.noise, record.players, record.rounds, record.seeds[0], record.digest
+
+
+def _labels(records: Iterable[CellRecord]) -> dict[str, dict[str, set[str]]]:
+    """The digests of cells by their labels: of the game, the first two seats and the noise."""
+    labels: dict[str, dict[str, set[str]]] = {"game": {}, "row": {}, "column": {}, "noise": {}}
+    for record in records:
+        for label, spec in zip(labels, (record.game, *record.players[:2], record.noise), strict=True):
+            labels[label].setdefault(spec, set()).add(record.digest)
+    return labels
+
+
+def _part(columns: dict[str, NDArray[Any]], record: CellRecord) -> Part:
     values = {name: values for name, values in columns.items() if name not in ("seed", "round")}
+    match = MatchKey(record.game, record.players, record.noise, record.rounds)
     return Part(match, columns["seed"], columns["round"], values)
 
 
@@ -467,40 +480,65 @@ def _measured(parts: Iterable[Part]) -> list[Part]:
 
 
 def _match_order(match: MatchKey) -> tuple[Any, ...]:
-    return _by_number((match.game, match.noise, *match.players, match.rounds))
-
-
-def _kind_of(learner: Any) -> Kind:
-    kind: Kind = learner.kind()
-    return kind
-
-
-def _by_number(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Sorts what a summary is grouped by, sweeps by their numbers."""
-    return (*(_place(label, spec) for label, spec in zip(_GROUPED, key, strict=False)), key)
+    """Sort matches by game, noise and players, sweeps by their numbers."""
+    players = (_place("player", spec) for spec in match.players)
+    return _place("game", match.game), _place("noise", match.noise), *players, match
 
 
 @lru_cache(maxsize=4096)
-def _place(label: str, spec: str) -> tuple[Any, ...]:
-    """Where a spec stands among those of its label."""
-    return REGISTRIES[label].order(spec)
+def _place(kind: str, spec: str) -> tuple[Any, ...]:
+    return REGISTRIES[kind].order(spec)
 
 
-def _check_rounds(rounds: int | Iterable[int]) -> list[int]:
-    numbers = [rounds] if isinstance(rounds, int) else [int(number) for number in rounds]
-    for number in numbers:
-        if not 1 <= number < 1 << 31:
-            raise InputError(f"rounds has {number}; accepted: rounds that were recorded, counted from 1.")
-    return numbers
+def _check_rounds(rounds: int) -> None:
+    if not 1 <= rounds < 1 << 31:
+        raise InputError(f"rounds is {rounds}; accepted: a round that was recorded, counted from 1.")
 
 
-def _check_recorded(rounds: list[int], recorded: set[int]) -> None:
-    for number in rounds:
-        if number not in recorded:
-            closest = min(recorded, key=lambda other: (abs(other - number), other), default=None)
-            hint = "" if closest is None else f" The nearest is {closest}."
-            raise InputError(f"round {number} was not recorded in any of these cells.{hint}")
+def _check_recorded(rounds: int, recorded: set[int]) -> None:
+    if rounds not in recorded:
+        closest = min(recorded, key=lambda other: (abs(other - rounds), other), default=None)
+        hint = "" if closest is None else f" The nearest is {closest}."
+        raise InputError(f"round {rounds} was not recorded in any of these cells.{hint}")
 
 
 def _size(columns: dict[str, NDArray[Any]]) -> int:
     return sum(column.nbytes for column in columns.values())
+
+
+def _spreads(samples: list[NDArray[np.float64]]) -> list[tuple[float, float, float, float, int]]:
+    """Mean, both ends of its interval, sd and size of each sample; those of one size are taken together."""
+    spreads = [(math.nan, math.nan, math.nan, math.nan, 0)] * len(samples)
+    by_size: dict[int, list[int]] = {}
+    for place, values in enumerate(samples):
+        by_size.setdefault(len(values), []).append(place)
+    for size, places in by_size.items():
+        band = Band.of(np.array([samples[place] for place in places]))
+        ends = zip(band.mean.tolist(), band.low.tolist(), band.high.tolist(), band.sd.tolist(), strict=True)
+        for place, (mean, low, high, sd) in zip(places, ends, strict=True):
+            spreads[place] = (_limit(samples[place]) if math.isnan(mean) else mean), low, high, sd, size
+    return spreads
+
+
+def _limit(values: NDArray[np.float64]) -> float:
+    """The mean of values that are not all finite."""
+    signs = {math.copysign(1, value) for value in values[np.isinf(values)]}
+    return math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf
+
+
+def _as_earlier(record: CellRecord) -> dict[str, Any]:
+    row, column = record.players
+    things = {
+        "learners": {spec: info.model_dump() for spec, info in record.learners.items()},
+        "metrics": {name: info.model_dump() for name, info in record.metric_info.items()},
+        "game": None if record.payoff_range is None else {"payoff_range": list(record.payoff_range)},
+    }
+    return {
+        "labels": {"game": record.game, "row": row, "column": column, "noise": record.noise},
+        "description": record.description.model_dump(),
+        "metrics": list(record.metrics),
+        "things": things if record.learners else None,
+        "versions": record.versions,
+        "seconds": record.seconds,
+        "created": record.created,
+    }

@@ -65,7 +65,7 @@ _TOP_ONLY = ("name", "title", "description", "device", "parts")
 _IN_PARTS = tuple(key for key in ACCEPTED if key not in _TOP_ONLY)
 _REQUIRED = ("rounds", "seeds", "games", "match-ups")
 
-MatchName = tuple[str, str, str]  # game, row learner, column learner
+MatchName = tuple[str, str, str]  # the game, then the players
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Study:
         >>> parse_study(EXAMPLE).matches()[:2]
         [('rps', 'coebl:c=2', 'coebl:c=2'), ('rps', 'coebl', 'coebl')]
         """
-        return list(dict.fromkeys((cell.game, cell.row, cell.column) for cell in self.cells))
+        return list(dict.fromkeys((cell.game, cell.players[0], cell.players[1]) for cell in self.cells))
 
     def select(self, matches: Iterable[MatchName], seeds: int | None = None) -> Study:
         """The same study with fewer cells: those of these matches, and of seeds that are all below a number.
@@ -104,7 +104,7 @@ class Study:
         cells = (
             cell
             for cell in self.cells
-            if (cell.game, cell.row, cell.column) in wanted and (seeds is None or max(cell.seeds) < seeds)
+            if (cell.game, *cell.players) in wanted and (seeds is None or max(cell.seeds) < seeds)
         )
         return replace(self, cells=tuple(cells))
 
@@ -272,5 +272,5 @@ class _Reading:
             return
         games = self.checks.check(specs, metrics, match_ups, rounds)
         pairs = match_ups.pairs
-        for (game, allowed), noise, (row, column), block in itertools.product(games.items(), noises, pairs, blocks):
-            yield Cell(game, row, column, rounds, block, noise, record, allowed, device)
+        for (game, allowed), noise, pair, block in itertools.product(games.items(), noises, pairs, blocks):
+            yield Cell(game, pair, rounds, block, noise, record, allowed, device)

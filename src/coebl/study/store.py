@@ -26,14 +26,11 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.files import PARTIAL, check_way, write_whole
 from coebl.core.text import one_line
 from coebl.engine import Result
-from coebl.study.about import read_about
 from coebl.study.cell import Cell
 from coebl.study.cell_file import (
     CellFile,
     brief_of,
-    chosen,
-    columns_of,
-    columns_of_brief,
+    last_columns,
     make_cell_file,
     parse_cell,
     read_columns,
@@ -42,8 +39,8 @@ from coebl.study.cell_file import (
 )
 from coebl.study.checked import Brief, Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
-from coebl.study.failures import Failures
-from coebl.study.run_log import RunLog
+from coebl.study.journal import Failures, RunLog
+from coebl.study.record import CellRecord, Description, read_record
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
@@ -70,12 +67,11 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:
         self.folder = Path(folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
-        self.damaged: set[str] = set()  # their digests
         self.log = RunLog(self.folder)
         self._name = name
         self._checked = Checked(self.folder)
         self._failed = Failures(self.folder / "failed")
-        self._abouts: dict[str, tuple[Brief, dict[str, Any]]] = {}  # by digest, of files that were checked
+        self._records: dict[str, tuple[Brief, CellRecord]] = {}  # by digest, of files that were checked
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
@@ -216,8 +212,8 @@ class Store:
         self.forget_failure(file.digest)
         return path
 
-    def metadata(self, digest: str) -> dict[str, Any]:
-        """What the file of a cell says of itself: description, labels, versions, seconds and more.
+    def record(self, digest: str) -> CellRecord:
+        """The record of a cell.
 
         Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
         foreign one, not a flipped bit.
@@ -227,7 +223,7 @@ class Store:
         """
         path = self.path(digest)
         if _size(path) <= _SMALL and (brief := self._checked.find(digest, read_data(path))):
-            return self._about(path, brief)
+            return self._record(path, brief)
         return read_metadata(path)
 
     def load(self, digest: str) -> pyarrow.Table:
@@ -242,8 +238,8 @@ class Store:
 
     def columns(
         self, digest: str, metrics: Collection[str] | None = None, last: bool = False
-    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """A cell by columns, and what its file says of itself.
+    ) -> tuple[dict[str, NDArray[Any]], CellRecord]:
+        """A cell by columns, and its record.
 
         The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
         these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
@@ -255,13 +251,12 @@ class Store:
             last: only the last recorded round.
         """
         path = self.path(digest)
-        if last:
-            brief, about = self._abouts.get(digest) or self._read_brief(path)
-            return columns_of_brief(brief, about, metrics), about
-        data, brief = self._check(path)
-        about = self._about(path, brief)
-        table = read_columns(path, data, ["round", *chosen(about, metrics)])
-        return columns_of(table, about, metrics), about
+        if last and digest in self._records:
+            brief, record = self._records[digest]
+        else:
+            data, brief = self._check(path)
+            record = self._record(path, brief)
+        return last_columns(brief, record, metrics) if last else read_columns(path, data, record, metrics), record
 
     def _check(self, path: Path) -> tuple[bytes, Brief]:
         """The content of a cell's file, every byte of which has been checked, now or before, and its brief."""
@@ -272,39 +267,32 @@ class Store:
             self._checked.add(path.stem, data, brief)
         return data, brief
 
-    def _read_brief(self, path: Path) -> tuple[Brief, dict[str, Any]]:
-        _, brief = self._check(path)
-        return brief, self._about(path, brief)
-
-    def _about(self, path: Path, brief: Brief) -> dict[str, Any]:
-        """What the file of a cell says of itself, parsed once."""
-        known = self._abouts.get(path.stem)
+    def _record(self, path: Path, brief: Brief) -> CellRecord:
+        """The record of a checked cell, parsed once."""
+        known = self._records.get(path.stem)
         if known is None or known[0] is not brief:
-            known = self._abouts[path.stem] = brief, read_about(path, brief.about)
+            known = self._records[path.stem] = brief, read_record(path, brief.record)
         return known[1]
 
     def remember(self) -> None:
         """Note which files were found sound, so that they need not be checked again."""
         self._checked.write()
 
-    def finished(self, cells: Iterable[Cell], dry: bool = False) -> set[str]:
-        """The digests of those cells that are stored; every byte of every file is checked.
+    def finished(self, dry: bool = False) -> set[str]:
+        """The digests of all sound cells; every byte of every file is checked.
 
-        Damaged and foreign files in cells/ are moved to set-aside/, and `notes` says which and why; `dry` moves none.
-        Files of another format are refused: they are sound, but this version of coebl does not read them.
+        Damaged and foreign files in cells/ are moved to set-aside/, and `notes` lists them with the reason; `dry` moves
+        none. Files of another format are an error: they are sound, but this version of coebl does not read them.
         """
-        self.notes, self.damaged = [], set()
+        self.notes = []
         if not dry:
             self._sweep()
-        asked = {cell.digest() for cell in cells}
         sound = set()
         for path in self.paths():
             try:
                 self._check(path)
-                if path.stem in asked:
-                    sound.add(path.stem)
+                sound.add(path.stem)
             except UnsoundError as error:
-                self.damaged.add(path.stem)
                 target = self.folder / "set-aside" if dry else self.set_aside(path)
                 if target is not None:
                     moved = "To be moved" if dry else "Moved"
@@ -321,7 +309,7 @@ class Store:
             path: of the file.
         """
         folder = self.folder / "set-aside"
-        self._abouts.pop(path.stem, None)
+        self._records.pop(path.stem, None)
         try:
             check_way(path.parent, self.folder)
             check_way(folder, self.folder)
@@ -404,6 +392,16 @@ class Store:
 
     def _write(self, path: Path, data: bytes | str) -> None:
         write_whole(path, data, durable=True, within=self.folder)
+
+
+def check_one_device(store: Store, descriptions: Iterable[Description]) -> None:
+    """Reject a folder that has cells of two devices: a seed leads to different runs on them."""
+    devices = sorted({description.device for description in descriptions})
+    if len(devices) > 1:
+        raise StoreError(
+            f"{store.folder}: there are cells that were run on {' and on '.join(devices)}; accepted: those of one "
+            "device, as a seed leads to different runs on another. Keep them in two folders."
+        )
 
 
 def _reserve(folder: Path, path: Path) -> Path:

@@ -130,7 +130,7 @@ def _apart(task: Callable[[], _Outcome], cell: Cell, seconds: float) -> _Outcome
 @cache
 def _load_modules() -> None:
     """Import all that a cell needs, so that no copy of this process has to."""
-    _play(Cell("rps", "ucb", "exp3", rounds=2, seeds=(0,)), None, 0.0)
+    _play(Cell("rps", ("ucb", "exp3"), rounds=2, seeds=(0,)), None, 0.0)
 
 
 def _send(sending: Connection, stack: TextIO, task: Callable[[], object], seconds: float) -> None:
@@ -179,8 +179,7 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
 
 def _own_files(cell: Cell) -> dict[Path, str]:
     """The user's own Python files that a cell names."""
-    specs = (cell.game, cell.row, cell.column, cell.noise or "", *cell.metrics)
-    return {Path(name).resolve(): name for spec in specs for name in files_in(spec)}
+    return {Path(name).resolve(): name for spec in cell.specs for name in files_in(spec)}
 
 
 def _late(seconds: float | None, place: str) -> str:
@@ -192,7 +191,7 @@ def _place_of(cell: Cell, trace: TracebackType | None) -> str:
 
     Where in the function it was is chance: by its beginning, alike causes are counted as one.
     """
-    own, place = _own_files(cell), f"{cell.row} v {cell.column}"
+    own, place = _own_files(cell), " v ".join(cell.players)
     while trace is not None:
         code = trace.tb_frame.f_code
         name = own.get(Path(code.co_filename).resolve())
@@ -208,7 +207,7 @@ def _place_in_stack(cell: Cell, stack: str) -> str:
     for file, line, function in re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', stack, re.MULTILINE):
         if name := own.get(Path(file).resolve()):
             return f"{name}, {function}, line {line}"
-    return f"{cell.row} v {cell.column}"
+    return " v ".join(cell.players)
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from coebl.games import parse_game
 from coebl.learners.base import Kind
 from coebl.study import Results, Study
 from coebl.study.cell import is_file
+from coebl.study.frames import once
 from coebl.study.plan import key_of
-from coebl.study.summaries import once
 from coebl.tournament.plan import TOURNAMENT_METRICS, YARDSTICK
 
 
@@ -53,7 +53,7 @@ def measure(study: Study, results: Results) -> Measured:
     there, then games on which any match of the others is missing. What the folder has besides the study is not read.
     """
     horizons = {cell.game: cell.rounds for cell in study.cells}
-    learners = list(dict.fromkeys(label(cell.row) for cell in study.cells if cell.row != YARDSTICK))
+    learners = list(dict.fromkeys(label(cell.players[0]) for cell in study.cells if cell.players[0] != YARDSTICK))
     ends = _Ends(results, study)
     absent = [spec for spec in learners if spec not in ends.learners]
     learners = [spec for spec in learners if spec not in absent]
@@ -97,20 +97,19 @@ class _Ends:
         self._parts: dict[tuple[str, str, str], list[Mapping[str, Floats]]] = {}
         wanted = {key_of(cell.description()) for cell in study.cells}  # with rounds, noise and files
         asked = np.array(sorted({seed for cell in study.cells for seed in cell.seeds}))
-        for digest, about in results.index().cells:
-            description, labels = about["description"], about["labels"]
-            match = labels["game"], labels["row"], labels["column"]
-            if key_of(description) not in wanted or not set(TOURNAMENT_METRICS) <= set(about["metrics"]):
+        for record in results.records():
+            match = record.game, record.players[0], record.players[1]
+            if key_of(record.description) not in wanted or not set(TOURNAMENT_METRICS) <= set(record.metrics):
                 continue
-            columns, _ = results.store.columns(digest, TOURNAMENT_METRICS, last=True)
+            columns, _ = results.store.columns(record.digest, TOURNAMENT_METRICS, last=True)
             kept = np.isin(columns["seed"], asked)
             last = {metric: columns[metric][-1, kept] for metric in TOURNAMENT_METRICS}
             part = {"seed": columns["seed"][kept], **last}
             self._parts.setdefault(match, []).append(part)
             self.learners |= set(match[1:])
-            for seat in ("row", "column"):
-                each = 1e6 * about["seconds"].get(f"{seat} learner", np.nan) / len(columns["seed"])
-                self.times.setdefault(labels[seat], []).append(each / description["rounds"])
+            for seat, learner in zip(("row", "column"), record.players, strict=True):
+                each = 1e6 * record.seconds.get(f"{seat} learner", np.nan) / len(columns["seed"])
+                self.times.setdefault(learner, []).append(each / record.rounds)
         results.store.remember()
 
     def __contains__(self, match: object) -> bool:

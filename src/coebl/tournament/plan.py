@@ -150,7 +150,7 @@ def _of_option(mistake: str) -> str:
 
 def size_text(study: Study) -> str:
     """How much is played: learners, games, rounds, seeds and matches, in words."""
-    learners = {cell.row for cell in study.cells} - {YARDSTICK}
+    learners = {cell.players[0] for cell in study.cells} - {YARDSTICK}
     rounds = sorted({cell.rounds for cell in study.cells})
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {cell.game for cell in study.cells}

@@ -55,7 +55,7 @@ def test_every_match_is_played_as_in_the_paper(study):
         assert set(cell.metrics) == SEVEN | ({"kl"} if cell.game == "rps" else set())
     by_match = {}
     for cell in study.cells:
-        by_match.setdefault((cell.game, cell.row, cell.column), []).extend(cell.seeds)
+        by_match.setdefault((cell.game, *cell.players), []).extend(cell.seeds)
     assert all(seeds == list(range(50)) for seeds in by_match.values())
 
 

@@ -1,0 +1,355 @@
+"""The record of a cell: what its file stores besides the numbers, typed and validated in one place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cache, cached_property, lru_cache
+from importlib import metadata as packages
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+import coebl
+from coebl.backend import Device, backend_for
+from coebl.core.errors import InputError, shorten
+from coebl.core.registry import Registry
+from coebl.core.specs import files_in, inner_files, split_spec, without_folder
+from coebl.core.text import one_line
+from coebl.engine import Record, Result
+from coebl.games import GAMES, NOISES
+from coebl.learners import KINDS, LEARNERS, Learner
+from coebl.metrics import Metric, all_metrics, metric_class
+from coebl.naming.described import parameters_of
+from coebl.study.errors import StoreError, UnsoundError
+
+FORMAT: Literal[4] = 4  # of the stored files
+EARLIER: Literal[3] = (
+    3  # the format before, which is still read: row, column and horizon in place of players and rounds
+)
+_RUNS = 3  # part of every digest; it changes if the same seed no longer leads to the same run
+_MOST_BYTES = 1 << 26  # far above what a million seeds need
+
+SEATS = ("row", "column")  # how the files of the first two players are listed
+REGISTRIES: dict[str, Registry[Any]] = {"game": GAMES, "player": LEARNERS, "noise": NOISES}
+
+
+def seat_key(seat: int) -> str:
+    """The key under which the file of a player is listed."""
+    return SEATS[seat] if seat < len(SEATS) else f"player {seat + 1}"
+
+
+def _distinct(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("a seed twice")
+    return seeds
+
+
+def _spec(spec: str) -> str:
+    files_in(spec)  # an InputError if it is nested too deep
+    return spec
+
+
+def _kind(kind: str) -> str:
+    if kind not in KINDS:
+        raise ValueError("an unknown kind")
+    return kind
+
+
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+Seconds = Annotated[float, Field(ge=0, lt=1e12)]
+Spec = Annotated[str, AfterValidator(_spec)]
+Specs = Annotated[tuple[Spec, ...], Field(strict=False, min_length=1)]
+Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class Description(_Stored):
+    """All that the numbers of a cell depend on: specs as they were asked for, files by their checksums."""
+
+    game: Spec  # or the name of a file
+    players: Specs  # in the order of the seats
+    rounds: Count
+    seeds: Annotated[tuple[Count, ...], Field(strict=False, min_length=1), AfterValidator(_distinct)]
+    noise: Spec | None  # None: the default of the game
+    record: Literal["all", "log", "last"] | Annotated[int, Field(ge=1)]
+    metrics: Names  # names, or file.py:Name
+    files: dict[str, str]  # checksums, by "game", "row", "column" or the name of the file
+    device: Device = "cpu"
+
+    def digest(self) -> str:
+        """The name under which the cell is stored: equal for equal descriptions, anywhere."""
+        layout = {name: value for name, value in self if name not in ("players", "device")}
+        two = len(self.players) == 2  # these had keys of their own before there were more seats
+        layout |= dict(zip(SEATS, self.players, strict=True)) if two else {"players": self.players}
+        layout |= {} if self.device == "cpu" else {"device": self.device}
+        text = json.dumps(layout | {"format": _RUNS}, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def run_files(self) -> list[str]:
+        """The keys of `files` that the runs depend on; the others are of metrics."""
+        specs = (self.game, *self.players)
+        inner = [file for spec in specs for file in inner_files(spec)]
+        seats = [seat_key(seat) for seat in range(len(self.players))]
+        return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
+
+
+class LearnerInfo(_Stored):
+    """A learner as figures and tables name and draw it."""
+
+    title: str
+    colour: Annotated[int, Field(ge=0, lt=1 << 31)] | None  # its place in the palette
+    kind: Annotated[str, AfterValidator(_kind)]  # how much it sees, see `coebl.learners.KINDS`
+    parameters: dict[str, str] = {}  # with their values as a spec writes them
+
+    @classmethod
+    def of(cls, learner: Learner, spec: str) -> LearnerInfo:
+        """The information that a learner's class declares."""
+        colour = learner.colour
+        in_palette = type(colour) is int and 0 <= colour < 1 << 31
+        return cls(
+            title=without_folder(str(LEARNERS.entry_of(type(learner), spec).title)),
+            colour=colour if in_palette else None,
+            kind=learner.kind(),
+            parameters=parameters_of(learner),
+        )
+
+
+class MetricInfo(_Stored):
+    """A metric as figures and tables explain it."""
+
+    title: str
+    formula: str
+    meaning: str
+    definition: str
+    cumulative: bool
+    signed: bool | None = None  # not stored by older versions
+    in_payoffs: bool | None = None  # likewise
+    better: Literal["lower", "higher"]
+
+    @classmethod
+    def of(cls, metric: type[Metric]) -> MetricInfo:
+        """The information that a metric's class declares."""
+        return cls(
+            title=str(metric.title),
+            formula=str(metric.formula),
+            meaning=str(metric.meaning),
+            definition=str(getattr(metric, "definition", "")),
+            cumulative=bool(metric.cumulative),
+            signed=bool(metric.signed),
+            in_payoffs=bool(metric.in_payoffs),
+            better="higher" if metric.better == "higher" else "lower",
+        )
+
+
+class CellRecord(_Stored):
+    """A stored cell without its numbers.
+
+    >>> from coebl.study import Results
+    >>> record = Results("results").records()[0]
+    >>> record.game, record.players, record.rounds, record.seeds, record.metrics
+    ('rps', ('ucb', 'exp3'), 100, (0, 1, 2, 3, 4), ('pseudo_regret', 'exploitability'))
+    """
+
+    format: Literal[3, 4] = FORMAT  # of the file
+    description: Description
+    game: str  # canonical specs, as the tables have them
+    players: Names
+    noise: str
+    metrics: Names  # the columns of the table
+    rows: Annotated[int, Field(ge=1)]
+    checksum: str
+    learners: dict[str, LearnerInfo] = {}  # by spec; empty in files of older versions
+    metric_info: dict[str, MetricInfo] = {}  # by name; likewise
+    payoff_range: Annotated[tuple[Finite, Finite], Field(strict=False)] | None = None  # likewise
+    versions: dict[str, str]  # of all that the numbers may depend on
+    seconds: dict[str, Seconds]  # of the phases of the run
+    created: str
+
+    @model_validator(mode="after")
+    def _check(self) -> CellRecord:
+        asked = self.description
+        if self.rows % len(asked.seeds):
+            raise ValueError(f"its description has rows = {self.rows}")
+        if self.payoff_range is not None and self.payoff_range[0] > self.payoff_range[1]:
+            raise ValueError(f"its description has payoff_range = {shorten(self.payoff_range)}")
+        if not _same("game", self.game, asked.game):
+            raise ValueError(f"its game is {shorten(self.game)} instead of {shorten(asked.game)}")
+        if asked.noise is not None and not _same("noise", self.noise, asked.noise):
+            raise ValueError(f"its noise is {shorten(self.noise)} instead of {shorten(asked.noise)}")
+        pairs = zip(self.players, asked.players, strict=False)
+        if len(self.players) != len(asked.players) or not all(_same("player", *pair) for pair in pairs):
+            ours, theirs = " v ".join(self.players), " v ".join(asked.players)
+            raise ValueError(f"its players are {shorten(ours)} instead of {shorten(theirs)}")
+        return self
+
+    @cached_property
+    def digest(self) -> str:
+        """The name of the cell."""
+        return self.description.digest()
+
+    @property
+    def rounds(self) -> int:
+        """The length of the match."""
+        return self.description.rounds
+
+    @property
+    def record(self) -> Record:
+        """The rounds at which metrics are kept, see `coebl.simulate`."""
+        return self.description.record
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the runs."""
+        return self.description.seeds
+
+    @property
+    def device(self) -> Device:
+        """The device on which the runs were made."""
+        return self.description.device
+
+
+@lru_cache(maxsize=4096)
+def _same(kind: str, label: str, asked: str) -> bool:
+    """True if a canonical spec is the shortest form of another one, as far as is known without running a file."""
+    if label == asked:
+        return True
+    if found := REGISTRIES[kind].known(asked):
+        entry, arguments = found
+        return entry.write(arguments) == label
+    return split_spec(label).name == split_spec(asked).name  # in a file, or of a package that is not installed here
+
+
+def make_record(
+    description: Description, result: Result, metrics: Iterable[str], rows: int, checksum: str
+) -> CellRecord:
+    """The record of a cell that was run; an InputError if the result is not of this cell."""
+    match = result.match
+    players = tuple(without_folder(str(player)) for player in match.players)
+    classes = {metric.name: metric for metric in all_metrics()}
+    classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
+    try:
+        return CellRecord(
+            description=description,
+            game=without_folder(match.game.spec) if match.game.spec else description.game,
+            players=players,
+            noise=without_folder(str(match.game.noise)),
+            metrics=tuple(result.metrics),
+            rows=rows,
+            checksum=checksum,
+            learners={spec: LearnerInfo.of(player, spec) for spec, player in zip(players, match.players, strict=True)},
+            metric_info={name: MetricInfo.of(classes[name]) for name in result.metrics if name in classes},
+            payoff_range=(float(match.game.ranges[0][0]), float(match.game.ranges[0][1])),
+            versions=versions(result.device),
+            seconds={phase: float(seconds) for phase, seconds in result.seconds.items()},
+            created=now(),
+        )
+    except ValidationError as error:
+        raise InputError(f"the result is not of this cell: {_fault(error)}.") from None
+
+
+def write_record(record: CellRecord) -> bytes:
+    """The bytes that a file stores of a record."""
+    return json.dumps(record.model_dump(mode="json"), sort_keys=True).encode()
+
+
+def read_record(path: Path, raw: bytes) -> CellRecord:
+    """The record that the file at a path stores; an UnsoundError if it is damaged."""
+    if len(raw) > _MOST_BYTES:
+        raise UnsoundError(f"{path}: its description has {len(raw)} bytes.")
+    try:
+        stored = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise UnsoundError(f"{path}: its description is not JSON.") from None
+    if not isinstance(stored, dict) or type(number := stored.get("format")) is not int:
+        raise UnsoundError(f"{path}: its description does not name its format.")
+    ours = number in (EARLIER, FORMAT)
+    try:
+        layout = _from_earlier(stored) if number == EARLIER else stored
+        record = CellRecord.model_validate(layout if ours else layout | {"format": FORMAT})
+    except ValidationError as error:
+        if ours:
+            raise UnsoundError(f"{path}: {_fault(error)}.") from None
+        raise _other_format(path, number, stored) from None
+    if record.digest != path.stem:
+        raise UnsoundError(f"{path}: its name should be {record.digest}.parquet.")
+    if not ours:
+        raise UnsoundError(f"{path}: it is of format {FORMAT}, and its description says {shorten(number, 20)}.")
+    return record
+
+
+def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file of the earlier format stores, in today's layout; what is missing or wrong stays so."""
+
+    def table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
+        return dict(value) if isinstance(value := of.get(key), dict) else {key: value}
+
+    def with_players(specs: dict[str, Any]) -> dict[str, Any]:
+        return specs | {"players": [specs.pop("row", None), specs.pop("column", None)]}
+
+    description, labels = with_players(table(stored, "description")), with_players(table(stored, "labels"))
+    if description.pop("format", None) != EARLIER:
+        description["format"] = None  # which is not accepted
+    about = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
+    things: dict[str, Any] = {"learners": {}, "metrics": {}}
+    if stored.get("things") is not None:
+        things = table(stored, "things")
+    game = table(things, "game") if things.get("game") is not None else {"payoff_range": None}
+    for name, renamed in (("learners", "learners"), ("metrics", "metric_info")):
+        about[renamed] = things.pop(name, None)
+    things.pop("game", None)
+    return about | things | labels | game | {"description": description}
+
+
+def _fault(error: ValidationError) -> str:
+    """The first mistake that pydantic found, in words."""
+    first = error.errors(include_url=False)[0]
+    if not first["loc"]:
+        return str(first["ctx"]["error"])
+    place = ".".join(str(part) for part in first["loc"]).removeprefix("description.")
+    if first["type"] == "missing":
+        return f"its description has no {one_line(place)}"
+    return f"its description has {one_line(place)} = {shorten(first['input'])}"
+
+
+def _other_format(path: Path, number: int, stored: Mapping[str, Any]) -> StoreError:
+    written = stored.get("versions")
+    writer = written.get("coebl") if isinstance(written, dict) else None
+    by = f" of coebl {shorten(writer, 20)}" if isinstance(writer, str) else ""
+    return StoreError(
+        f"{path}: this is format {shorten(number, 20)}{by}, and coebl {coebl.__version__} reads formats {EARLIER} and "
+        f"{FORMAT}; use the coebl that wrote it, or another folder."
+    )
+
+
+def versions(device: Device = "cpu") -> dict[str, str]:
+    """The versions of everything that the numbers may depend on."""
+    return backend_for(device).versions | {
+        "coebl": coebl.__version__,
+        "numpy": np.__version__,
+        "numba": packages.version("numba"),
+        "python": platform.python_version(),
+        "exp and log": _exp_and_log(),
+    }
+
+
+@cache
+def _exp_and_log() -> str:
+    """The variant of NumPy's exp and log on this CPU: their last bits differ, and nothing else in a run does."""
+    chosen = np.lib.introspect.opt_func_info("^(exp|log)$", "float64")
+    targets = sorted({str(info["current"]) for variants in chosen.values() for info in variants.values()})
+    return f"{platform.machine()} {' '.join(targets)}".strip()
+
+
+def now() -> str:
+    """The time, to the second, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
