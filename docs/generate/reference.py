@@ -177,7 +177,7 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         "it adds up over the rounds": metric.cumulative,
         "its sign says who is ahead: above 0, the column player": metric.signed,
     }
-    refused = [f"`{game.name}`" for game in GAMES if metric.refusal(parse_game(game.example))]
+    refused = [f"`{game.name}`" for game in GAMES if metric.reason_undefined(parse_game(game.example))]
     return "\n\n".join(
         [
             f"# {entry.title}",

@@ -1,4 +1,4 @@
-"""Noise: what stands between a payoff and the reward that is seen. Every model has mean zero."""
+"""Noise: the difference between a payoff and the observed reward. Every model has mean zero."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Sigma = Annotated[float, Range(0, 1e100)]  # as payoffs in a match: rewards can 
 class Noise(Component):
     """A noise model.
 
-    Randomness and payoff are kept apart: `draw` takes numbers from the caller's generator and knows nothing of the
-    game, `reward` turns payoffs and such numbers into rewards. So the same draws can meet whatever is played.
+    Randomness and payoffs are separate: `draw` takes numbers from the caller's generator and does not depend on the
+    game, `reward` turns payoffs and such numbers into rewards. So the same draws can be used for any actions.
 
     >>> noise = parse_noise("laplace:sigma=0.5")
     >>> draw = noise.draw(np.random.default_rng(0), 4)
@@ -29,19 +29,19 @@ class Noise(Component):
     """
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        """Random numbers, independent and alike, for so many rewards.
+        """Return independent, identically distributed random numbers, one per reward.
 
         Args:
-            random: where the numbers come from.
-            size: the shape of what is returned.
+            random: the generator to draw from.
+            size: the shape of the result.
         """
         raise NotImplementedError
 
     def reward(self, payoff: Floats, draw: Floats, payoff_range: tuple[float, float]) -> Floats:
-        """The reward seen where the payoff is this: by default the payoff plus the draw.
+        """Return the observed reward: by default the payoff plus the draw.
 
         Args:
-            payoff: what the actions are worth.
+            payoff: the payoffs of the actions.
             draw: numbers from `draw`, of the same shape.
             payoff_range: the ends between which payoffs are known to lie.
         """
@@ -137,7 +137,7 @@ class Exponential(Noise):
 
 
 def parse_noise(spec: str | Noise) -> Noise:
-    """The noise model that a spec names.
+    """Return the noise model of a spec.
 
     >>> parse_noise("laplace:sigma=0.5")
     Laplace(sigma=0.5)

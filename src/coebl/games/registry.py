@@ -1,4 +1,4 @@
-"""The registry of games, and how a spec, a file or a function of a user's own becomes a game.
+"""The registry of games, and the conversion of specs, files, functions and matrices to games.
 
 To add a game, write a function in `coebl.games.catalogue` and put ``@GAMES.add("its-name", title="Its name")`` above
 it: that is all. If it has parameters without defaults, add ``example="its-name:n=3"``.
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from coebl.solver import Solution
 
 GameLike = str | os.PathLike[str] | Game | ArrayLike
-"""What stands for a game: a spec, the name of a file, a `Game`, or a matrix of payoffs to the row player."""
+"""A spec, the name of a file, a `Game`, or a matrix of payoffs to the row player."""
 
 
-def generator_refusal(factory: object) -> str | None:
-    """Why something cannot be registered as a game, on one line; None if it can."""
+def _reason_to_reject(factory: object) -> str | None:
+    """Return why something cannot be registered as a game, on one line; None if it can."""
     if isinstance(factory, type) or not callable(factory):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a function that returns a coebl.Game, or a matrix."
     try:
@@ -53,16 +53,16 @@ def _can_be_set(hint: Any) -> bool:
     return kind in (int, float, bool, str, tuple[float, ...]) or get_origin(kind) is Literal
 
 
-GAMES: Registry[Game] = Registry("game", "games", rejects=generator_refusal)
+GAMES: Registry[Game] = Registry("game", "games", rejects=_reason_to_reject)
 """The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
 
 
 def parse_game(spec: GameLike, noise: str | Noise | None = None) -> Game:
-    """The game that a text names, seen through a noise if one is given. A game stands for itself, and so does a matrix.
+    """Return the game of a spec or a file, with another noise if one is given. A game or a matrix is accepted too.
 
-    The text is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
-    with parameters as in a spec. A game made from a spec carries the shortest one that makes it again. A
-    matrix of payoffs to the row player, an array or a data frame is what `Game` makes of it.
+    A string is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
+    with parameters as in a spec. A game made from a spec stores the shortest spec that makes it again. A matrix of
+    payoffs to the row player, an array or a data frame is passed to `Game`.
 
     >>> from coebl.games import parse_game
     >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
@@ -101,7 +101,6 @@ def solve(
 
 
 def _as_game(given: object) -> Game:
-    """A game, or a matrix of its payoffs."""
     if isinstance(given, Game):
         return given
     if not _is_matrix(given):
@@ -130,7 +129,7 @@ def _find_game(spec: str | os.PathLike[str]) -> Game:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text names a file rather than a game of the registry, whose names have neither points nor slashes.
+    """Return true if a string names a file, not a registered game, whose names have neither points nor slashes.
 
     >>> is_path("games/inspection.csv"), is_path("game.xlsx"), is_path("hide-and-seek:0.5/2")
     (True, True, False)

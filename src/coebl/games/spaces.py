@@ -1,4 +1,4 @@
-"""Spaces of actions: what a seat may do, and what a policy is there."""
+"""Spaces of actions: the actions of a seat, and the policies over them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Space(Protocol):
         """
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """Return which of many are policies: (rounds, runs).
+        """Return true where policies are valid: (rounds, runs).
 
         Args:
             policies: (rounds, runs, width).
         """
 
     def fault(self, policy: Floats) -> str | None:
-        """Return why this is not a policy, to follow "its policy"; None if it is one.
+        """Return why a policy is not valid, to follow "its policy"; None if it is.
 
         Args:
             policy: of one run: (width,).
@@ -61,12 +61,7 @@ class Indices:
     width: int  # the number of actions, m
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return the first action whose cumulative probability exceeds the uniform number: (runs,).
-
-        Args:
-            policy: (runs, width).
-            uniform: a number per run, uniform on [0, 1): (runs, 1).
-        """
+        """Return the first action whose cumulative probability exceeds the uniform number of a run, for each policy."""
         cumulative = policy.cumsum(axis=1)
         below = cumulative <= uniform * cumulative[:, -1:]
         below[:, -1] = False  # only a policy that is about to be rejected needs this
@@ -74,20 +69,12 @@ class Indices:
         return action
 
     def are_policies(self, policies: Floats) -> Booleans:
-        """Return which of many are policies: (rounds, runs).
-
-        Args:
-            policies: (rounds, runs, width).
-        """
+        """Return true where policies, (rounds, runs, width), are valid: (rounds, runs)."""
         good: Booleans = (policies >= 0).all(axis=-1) & (np.abs(policies.sum(axis=-1) - 1) <= _SUM_TOLERANCE)
         return good
 
     def fault(self, policy: Floats) -> str | None:
-        """Return why this is not a policy, to follow "its policy"; None if it is one.
-
-        Args:
-            policy: of one run: (width,).
-        """
+        """Return why a policy of one run is not valid, to follow "its policy"; None if it is."""
         if self.are_policies(policy):
             return None
         if np.isnan(policy).any():

@@ -1,6 +1,6 @@
-"""Metrics: functions of what was played, one number per round and run, from the row player's side.
+"""Metrics: one number per round and run, from the row player's side.
 
-To add one, write a class in `coebl.metrics.catalogue`; `parse_metrics` also takes the class itself, and
+To add one, write a class in `coebl.metrics.measures`; `parse_metrics` also takes the class itself, and
 ``path/to/file.py:Name``. A metric is made for one batch of runs and called with its consecutive blocks of
 rounds. Its numbers must not depend, to the last bit, on how the rounds are cut into blocks, nor on the other runs of
 the batch. So it sums over actions with `block.backend.einsum` or along the last axis (not with `@`, whose rounding
@@ -11,7 +11,7 @@ depends on the size of the batch), and over rounds with a `RunningSum`.
 """
 
 from coebl.metrics.base import Block, Metric, Outcomes, RunningSum, Total
-from coebl.metrics.catalogue import (
+from coebl.metrics.measures import (
     AbsolutePseudoRegret,
     AbsoluteRegret,
     AverageExploitability,

@@ -1,4 +1,4 @@
-"""What a metric is, and what it is shown of a match."""
+"""The base class of metrics, and the blocks of rounds that they are computed from."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Block:
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """What the policies and actions lead to, computed once for all metrics."""
+        """The payoffs of the policies and actions, computed once for all metrics."""
         return Outcomes(self)
 
 
@@ -85,7 +85,7 @@ class Metric:
     """
 
     name: ClassVar[str]
-    title: ClassVar[str] = ""  # what people read; by default its name
+    title: ClassVar[str] = ""  # for people; by default its name
     definition: ClassVar[str]  # one line
     formula: ClassVar[str] = ""  # the same in mathtext, for the axes of figures
     meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
@@ -99,7 +99,7 @@ class Metric:
     within_range: ClassVar[bool] = False  # whether it is at most as large as the range of the payoffs is wide
 
     def __init__(self, game: AnyGame, runs: int) -> None:
-        reason = self.refusal(game)
+        reason = self.reason_undefined(game)
         if reason:
             raise InputError(reason)
         self.game: Any = game  # has what is needed
@@ -107,7 +107,7 @@ class Metric:
 
     @classmethod
     def within_bounds(cls, low: float, high: float, width: float = inf) -> tuple[float, float]:
-        """An interval of its mean, cut at its bounds: Student's may go beyond them.
+        """Cut an interval of the metric's mean at its bounds, which Student's interval may exceed.
 
         Args:
             low: the lower end.
@@ -118,8 +118,8 @@ class Metric:
         return max(low, least), min(high, largest, width if cls.within_range else inf)
 
     @classmethod
-    def refusal(cls, game: Any) -> str | None:
-        """Why the metric makes no sense for a game, on one line; None if it does."""
+    def reason_undefined(cls, game: Any) -> str | None:
+        """Return why the metric is not defined for a game, on one line; None if it is."""
         for need in _NEEDS:
             if need in cls.needs and (missing := _missing(game, need)):
                 return f"{cls.name} needs a game with {missing}; pick another metric."
@@ -128,21 +128,21 @@ class Metric:
         return None
 
     def __call__(self, block: Block) -> Floats:
-        """The metric in every round of the block: (rounds, runs)."""
+        """Return the metric in every round of the block: (rounds, runs)."""
         raise NotImplementedError
 
 
 def _missing(game: Any, need: Need) -> str:
-    """Return what a game lacks, in words, or nothing. It is not computed to find out."""
+    """Return the words for what a game lacks, empty if nothing. Nothing is computed."""
     attribute, words = _NEEDS[need]
     return "" if getattr_static(game, attribute, None) is not None else f"{words}, which {game.name} does not have"
 
 
 class Outcomes:
-    """What the policies and actions of a block lead to, each computed when it is first asked for.
+    """Payoffs that follow from the policies and actions of a block, each computed when it is first needed.
 
-    Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; what is
-    asked for a seat is in its own view, to be maximised by its player.
+    Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; the
+    payoffs of a seat are in its own view, to be maximised by its player.
 
     >>> class BestResponse(Metric):
     ...     name = "best_response"
@@ -164,7 +164,7 @@ class Outcomes:
         self._payoffs: dict[int, Floats] = {}
 
     def payoffs(self, seat: int) -> Floats:
-        """What each action of a seat earns it against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
+        """Return each action's payoff against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
         if seat not in self._payoffs:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
@@ -173,18 +173,18 @@ class Outcomes:
         return self._payoffs[seat]
 
     def hindsight(self, seat: int) -> Floats:
-        """What each action of a seat would have earned it against the opponent's action: (rounds, runs, actions)."""
+        """Return each action's payoff against the opponent's action: (rounds, runs, actions)."""
         return self._view(seat).T[self._actions[1 - seat]]
 
     @cached_property
     def expected(self) -> Floats:
-        """What the row policy earns against the column policy, x'Ay: (rounds, runs)."""
+        """The payoff of the row policy against the column policy, x'Ay: (rounds, runs)."""
         expected: Floats = -self._backend.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
         return expected
 
     @cached_property
     def earned(self) -> Floats:
-        """What the actions are worth to the row player without noise, A[a, b]: (rounds, runs)."""
+        """The payoff of the actions to the row player, without noise, A[a, b]: (rounds, runs)."""
         payoff: Floats = np.asarray(self._game.payoff, like=self._actions[0])
         return payoff[tuple(self._actions)]
 
@@ -194,7 +194,7 @@ class Outcomes:
 
 
 def contiguous(array: Floats) -> Floats:
-    """The array, or a copy of it, in the order in which sums are the same for every batch."""
+    """Return the array, or a copy, in the order in which sums are the same for every batch."""
     return np.ascontiguousarray(array, like=array)
 
 
@@ -217,7 +217,7 @@ class RunningSum:
         self._total: Floats | None = None  # (1, runs, ...)
 
     def __call__(self, block: Block, terms: Floats) -> Floats:
-        """The sums up to each round of the block. terms: (rounds, runs, ...), what each round adds."""
+        """Return the sums up to each round of the block. terms: (rounds, runs, ...), one per round."""
         if block.first_round != self._round:
             raise InputError(
                 f"the block begins with round {block.first_round}; accepted: round {self._round}, "
@@ -253,7 +253,7 @@ class Total(Metric):
         self._sum = RunningSum(runs)
 
     def terms(self, block: Block) -> Floats:
-        """What each round adds: (rounds, runs).
+        """Return the term of each round: (rounds, runs).
 
         Args:
             block: consecutive rounds.

@@ -1,10 +1,10 @@
-"""Metrics by name, by class, and in files of users' own."""
+"""Metrics by name, by class, and in custom files."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.registry import Registry
@@ -13,21 +13,21 @@ from coebl.games import AnyGame
 from coebl.metrics.base import Metric
 
 
-def _class_refusal(factory: object) -> str | None:
+def _reason_to_reject(factory: object) -> str | None:
     if isinstance(factory, type) and issubclass(factory, Metric):
         named = isinstance(getattr(factory, "name", None), str)
         return None if named else 'it has no name; accepted: a class attribute such as name = "surprise". Add it.'
     return f"this is {shorten(factory)}; accepted: a class that extends coebl.metrics.Metric."
 
 
-METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_class_refusal)
+METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_reason_to_reject)
 """The metrics by name: `@METRICS.add(name)` above a class adds one."""
 
 
 def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int) -> list[Metric]:
-    """Fresh metrics for a batch of runs, in the order of their names; a name given twice counts once.
+    """Make metrics for a batch of runs, in the order of their names; a name given twice counts once.
 
-    "all" stands for every registered metric that the game allows. A metric may also be given as its class, or as
+    "all" means every registered metric that is defined for the game. A metric may also be given as its class, or as
     path/to/file.py:Name.
 
     >>> from coebl import Game
@@ -39,7 +39,7 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
     chosen: dict[type[Metric], None] = {}  # a set that keeps its order
     for name in names:
         if name == "all":
-            chosen |= dict.fromkeys(metric for metric in all_metrics() if metric.refusal(game) is None)
+            chosen |= dict.fromkeys(metric for metric in all_metrics() if metric.reason_undefined(game) is None)
         elif isinstance(name, str):
             chosen[metric_class(name)] = None
         elif isinstance(name, type) and issubclass(name, Metric):
@@ -53,7 +53,7 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
 
 
 def metric_class(name: str) -> type[Metric]:
-    """The class of a metric's name, or of path/to/file.py:Name.
+    """Return the class of a metric by its name, or by path/to/file.py:Name.
 
     >>> metric_class("kl").title
     'KL divergence'
@@ -61,13 +61,11 @@ def metric_class(name: str) -> type[Metric]:
     if name not in METRICS and not split_spec(name).file:
         known = METRICS.names
         raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, all.")
-    factory: Any = METRICS[name].factory
-    found: type[Metric] = factory
-    return found
+    return cast(type[Metric], METRICS[name].factory)
 
 
 def all_metrics() -> list[type[Metric]]:
-    """The classes of all registered metrics, in the order of their registration.
+    """Return the classes of all registered metrics, in the order of their registration.
 
     >>> [metric.name for metric in all_metrics() if metric.signed]
     ['regret', 'pseudo_regret']

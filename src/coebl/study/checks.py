@@ -69,7 +69,7 @@ class GameChecks:
         for place, name in metrics:
             for each in METRICS.names if name == "all" else [name]:
                 if (key, each) not in self._reasons:
-                    self._reasons[key, each] = metric_class(each).refusal(game)
+                    self._reasons[key, each] = metric_class(each).reason_undefined(game)
                 reason = self._reasons[key, each]
                 if reason is None:
                     chosen.add(each)

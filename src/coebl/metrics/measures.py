@@ -34,47 +34,38 @@ class Regret(Total):
     signed = True
 
     def terms(self, block: Block) -> Floats:
-        """V - r_t."""
         regret: Floats = self.game.value - block.reward
         return regret
 
 
 @METRICS.add("pseudo_regret")
-class PseudoRegret(Total):
+class PseudoRegret(Regret):
     """As regret, without its noise: same expectation, far smaller variance."""
 
     needs = frozenset({"value", "payoffs"})
-    seat = 0
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
-    in_payoffs = True
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
     meaning = "The same expectation as regret, without the noise of rewards and actions."
-    signed = True
 
     def terms(self, block: Block) -> Floats:
-        """V - x_t' A y_t."""
         regret: Floats = self.game.value - block.outcomes.expected
         return regret
 
 
 @METRICS.add("absolute_regret")
-class AbsoluteRegret(Total):
+class AbsoluteRegret(Regret):
     """The paper's first measure, as its text defines it."""
 
-    needs = frozenset({"value"})
-    seat = 0
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
-    in_payoffs = True
     formula = r"$\Sigma\,|V - r_t|$"
     meaning = "The first measure of the paper's text. Noise alone makes it grow."
     bounds = (0, inf)
+    signed = False
 
     def terms(self, block: Block) -> Floats:
-        """The size of V - r_t."""
-        size: Floats = np.abs(self.game.value - block.reward)
-        return size
+        return np.abs(super().terms(block))
 
 
 @METRICS.add("regret_magnitude")
@@ -93,26 +84,22 @@ class RegretMagnitude(Regret):
 
 
 @METRICS.add("absolute_pseudo_regret")
-class AbsolutePseudoRegret(Total):
+class AbsolutePseudoRegret(PseudoRegret):
     """The noise-free measure of O'Donoghue, Lattimore and Osband (2021)."""
 
-    needs = frozenset({"value", "payoffs"})
-    seat = 0
     title = "Absolute pseudo-regret"
     definition = "sum of abs(V - x_t' A y_t)"
-    in_payoffs = True
     formula = r"$\Sigma\,|V - x_t^\top\! A y_t|$"
     meaning = "How far play was from the game's value, without noise."
     bounds = (0, inf)
+    signed = False
 
     def terms(self, block: Block) -> Floats:
-        """The size of V - x_t' A y_t."""
-        size: Floats = np.abs(self.game.value - block.outcomes.expected)
-        return size
+        return np.abs(super().terms(block))
 
 
 class _Distance(Metric):
-    """A distance of both policies to the equilibrium, which must be the only one."""
+    """The distance of both policies from the equilibrium, which must be the only one."""
 
     needs = frozenset({"equilibrium"})
 
@@ -122,9 +109,8 @@ class _Distance(Metric):
         self._equilibrium = [_without_rounding(strategy) for strategy in (solution.row, solution.column)]
 
     @classmethod
-    def refusal(cls, game: Any) -> str | None:
-        """Why there is no one equilibrium to measure from."""
-        reason = super().refusal(game)
+    def reason_undefined(cls, game: Any) -> str | None:
+        reason = super().reason_undefined(game)
         if reason:
             return reason
         unique = game.unique_equilibrium
@@ -137,7 +123,7 @@ class _Distance(Metric):
         )
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
-        """From (rounds, runs, actions) and (actions,): (rounds, runs)."""
+        """Return the distance of policies, (rounds, runs, actions), from a strategy, (actions,): (rounds, runs)."""
         raise NotImplementedError
 
     def __call__(self, block: Block) -> Floats:
@@ -150,7 +136,7 @@ class _Distance(Metric):
 
 
 def _without_rounding(strategy: Floats) -> Floats:
-    """The strategy with zeros for what is zero up to rounding, since KL distinguishes 1e-17 from 0."""
+    """Set to zero what is zero up to rounding, since KL distinguishes 1e-17 from 0."""
     return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
 
 
@@ -165,7 +151,6 @@ class KullbackLeibler(_Distance):
     bounds = (0, inf)
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
-        """The sum of a ln(a / b)."""
         divergence: Floats = backend.rel_entr(policy, equilibrium).sum(axis=-1)
         return np.maximum(divergence, 0.0)  # at the equilibrium itself, rounding can fall below zero
 
@@ -181,7 +166,6 @@ class TotalVariation(_Distance):
     bounds = (0, 2)
 
     def distance(self, policy: Floats, equilibrium: Floats, backend: Backend) -> Floats:
-        """Half the sum of abs(a - b)."""
         distance: Floats = np.abs(policy - equilibrium).sum(axis=-1) / 2
         return distance
 
