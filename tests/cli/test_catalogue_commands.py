@@ -1,4 +1,4 @@
-"""The commands that look at things: help, solve, list and show."""
+"""The commands list, show and solve, the help, and messages that any command may print."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def test_help_is_quick_because_it_imports_nothing_heavy():
     code = (
         "import sys; from typer.testing import CliRunner; from coebl.cli import app; "
         "result = CliRunner().invoke(app, ['--help']); assert 'solve' in result.output, result.output; "
-        "print(sorted({'numpy', 'scipy', 'numba', 'pandas'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'scipy', 'numba', 'pandas', 'polars', 'pyarrow', 'matplotlib'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
@@ -96,11 +96,11 @@ def test_a_full_disk_is_one_line():
     )
 
 
-def test_compilation_is_told_once(capsys, tmp_path):
-    """Also where nobody sits at a terminal; and that of a user's own code is not taken for the solver's."""
+def test_compilation_is_announced_once(capsys, tmp_path):
+    """Also without a terminal; compiling custom code is not announced."""
     from coebl.kernels import cache
 
-    def compile_anew(name):
+    def compile_again(name):
         dispatcher = numba.njit(lambda number: number + 1)
         dispatcher._cache = cache.KernelCache(dispatcher.py_func, tmp_path / name)
         dispatcher(1)
@@ -109,17 +109,17 @@ def test_compilation_is_told_once(capsys, tmp_path):
     with announce_compilation():
         numba.njit(lambda number: number + 1)(1)
         assert capsys.readouterr().err == ""
-        compile_anew("one")
-        compile_anew("two")
+        compile_again("one")
+        compile_again("two")
     assert capsys.readouterr().err == (
         "coebl: compiling the solver, up to a minute; the result is kept for the next time.\n"
     )
     cache.announce.cache_clear()
-    compile_anew("three")
+    compile_again("three")
     assert capsys.readouterr().err == ""
 
 
-def test_solve_a_csv_of_ones_own(tmp_path, coebl):
+def test_solve_a_custom_csv_file(tmp_path, coebl):
     (tmp_path / "mine.csv").write_text(",left,middle,right\nattack,2,0,3\nwait,0,1,3\n")
     run = coebl("solve", "mine.csv", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -168,13 +168,13 @@ def test_without_a_kind_all_lists_are_named(coebl):
     assert "For descriptions: coebl list games, and so on" in listed
 
 
-def test_what_a_sign_means_is_shown(coebl):
+def test_the_meaning_of_a_sign_is_shown(coebl):
     said = "from the row player's side: below 0 the row player is ahead, above 0 the column player"
     assert said in coebl("show", "pseudo_regret").stdout
     assert said not in coebl("show", "tv").stdout
 
 
-def test_show_prints_the_matrix_and_where_it_comes_from(coebl):
+def test_show_prints_the_matrix_and_its_source(coebl):
     shown = coebl("show", "biased-rps").stdout
     assert "rock" in shown
     assert "-0.5" in shown
@@ -182,7 +182,7 @@ def test_show_prints_the_matrix_and_where_it_comes_from(coebl):
     assert "OpenSpiel's `matrix_brps`" in shown
 
 
-def test_the_reader_may_leave_early():
+def test_a_closed_pipe_leaves_no_traceback():
     run = subprocess.run(
         f"{sys.executable} -m coebl list games | head -1", shell=True, capture_output=True, text=True, check=False
     )

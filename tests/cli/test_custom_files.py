@@ -1,4 +1,4 @@
-"""Learners, games and metrics in a user's own file, on the command line."""
+"""Learners, games and metrics from custom files, on the command line."""
 
 import json
 
@@ -14,7 +14,7 @@ def identity(n: int = 2) -> Game:
 """
 
 
-def test_a_learner_of_ones_own_in_a_file(tmp_path, coebl):
+def test_a_custom_learner(tmp_path, coebl):
     (tmp_path / "mine.py").write_text(MINE)
     report = coebl("check", "mine.py:Mine", cwd=tmp_path)
     assert report.returncode == 0, report.stdout + report.stderr
@@ -29,7 +29,7 @@ def test_a_learner_of_ones_own_in_a_file(tmp_path, coebl):
     assert "FAIL  comes to play a dominant action in both seats" in report.stdout
 
 
-def test_classes_that_cannot_be_used_are_told_with_the_reason(tmp_path, coebl):
+def test_classes_that_cannot_be_used_are_listed_with_the_reason(tmp_path, coebl):
     unfit = "\nclass Broken(Learner):\n    def __init__(self, x):\n        self.x = x\n\ndef helper():\n    pass\n"
     (tmp_path / "mine.py").write_text(MINE + unfit)
     error = coebl(*PLAY, "--row", "mine.py", cwd=tmp_path).stderr
@@ -39,7 +39,7 @@ def test_classes_that_cannot_be_used_are_told_with_the_reason(tmp_path, coebl):
     )
 
 
-def test_a_game_of_ones_own_in_a_file(tmp_path, coebl):
+def test_a_custom_game(tmp_path, coebl):
     (tmp_path / "mine.py").write_text(GAME)
     assert "value to the row player  0.3333333333" in coebl("solve", "mine.py:identity:3", cwd=tmp_path).stdout
     shown = coebl("show", "mine.py:identity", cwd=tmp_path).stdout
@@ -50,7 +50,7 @@ def test_a_game_of_ones_own_in_a_file(tmp_path, coebl):
     assert played.startswith("mine.py:identity:n=3, ucb v ucb, 20 rounds")
 
 
-def test_a_metric_of_ones_own_in_a_file(tmp_path, monkeypatch, coebl):
+def test_a_custom_metric(tmp_path, monkeypatch, coebl):
     (tmp_path / "mine.py").write_text(SURPRISE)
     (tmp_path / "wrong.py").write_text(SURPRISE.replace(".earned)", ".earned) + block.rounds"))
     monkeypatch.chdir(tmp_path)

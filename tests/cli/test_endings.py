@@ -1,4 +1,4 @@
-"""How a command ends when something outside of it goes wrong, and what the last lines of a reproduction say."""
+"""Exit codes and last lines of commands: too little memory, unexpected errors, the end of a reproduction."""
 
 import errno
 from pathlib import Path
@@ -18,7 +18,7 @@ def test_too_little_memory_is_one_line(coebl, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EACCES, "Permission denied"), ZeroDivisionError("ours")])
-def test_an_error_of_our_own_keeps_its_traceback(coebl, monkeypatch, error):
+def test_an_unexpected_error_keeps_its_traceback(coebl, monkeypatch, error):
     monkeypatch.setattr("coebl.cli.app", Mock(side_effect=error))
     with pytest.raises(type(error)):
         coebl("list", "games")
@@ -52,7 +52,7 @@ def test_the_last_line_of_a_reproduction(coebl, monkeypatch, tmp_path, outcome, 
     assert (done.stdout.splitlines() or [""])[-1] == last
 
 
-def test_a_quick_reproduction_says_that_it_was_one(coebl, monkeypatch, tmp_path):
+def test_a_quick_reproduction_is_announced_as_such(coebl, monkeypatch, tmp_path):
     monkeypatch.setattr(reproduce, "reproduce", lambda *_, **__: made(page=Path("reproduction/report.html")))
     done = coebl("reproduce", "--quick", cwd=tmp_path)
     assert "This was a quick run: small games, few seeds. For all of them: coebl reproduce\npage:" in done.stdout

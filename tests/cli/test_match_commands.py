@@ -1,4 +1,4 @@
-"""The command that plays a match."""
+"""The command match."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def match(coebl, game, row, column, rounds, *options, cwd=None):
     return coebl("match", *(part for pair in named.items() for part in pair), *options, cwd=cwd)
 
 
-def test_match_prints_intervals_and_a_reading(coebl):
+def test_match_prints_intervals_and_the_winner(coebl):
     run = match(coebl, "matching-pennies", "fixed:1/0", "best-response", 50)
     assert run.returncode == 0, run.stderr
     assert "pseudo_regret            50.0000  50.0000 .. 50.0000" in run.stdout
@@ -28,7 +28,7 @@ def test_match_prints_intervals_and_a_reading(coebl):
     )
 
 
-def test_intervals_are_cut_at_what_a_metric_can_be(coebl):
+def test_intervals_are_cut_at_the_bounds_of_a_metric(coebl):
     """Student's would go below 0 where one run in ten is off the equilibrium."""
     words = ["--metric", "tv", "--metric", "regret_magnitude", "--seeds", "10"]
     lines = match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words).stdout.splitlines()[4:6]
@@ -38,12 +38,12 @@ def test_intervals_are_cut_at_what_a_metric_can_be(coebl):
     assert raw["low"] < 0 < raw["mean"]
 
 
-def test_match_that_nobody_wins(coebl):
+def test_match_without_a_winner(coebl):
     run = match(coebl, "rps", "nash", "nash", 20, "--seeds", "5")
     assert "Neither player wins more than the value of the game gives it." in run.stdout
 
 
-def test_match_within_the_noise_says_so(coebl):
+def test_match_without_a_significant_difference(coebl):
     _, out, _ = coebl(*PLAY, "--column", "exp3", "--rounds", "30", "--seeds", "3")
     assert "No significant difference: the " in out
     low, high = re.search(r"95 %\s+interval\s+(\S+) \.\. (\S+)\.\n", out).groups()
@@ -65,7 +65,7 @@ def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
     assert coebl(*words).stderr == ""
 
 
-def test_match_prints_the_metrics_that_are_asked_for(coebl):
+def test_match_prints_the_selected_metrics(coebl):
     wanted = ["--metric", "exploitability", "--metric", "tv", "--rounds", "10", "--seeds", "3"]
     _, out, _ = coebl(*PLAY, *wanted, "--json")
     assert list(json.loads(out)["metrics"]) == ["exploitability", "tv"]
@@ -77,7 +77,7 @@ def test_match_prints_the_metrics_that_are_asked_for(coebl):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_match_saves_what_happened_in_every_round(tmp_path, suffix, coebl):
+def test_match_saves_actions_and_rewards(tmp_path, suffix, coebl):
     pandas = pytest.importorskip("pandas")
     path = tmp_path / f"rounds{suffix}"
     words = ["--rounds", "6", "--seeds", "3", "--first-seed", "5", "--save", str(path)]
@@ -143,9 +143,9 @@ def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
     assert re.search(r"^exploitability .* 2\.0000$", cut, re.MULTILINE)
 
 
-def test_a_long_match_says_so_where_there_is_no_bar(coebl, monkeypatch):
+def test_a_long_match_is_announced_where_there_is_no_bar(coebl, monkeypatch):
     monkeypatch.setattr("coebl.cli.match_commands._LONG", 1e-9)
-    told = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr
-    assert re.fullmatch(r"playing: 1 s, by the declared costs of the learners\n", told)
+    announced = coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr
+    assert re.fullmatch(r"playing: 1 s, by the declared costs of the learners\n", announced)
     monkeypatch.undo()
     assert coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr == ""

@@ -1,4 +1,4 @@
-"""Mistakes on the command line: each is one line that says what is accepted."""
+"""Mistakes on the command line: each is reported on one line that names what is accepted."""
 
 import os
 

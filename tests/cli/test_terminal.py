@@ -95,7 +95,7 @@ def test_in_a_pipe_every_row_is_one_line(capsys):
     assert second.endswith("  1000")
 
 
-def test_on_a_terminal_texts_are_wrapped_and_numbers_are_not(capsys, on_terminal):
+def test_on_a_terminal_names_are_wrapped_and_numbers_are_not(capsys, on_terminal):
     on_terminal(60)
     terminal.print_table(["a", "long", "95 % interval", "n"], ROWS, ["n"], wrap=["long"])
     lines = plain(capsys.readouterr().out)
@@ -139,7 +139,7 @@ def test_a_tournament_that_is_stopped_while_it_ranks_prints_how_to_resume(coebl,
 
 
 @pytest.mark.parametrize("outcome", [130, KeyboardInterrupt])
-def test_control_c_says_stopped_whether_typer_returns_or_raises(coebl, monkeypatch, outcome):
+def test_control_c_prints_stopped_whether_typer_returns_or_raises(coebl, monkeypatch, outcome):
     def interrupted(**_):
         if outcome == 130:
             return outcome

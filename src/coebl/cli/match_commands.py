@@ -19,7 +19,6 @@ from coebl.core.text import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coebl.core.arrays import Floats
     from coebl.engine import Match, Result
     from coebl.evidence.statistics import Estimate
     from coebl.games import Game
@@ -150,14 +149,15 @@ def match_command(
         )
     if save:
         _save_rounds(result, save)
-    finals = {name: result.final(name) for name in result.metrics}
-    regret = finals[_DECISIVE]
+    estimates = _estimates(result)
+    regret = estimates[_DECISIVE]
     if metric and _DECISIVE not in metric and "all" not in metric:
-        del finals[_DECISIVE]
+        del estimates[_DECISIVE]
     if as_json:
-        print(json.dumps(_match_summary(result, finals), allow_nan=False))
+        print(json.dumps(_match_summary(result, estimates), allow_nan=False))
     else:
-        _print_match(result, finals, regret)
+        _print_match(result, estimates)
+        say(_outcome_sentence(match, cast("Estimate", regret)))
 
 
 def _check_savable(path: Path, lines: int) -> None:
@@ -202,14 +202,18 @@ def _long_line(match: Match, seeds: int) -> str:
     return f"playing: {span(low, high)}, by the declared costs of the learners" if high >= _LONG else ""
 
 
-def _matrix(match: Match) -> Game:
-    """The game of a match that was made from specs, which is a matrix game."""
-    return cast("Game", match.game)
+def _estimates(result: Result) -> dict[str, Estimate | None]:
+    """The mean of every metric after the last round, with its interval; None if it is infinite in a run."""
+    import numpy as np
+
+    from coebl.evidence.statistics import mean_interval
+
+    finals = {name: result.final(name) for name in result.metrics}
+    return {name: mean_interval(values) if np.isfinite(values).all() else None for name, values in finals.items()}
 
 
-def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
+def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dict[str, Any]:
     match = result.match
-    intervals = _intervals(finals)
     return {
         "game": match.game.spec or match.game.name,
         "row": str(match.row),
@@ -219,41 +223,30 @@ def _match_summary(result: Result, finals: dict[str, Floats]) -> dict[str, Any]:
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
-        "value": _matrix(match).value,
+        "value": cast("Game", match.game).value,
         "metrics": {
-            name: {key: finite(getattr(intervals.get(name), key, None)) for key in ("mean", "low", "high", "sd")}
-            for name in finals
+            name: {key: finite(getattr(estimate, key, None)) for key in ("mean", "low", "high", "sd")}
+            for name, estimate in estimates.items()
         },
     }
 
 
-def _print_match(result: Result, finals: dict[str, Floats], regret: Floats) -> None:
+def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
     match = result.match
-    intervals = _intervals(finals)
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
-    print(f"value of the game {tidy_value(_matrix(match))}\n")
+    print(f"value of the game {tidy_value(cast('Game', match.game))}\n")
     least, largest = match.game.ranges[0]
     rows = []
-    for name in finals:
-        if (interval := intervals.get(name)) is None:
+    for name, estimate in estimates.items():
+        if estimate is None:
             rows.append((name, "infinite", "an action outside the equilibrium is played"))
             continue
-        low, high = result.classes[name].within_bounds(interval.low, interval.high, largest - least)
-        ends = "none: one seed" if interval.n == 1 else f"{_decimal(low)} .. {_decimal(high)}"
-        rows.append((name, _decimal(interval.mean), ends))
+        low, high = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
+        ends = "none: one seed" if estimate.n == 1 else f"{_decimal(low)} .. {_decimal(high)}"
+        rows.append((name, _decimal(estimate.mean), ends))
     print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
     print()
-    say(_outcome_sentence(match, _intervals({_DECISIVE: regret})[_DECISIVE]))
-
-
-def _intervals(finals: dict[str, Floats]) -> dict[str, Estimate]:
-    """The interval of the mean of every metric that is finite in all runs."""
-    import numpy as np
-
-    from coebl.evidence.statistics import mean_interval
-
-    return {name: mean_interval(values) for name, values in finals.items() if np.isfinite(values).all()}
 
 
 def _decimal(number: float) -> str:
@@ -268,7 +261,7 @@ def _decimal(number: float) -> str:
 
 def _outcome_sentence(match: Match, regret: Estimate) -> str:
     """A sentence about the winner, judged by the regret of the row player."""
-    low, high = _matrix(match).payoff_range
+    low, high = match.game.ranges[0]
     if abs(regret.mean / match.rounds) <= 1e-9 * (high - low):  # rounding
         return "Neither player wins more than the value of the game gives it."
     if regret.n == 1:

@@ -109,12 +109,7 @@ def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, deta
 
 
 def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
-    """Print a row per claim with a mark per variant, and below them what the marks mean.
-
-    Args:
-        verdicts: claim by claim, every claim in the same variants.
-        titles: the names of the variants, by their ids.
-    """
+    """Print a row per claim with a mark per variant, with `titles` by id, and what the marks mean."""
     from rich.text import Text
 
     from coebl.evidence.rendering import MARKS, MEANINGS, mark

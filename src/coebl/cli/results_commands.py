@@ -95,12 +95,7 @@ def print_notices(results: Results) -> None:
 
 
 def print_ranking(results: Results, study: Study | None = None) -> None:
-    """Print the ranking of a study and a sentence about it; nothing if no two learners met.
-
-    Args:
-        results: a folder.
-        study: the part of it that counts; by default everything.
-    """
+    """Print the ranking of a folder, or of what a study asks for in it; nothing if no two learners met."""
     from coebl.evidence.ranking import rank
 
     ranking = rank(results, study)

@@ -63,14 +63,9 @@ def interval_text(low: float, high: float, seeds: int) -> str:
 
 
 def say(text: str, style: str = "", hang: int = 0) -> None:
-    """Print a paragraph, wrapped to the width of the terminal.
+    """Print a paragraph, wrapped to the width of the terminal; all lines but the first are indented by `hang` more.
 
     No line begins with the unit of a number, or inside an equation.
-
-    Args:
-        text: if its first line is indented, all others are too.
-        style: the style of the paragraph.
-        hang: additional indentation of all lines but the first.
     """
     indent = " " * (len(text) - len(text.lstrip()) + hang)
     bound = _BOUND.sub(_BINDING, printable(text))
@@ -120,13 +115,7 @@ def print_table(
 
 @contextmanager
 def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterator[Advance | None]:
-    """Show a bar with the elapsed and the remaining time on a terminal; elsewhere print a line, if there is one.
-
-    Args:
-        label: a description of the work.
-        total: the number of steps, if it is known; otherwise the bar only shows that something happens.
-        line: the line to print once where there is no terminal.
-    """
+    """Show a bar with the elapsed and the remaining time on a terminal; elsewhere print `line`, if there is one."""
     if not sys.stderr.isatty():
         if line:
             print(line, file=sys.stderr, flush=True)
