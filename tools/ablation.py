@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import write_whole
-from coebl.core.plain import as_csv
-from coebl.core.text import decimal_places
+from coebl.core.text import csv_text, decimal_places
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
@@ -109,9 +108,9 @@ def summarise(results: Results, study: Study, folder: Path) -> None:
     }
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
-    write_whole(folder / "differences.csv", as_csv([one._asdict() for one in differences], Difference._fields))
+    write_whole(folder / "differences.csv", csv_text([one._asdict() for one in differences], Difference._fields))
     means = list(outcomes.means())
-    write_whole(folder / "means.csv", as_csv(means, list(means[0])))
+    write_whole(folder / "means.csv", csv_text(means, list(means[0])))
     files = Files(folder)
     for name, wishes in FIGURES.items():
         save(plot_wishes(files, wishes), folder, name, ("svg", "png"))

@@ -11,10 +11,9 @@ import typer
 
 from coebl.cli import options as opt
 from coebl.cli.terminal import announce_compilation, print_table, progress_bar, say
-from coebl.core.errors import InputError, check_whole, printable
+from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.modules import require
-from coebl.core.plain import finite
-from coebl.core.text import counted
+from coebl.core.text import counted, finite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,8 +130,8 @@ def match_command(
     from coebl.engine.simulate import MOST_SEEDS
 
     match = Match.of(game, row, column, rounds, noise)
-    check_whole("--seeds", seeds, 1, MOST_SEEDS)
-    check_whole("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
+    check_integer("--seeds", seeds, 1, MOST_SEEDS)
+    check_integer("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
     where = check_device("cpu" if device is None else device)
     backend_for(where)  # before the solver is compiled
     if save:

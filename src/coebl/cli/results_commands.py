@@ -15,9 +15,8 @@ import typer
 
 from coebl.cli import options as opt
 from coebl.cli.terminal import interval_text, print_table, progress_bar, say
-from coebl.core import plain
 from coebl.core.errors import InputError, printable
-from coebl.core.text import counted
+from coebl.core.text import counted, csv_text, finite
 
 if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
@@ -63,7 +62,7 @@ def results_command(
         raise InputError(results.why_empty())
     selected = any((metric, game, row, column, round_))
     if as_csv:
-        print(plain.as_csv(map(dict, rows), _MEANS), end="")
+        print(csv_text(map(dict, rows), _MEANS), end="")
         return
     if as_json:
         _print_json(rows)
@@ -85,7 +84,7 @@ def results_command(
 
 
 def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
-    print(json.dumps(plain.finite(list(rows)), allow_nan=False))
+    print(json.dumps(finite(list(rows)), allow_nan=False))
 
 
 def print_notices(results: Results) -> None:
@@ -213,7 +212,7 @@ def compare_command(
         for contest in comparison.contests
     ]
     if as_csv:
-        print(plain.as_csv(rows, list(dict.fromkeys(key for row in rows for key in row))), end="")
+        print(csv_text(rows, list(dict.fromkeys(key for row in rows for key in row))), end="")
     elif as_json:
         _print_json(rows)
     else:

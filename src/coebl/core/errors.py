@@ -13,16 +13,15 @@ from coebl.core.text import one_line
 
 Item = TypeVar("Item")
 
-_OWN = Path(__file__).parents[1]  # the folder of this package
+_LIBRARIES = {Path(__file__).parents[1], Path(traceback.__file__).parent}  # the folders of this package and of Python
 _INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages; the latter are Debian's
-_STANDARD = Path(traceback.__file__).parent  # that of Python's own modules
 
 
 class CoeblError(Exception):
     """Base of all errors that coebl raises on purpose. The message is one line.
 
-    >>> issubclass(InputError, CoeblError), issubclass(SolveError, CoeblError)
-    (True, True)
+    >>> issubclass(InputError, CoeblError)
+    True
     """
 
 
@@ -46,27 +45,25 @@ class SolveError(CoeblError, ArithmeticError):
 
 
 class UserCodeError(CoeblError):
-    """A learner or another thing of a user's own raised something; the message names its file and line."""
+    """Custom code raised an error; the message names its file and line."""
 
 
 def where(error: BaseException) -> str:
-    """The last line of a user's own code that an error passed through: "mine.py, line 3", or nothing."""
+    """Return the last line of custom code that an error passed through: "mine.py, line 3", or nothing."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not _is_library(Path(frame.filename))]
     return f"{theirs[-1].filename}, line {theirs[-1].lineno}" if theirs else ""
 
 
 def _is_library(file: Path) -> bool:
-    ours = _OWN in file.parents or _STANDARD in file.parents
-    compiled = file.suffix == ".pyx"  # which has no folder: "numpy/random/mtrand.pyx"
-    installed = not _INSTALLED.isdisjoint(file.parts)
-    return ours or compiled or installed or file.name.startswith("<frozen")
+    compiled = file.suffix == ".pyx" or file.name.startswith("<frozen")  # without a folder: "numpy/random/mtrand.pyx"
+    return compiled or not (_LIBRARIES.isdisjoint(file.parents) and _INSTALLED.isdisjoint(file.parts))
 
 
-def check_whole(argument: str, value: Any, low: int, high: int | None = None) -> int:
-    """An integer within limits, also one of NumPy's.
+def check_integer(argument: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return an integer within limits, also one of NumPy's.
 
-    >>> check_whole("rounds", 0, 1)
+    >>> check_integer("rounds", 0, 1)
     Traceback (most recent call last):
     ...
     coebl.core.errors.InputError: rounds is 0; accepted: an integer, >= 1.
@@ -82,7 +79,7 @@ def check_whole(argument: str, value: Any, low: int, high: int | None = None) ->
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint at the known word nearest to this one, or nothing if none is close.
+    """Return a hint at the known word nearest to this one, or nothing if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
@@ -92,7 +89,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, Item]) -> list[Item]:
-    """What one name or several stand for, in small letters or capitals; without names, all that is known.
+    """Return the values of one name or several, in upper or lower case; without names, all that are known.
 
     >>> look_up("letter", ["b", "C"], {"a": 1, "B": 2, "C": 3})
     [2, 3]
@@ -107,7 +104,7 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, I
 
 
 def shorten(value: object, width: int = 60) -> str:
-    """The repr of a value on one line, cut to a width.
+    """Return the repr of a value on one line, cut to a width.
 
     >>> shorten("x" * 90 + "y", width=12)
     "'xxxxxx...y'"
@@ -119,7 +116,7 @@ def shorten(value: object, width: int = 60) -> str:
 
 
 def reason_of(error: BaseException, width: int = 600) -> str:
-    """What an error says, on one line; errors that are not our own with their kind.
+    """Return the message of an error on one line, with the type of an error that is not of coebl.
 
     >>> reason_of(InputError("c is -1")), reason_of(KeyError("c"))
     ('c is -1', "KeyError: 'c'")
@@ -129,7 +126,7 @@ def reason_of(error: BaseException, width: int = 600) -> str:
 
 
 def printable(text: str) -> str:
-    """A text as a terminal may show it: line breaks and control characters are escaped.
+    """Return a text that a terminal may show: line breaks and control characters are escaped.
 
     >>> printable("one\\ntwo \\x1b[31m naïve")
     'one\\\\ntwo \\\\x1b[31m naïve'

@@ -1,4 +1,4 @@
-"""Importing what may not be there: optional packages, and a user's own files."""
+"""Importing what may be missing: optional packages, and users' files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,30 +16,18 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 
-# The extra that installs each optional package.
-_EXTRAS = {
-    "pyarrow": "study",
-    "pandas": "study",
-    "polars": "study",
-    "threadpoolctl": "study",
-    "filelock": "study",
-    "matplotlib": "report",
-    "vl_convert": "report",
-    "jinja2": "report",
-    "markupsafe": "report",
-    "distributed": "dask",
-    "cupy": "cuda",
-    "cupyx": "cuda",
-    "nashpy": "interchange",
-    "pygambit": "interchange",
-    "pyspiel": "interchange",
+_EXTRAS = {  # the optional packages that each extra installs
+    "study": ("pyarrow", "pandas", "polars", "threadpoolctl", "filelock"),
+    "report": ("matplotlib", "vl_convert", "jinja2", "markupsafe"),
+    "dask": ("distributed",),
+    "cuda": ("cupy", "cupyx"),
+    "interchange": ("nashpy", "pygambit", "pyspiel"),
 }
-
-_USERS = "_coebl_user_"  # how the names of modules begin that are users' files
+_USERS = "_coebl_user_"  # the beginning of the names of modules that are users' files
 
 
 def load(home: str) -> Any:
-    """What is at "module:attribute", imported now.
+    """Import what is at "module:attribute".
 
     >>> load("math:floor")(2.5)
     2
@@ -50,7 +37,7 @@ def load(home: str) -> Any:
 
 
 def require(module: str) -> Any:
-    """Import a module of an optional package, or say in one line how to install it.
+    """Import a module of an optional package; the error of one that is missing says how to install it.
 
     >>> require("pandas.api").__name__
     'pandas.api'
@@ -61,7 +48,8 @@ def require(module: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
             raise  # the package is there, and misses something itself
-        raise InputError(f"this needs {package}; run: pip install 'coebl[{_EXTRAS[package]}]'") from None
+        extra = next(extra for extra, packages in _EXTRAS.items() if package in packages)
+        raise InputError(f"this needs {package}; run: pip install 'coebl[{extra}]'") from None
 
 
 def load_file(path: str) -> ModuleType:
@@ -86,32 +74,17 @@ def load_file(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
     try:
-        with _staying():
+        with contextlib.chdir(os.curdir):
             specification.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # a file that ends the program is as wrong as one that raises
+    except BaseException as error:
         del sys.modules[name]
+        if not isinstance(error, (Exception, SystemExit)):  # to end the program is as wrong as to raise
+            raise
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
         here = isinstance(error, SyntaxError) and error.filename == specification.origin
         what = error.msg if here and isinstance(error, SyntaxError) else error  # whose text names file and line again
         raise InputError(f"{path}, line {line}: {type(error).__name__}: {what}; fix the file.") from error
-    except BaseException:
-        del sys.modules[name]
-        raise
     return module
-
-
-@contextlib.contextmanager
-def _staying() -> Iterator[None]:
-    """Return to the current folder at the end of the block; to none if it is deleted."""
-    folder = None
-    with contextlib.suppress(OSError):
-        folder = os.getcwd()
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            if folder is not None:
-                os.chdir(folder)
 
 
 def is_users(thing: object) -> bool:

@@ -22,8 +22,8 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import is_users, load, load_file
-from coebl.core.order import natural
 from coebl.core.specs import Range, SpecOf, escape, files_in, split_spec, unescape
+from coebl.core.text import natural
 
 T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])

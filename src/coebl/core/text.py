@@ -1,14 +1,20 @@
-"""Texts and numbers as people read them: on one line, with few digits."""
+"""Strings and numbers for people, and plain values for JSON and CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import numbers
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 
 def one_line(text: object, width: int = 120) -> str:
-    """A text on one line of at most this width; of a long one the middle is left out.
+    """Return a text on one line of at most this width; of a long one the middle is left out.
 
-    Of an error, what it says, to be put into a sentence: without a full stop, and its kind if it says nothing.
+    An error becomes its message without the full stop, or its type if it has none.
 
     >>> one_line(ValueError("no\\n  way.")), one_line(ValueError()), one_line("a" * 30 + "z" * 10, width=12)
     ('no way', 'ValueError', 'aaaaaaa...zz')
@@ -21,7 +27,7 @@ def one_line(text: object, width: int = 120) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A number of things, in words; the plural where it is not the noun with an s.
+    """Return a count with its noun; the plural is needed where it is not the noun with an s.
 
     >>> counted(1, "cell"), counted(1200, "cell"), counted(0, "match", "matches")
     ('1 cell', '1,200 cells', '0 matches')
@@ -29,8 +35,18 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
+def natural(text: str) -> tuple[Any, ...]:
+    """Return a key that sorts n=10 after n=9.
+
+    >>> sorted(["n=10", "n=9"], key=natural)
+    ['n=9', 'n=10']
+    """
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return tuple((float(part), "") if place % 2 else (-1.0, part) for place, part in enumerate(parts))
+
+
 def number_text(number: float, digits: int = 4, separator: str = "") -> str:
-    """A number with so many digits, or all of those before the point; a dash for NaN.
+    """Return a number with this many digits, or all of those before the point; a dash for NaN.
 
     >>> number_text(-24.6123), number_text(12345.6), number_text(12345.6, separator=","), number_text(math.nan)
     ('-24.61', '12346', '12,346', '-')
@@ -41,7 +57,7 @@ def number_text(number: float, digits: int = 4, separator: str = "") -> str:
 
 
 def decimal_places(half_width: float) -> int:
-    """How many decimal places a number with an interval of this half width deserves: two digits of the half width.
+    """Return the decimal places of a number whose interval has this half width: two digits of the half width.
 
     >>> decimal_places(1.54), decimal_places(32.1), decimal_places(0.002)
     (1, 0, 4)
@@ -49,8 +65,13 @@ def decimal_places(half_width: float) -> int:
     return min(9, max(0, 1 - math.floor(math.log10(half_width))))
 
 
+def with_minus(text: str) -> str:
+    """Return the text of a number with a minus sign instead of the hyphen, for pages and figures."""
+    return text.replace("-", "−")
+
+
 def few_digits(number: float, digits: int) -> float | int | None:
-    """A number for JSON with few digits: a whole one without a point, and None for what is not finite.
+    """Return a number for JSON with few digits: an integer without a point, None for what is not finite.
 
     >>> few_digits(1.23456789, 5), few_digits(2.0, 5), few_digits(math.inf, 5)
     (1.2346, 2, None)
@@ -61,6 +82,31 @@ def few_digits(number: float, digits: int) -> float | int | None:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 
-def with_minus(text: str) -> str:
-    """The text of a number with a minus sign instead of the hyphen, for pages and figures."""
-    return text.replace("-", "−")
+def finite(data: Any) -> Any:
+    """Return data for JSON, which has no infinity and no NaN: None for every number that is not finite.
+
+    >>> finite({"a": [1.5, math.nan], "b": (math.inf, "text")})
+    {'a': [1.5, None], 'b': [None, 'text']}
+    """
+    if isinstance(data, numbers.Real) and not isinstance(data, numbers.Integral):  # NumPy's among them
+        return float(data) if math.isfinite(data) else None
+    if isinstance(data, Mapping):
+        return {str(key): finite(value) for key, value in data.items()}
+    return [finite(value) for value in data] if isinstance(data, (list, tuple)) else data
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    r"""Return these columns of the rows as CSV; a string that a spreadsheet would run as a formula is quoted.
+
+    >>> csv_text([{"name": "=1+1", "number": 2.5}], ["name", "number"])
+    "name,number\r\n'=1+1,2.5\r\n"
+    """
+
+    def plain(value: object) -> object:
+        return f"'{value}" if isinstance(value, str) and value.startswith(tuple("=+-@\t\r")) else value
+
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({key: plain(value) for key, value in row.items()} for row in rows)
+    return stream.getvalue()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from coebl.core.errors import InputError, check_whole, shorten
+from coebl.core.errors import InputError, check_integer, shorten
 from coebl.games import AnyGame, Noise, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner, Responder, parse_learner
@@ -39,7 +39,7 @@ class Match:
         for seat, learner in zip(self.game.seats, self.players, strict=True):
             if not isinstance(learner, Learner):
                 raise InputError(f"{seat} is {shorten(learner)}; accepted: a Learner. For specs: Match.of(...).")
-        check_whole("rounds", self.rounds, 1, MOST_ROUNDS)
+        check_integer("rounds", self.rounds, 1, MOST_ROUNDS)
         largest = max(abs(end) for ends in self.game.ranges for end in ends)
         if largest > _MOST_PAYOFF:
             raise InputError(

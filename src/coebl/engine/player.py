@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError, check_whole, shorten
+from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.files import read_whole, write_whole
 from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State, StateError
@@ -62,15 +62,17 @@ class Player:
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
         self.learner = parse_learner(learner)
-        self.actions = check_whole("actions", actions, 1)
+        self.actions = check_integer("actions", actions, 1)
         if opponent_actions is None and self.learner.sees:
             raise InputError(
                 f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: the "
                 "number of the opponent's actions. Pass opponent_actions=."
             )
-        self.opponent_actions = 1 if opponent_actions is None else check_whole("opponent_actions", opponent_actions, 1)
-        self.horizon = None if horizon is None else check_whole("horizon", horizon, 1)
-        self.seed = secrets.randbits(63) if seed is None else check_whole("seed", seed, 0)
+        self.opponent_actions = (
+            1 if opponent_actions is None else check_integer("opponent_actions", opponent_actions, 1)
+        )
+        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
+        self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
         try:
             low, high = (float(end) for end in payoff_range)
         except (TypeError, ValueError):
@@ -218,11 +220,11 @@ class Player:
 
     def _restore(self, content: Mapping[str, Any], memory: list[NDArray[Any]]) -> None:
         """Continue from what an equal player saved."""
-        self._round, self._warned = check_whole("round", content["round"], 1), bool(content["warned"])
+        self._round, self._warned = check_integer("round", content["round"], 1), bool(content["warned"])
         if content["policy"] is not None:
             self._policy = np.array(content["policy"], np.float64).reshape(self.actions)
         if content["action"] is not None:
-            self._action = check_whole("action", content["action"], 0, self.actions - 1)
+            self._action = check_integer("action", content["action"], 0, self.actions - 1)
         self._sit_down(State(content["state"], memory))
 
     def _replay(self, path: str, acted: bool, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -230,7 +232,7 @@ class Player:
         history = (arrays[name].tolist() for name in ("action", "opponent", "reward"))
         for action, opponent, reward in zip(*history, strict=True):
             self.act()  # what it draws does not count: the action that was played does
-            self._action = check_whole(f"{path}: a saved action", action, 0, self.actions - 1)
+            self._action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
             self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
         policy = arrays["policy"]
         if policy.shape != self.policy.shape or not np.allclose(self.policy, policy, atol=_TOLERANCE):

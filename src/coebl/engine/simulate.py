@@ -12,7 +12,7 @@ import numpy as np
 
 from coebl.backend import Backend, Device, backend_for, is_out_of_memory
 from coebl.core.arrays import Ints
-from coebl.core.errors import InputError, check_whole, shorten
+from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match
 from coebl.engine.result import Keep, Recorder, Result, check_keep
 from coebl.engine.table import Table
@@ -82,7 +82,7 @@ def simulate(
     recorded = recorded_rounds(record, match.rounds)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
-    block_rounds = check_whole("block_rounds", block_rounds, 1)
+    block_rounds = check_integer("block_rounds", block_rounds, 1)
 
     def recorder(runs: int) -> Recorder:  # no reference to it here: its arrays are freed if memory runs out
         return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
-from coebl.core.order import natural
-from coebl.core.text import counted
+from coebl.core.text import counted, natural
 from coebl.evidence.pairwise import ALL_GAMES, SETTING, about_both, by_seat, pooled, tests_of
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
 from coebl.games import GAMES

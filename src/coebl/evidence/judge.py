@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from coebl.core.plain import finite
 from coebl.core.specs import split_spec
-from coebl.core.text import number_text
+from coebl.core.text import finite, number_text
 from coebl.evidence.checks import Check, Measurement
 from coebl.evidence.samples import Missing, Reader
 from coebl.evidence.statistics import ALPHA, holm

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, cycle
 from typing import Any, NamedTuple
 
-from coebl.core.order import natural as natural
 from coebl.core.specs import split_spec
+from coebl.core.text import natural as natural
 from coebl.naming.described import NOTHING, Known
 from coebl.naming.sweeps import find_sweeps
 from coebl.naming.titles import learner_words

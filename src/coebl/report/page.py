@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coebl.core.files import write_whole
 from coebl.core.modules import require
-from coebl.core.plain import finite
+from coebl.core.text import finite
 from coebl.evidence.ranking import rank
 from coebl.metrics import METRICS
 from coebl.naming.titles import metric_words

@@ -9,7 +9,7 @@ from typing import Any
 
 from coebl.core.files import make_folder, write_whole
 from coebl.core.modules import require
-from coebl.core.plain import as_csv, finite
+from coebl.core.text import csv_text, finite
 from coebl.naming.described import NOTHING, Known
 from coebl.plots import save
 from coebl.tournament.duels import OVERALL, Duel
@@ -43,7 +43,7 @@ def write_files(
 
 def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> None:
     """Write rows as CSV and as Parquet, inside the folder of a study."""
-    write_whole(path.with_suffix(".csv"), as_csv(rows, list(rows[0])), within=within)
+    write_whole(path.with_suffix(".csv"), csv_text(rows, list(rows[0])), within=within)
     buffer = require("pyarrow").BufferOutputStream()
     require("pyarrow.parquet").write_table(require("pyarrow").Table.from_pylist(list(rows)), buffer)
     write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes(), within=within)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.backend import Device
-from coebl.core.errors import InputError, check_whole
+from coebl.core.errors import InputError, check_integer
 from coebl.core.specs import files_in, move_files, split_spec
 from coebl.core.text import counted
 from coebl.learners import LEARNERS, parse_learner
@@ -161,7 +161,7 @@ def size_text(study: Study) -> str:
 
 def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> str:
     """The study file of a tournament. Files of games and learners are named as seen from its folder."""
-    check_whole("--seeds", seeds, 2)
+    check_integer("--seeds", seeds, 2)
     lines = [
         f"name = {_toml(suite.id)}",
         f"title = {_toml(suite.title)}",

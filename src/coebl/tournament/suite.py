@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
-from coebl.core.errors import InputError, check_whole, nearest, shorten
+from coebl.core.errors import InputError, check_integer, nearest, shorten
 from coebl.core.files import read_whole
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
@@ -146,19 +146,19 @@ def _suite(contents: Mapping[str, Any], where: str) -> Suite:
     statements = enumerate(contents.get("statements", []))
     quick = contents.get("quick")
     if quick is not None:
-        quick = _part(quick, f"{where}: quick", "seeds"), check_whole(f"{where}: quick.seeds", quick.get("seeds"), 2)
+        quick = _part(quick, f"{where}: quick", "seeds"), check_integer(f"{where}: quick.seeds", quick.get("seeds"), 2)
     parts = tuple(_part(table, f"{where}: parts[{place}]") for place, table in enumerate(contents["parts"]))
     learners = _specs(contents, "learners", where)
     _check_once("learners", learners, LEARNERS, where)
     _check_once("games", [game for part in parts for game in part.games], GAMES, where)
     return Suite(
         name=contents["name"],
-        version=check_whole(f"{where}: version", contents["version"], 1),
+        version=check_integer(f"{where}: version", contents["version"], 1),
         title=contents["title"],
         description=contents["description"],
         learners=learners,
         parts=parts,
-        seeds=check_whole(f"{where}: seeds", contents.get("seeds", SEEDS), 2),
+        seeds=check_integer(f"{where}: seeds", contents.get("seeds", SEEDS), 2),
         subject=contents.get("subject"),
         statements=tuple(read_statement(table, f"{where}: statements[{place}]") for place, table in statements),
         quick=quick,
@@ -169,7 +169,7 @@ def _part(table: Any, where: str, *more: str) -> Part:
     if not isinstance(table, dict):
         raise InputError(f"{where} is {shorten(table)}; accepted: a table with rounds and games.")
     check_keys(table, ("rounds", "games", *more), where)
-    return Part(check_whole(f"{where}.rounds", table.get("rounds"), 1), _specs(table, "games", where))
+    return Part(check_integer(f"{where}.rounds", table.get("rounds"), 1), _specs(table, "games", where))
 
 
 def _check_once(key: str, specs: Sequence[str], names: Registry[Any], where: str) -> None:

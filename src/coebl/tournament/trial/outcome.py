@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.files import make_folder, write_whole
-from coebl.core.plain import finite
+from coebl.core.text import finite
 from coebl.evidence.samples import Setting
 from coebl.games import parse_game
 from coebl.learners import parse_learner
