@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from coebl.cli.results_commands import print_ranking
+from coebl.cli.study_commands import print_ranking
 from coebl.evidence import Estimate, Pairing
 from coebl.evidence.ranking import Ranking, rank, ranked
 from coebl.study import Results, parse_study, run, store
@@ -160,7 +160,7 @@ def test_variants_are_told_apart_and_unequal_pairings_are_said(coebl, tmp_path):
 
 
 def test_many_means_are_printed_on_request(coebl, played, monkeypatch):
-    monkeypatch.setattr("coebl.cli.results_commands._SCREEN", 3)
+    monkeypatch.setattr("coebl.cli.study_commands._SCREEN", 3)
     folder = played.store.folder
     brief = coebl("results", folder).stdout
     assert "95 % interval" not in brief

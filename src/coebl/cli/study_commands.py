@@ -1,31 +1,38 @@
-"""The commands run, study new and study show."""
+"""The commands run, results, compare, plot, study new and study show."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import islice
+from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.results_commands import print_notices, print_ranking
-from coebl.cli.terminal import announce_compilation
+from coebl.cli.terminal import announce_compilation, interval_text, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
-from coebl.core.text import counted
+from coebl.core.text import counted, csv_text, finite
 
 if TYPE_CHECKING:
-    from coebl.study import RunSummary, Study
+    from coebl.evidence.compare import Comparison
+    from coebl.naming.described import Known
+    from coebl.study import Results, RunSummary, Study
+    from coebl.study.results import SummaryRow
 
 StudyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file of a study.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
+_SCREEN = 24  # lines, and learners of a ranking, that fit a screen
+_MEANS = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
 
 
 @opt.app.command("run")
@@ -143,6 +150,261 @@ class _Terminated(KeyboardInterrupt):
 
 def _terminate(*_: object) -> None:
     raise _Terminated
+
+
+@opt.app.command("results")
+def results_command(
+    folder: opt.StudyFolder,
+    metric: opt.Metrics = None,
+    game: opt.Games = None,
+    row: opt.Rows = None,
+    column: opt.Columns = None,
+    round_: Annotated[int | None, opt.integer("After this round; by default the last.", "--round", "--rounds")] = None,
+    details: Annotated[bool, opt.flag("--details", "Print all means, however many there are.")] = False,
+    as_csv: opt.AsCsv = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Print the ranking of a study, and the means of its matches.
+
+    The means are those after the last round, or any recorded one, with 95 % intervals. If they would fill more than a
+    screen, only the ranking is printed; use --details, or select games, learners or metrics.
+
+    \b
+    Examples:
+      coebl results results
+      coebl results results --details
+      coebl results results --metric pseudo_regret --csv
+      coebl results results --game rps --row ucb --round 100
+    """
+    from coebl.study import Results
+
+    opt.reject_both("--csv", "--json", given=as_csv and as_json)
+    results = Results(folder)
+    rows = results.summary(metric, round_, game, row, column)
+    if not rows:
+        raise InputError(results.why_empty())
+    selected = any((metric, game, row, column, round_))
+    if as_csv:
+        print(csv_text(map(dict, rows), _MEANS), end="")
+        return
+    if as_json:
+        _print_json(rows)
+        return
+    if not selected:
+        print_ranking(results)
+    if details or selected or len(rows) <= _SCREEN:
+        print("\n" * (not selected), end="")
+        _print_means(results, rows)
+        if details:
+            say(
+                "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
+                "over the seeds; 95 % interval: of that mean, by Student's t. For the metrics: coebl list metrics."
+            )
+        _print_notes(results, rows)
+    else:
+        _print_notes(results, rows)
+        print(f"all {len(rows)} means: coebl results {shlex.quote(str(folder))} --details, or --game, --row, --metric")
+
+
+def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
+    print(json.dumps(finite(list(rows)), allow_nan=False))
+
+
+def print_notices(results: Results) -> None:
+    """Print the caveats of a study's results on stderr."""
+    for notice in results.notices():
+        print(printable(notice), file=sys.stderr)
+
+
+def print_ranking(results: Results, study: Study | None = None) -> None:
+    """Print the ranking of a folder, or of what a study asks for in it; nothing if no two learners met."""
+    from coebl.evidence.ranking import rank
+
+    ranking = rank(results, study)
+    if ranking is None:
+        return
+    names = ranking.names
+    header = ["rank", "learner", "won", "level", "lost", *["pairings"] * (not ranking.everybody_met), "score"]
+    rows = []
+    for entry in ranking.learners:
+        pairings = [] if ranking.everybody_met else [f"{entry.met} of {ranking.most}"]
+        counts = map(str, (entry.won, entry.level, entry.lost))
+        rows.append([str(entry.rank), names[entry.learner], *counts, *pairings, f"{entry.score:+.2f}"])
+    print()
+    print_table(header, rows[:_SCREEN], right={*header} - {"learner"}, wrap=["learner"])
+    if len(rows) > _SCREEN:
+        print(f"and {len(rows) - _SCREEN} more")
+    print()
+    say(str(ranking), "bold")
+    say("Ranked by score: wins minus losses, per pairing.")
+    if not ranking.everybody_met:
+        say(
+            "Not all learners met each other, so the scores are against different opponents. To compare two learners "
+            "on common ones: coebl compare."
+        )
+    left_out = ", ".join(names[spec] for spec in ranking.left_out)
+    say(
+        f"A pairing is two learners on a game, won by {ranking.metric} after the last round, paired by seed, at 5 % "
+        f"with {ranking.family}." + (f" Left out, since they see more: {left_out}." if left_out else "")
+    )
+
+
+def _print_means(results: Results, rows: list[SummaryRow]) -> None:
+    from coebl.metrics import METRICS, metric_class
+    from coebl.naming.described import known_to
+    from coebl.naming.titles import spelled_out
+
+    known = known_to(results)
+    learners = spelled_out((row[seat] for row in rows for seat in ("row", "column")), known)
+    table = []
+    for row in rows:
+        low, high = row["low"], row["high"]
+        if row["metric"] in METRICS:
+            low, high = metric_class(row["metric"]).within_bounds(low, high, known.widths.get(row["game"], inf))
+        shown = {name: str(row[name]) for name in ("game", "noise", "row", "column", "round", "metric", "n")}
+        shown |= {seat: learners[row[seat]] for seat in ("row", "column")}
+        shown |= {"mean": f"{row['mean']:.4f}", "95 % interval (Student)": interval_text(low, high, row["n"])}
+        table.append(shown)
+    _print_rows(table, common=("noise", "round", "metric", "n"))
+
+
+def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> None:
+    """Print rows as a table; those of the `common` columns that are the same in all rows are on a line above it."""
+    header = list(dict.fromkeys(title for row in rows for title in row))
+    same = [title for title in header if title in common and len({row[title] for row in rows}) == 1]
+    if same:
+        say(", ".join(f"{title} {rows[0][title]}" for title in same))
+    left = [title for title in header if title not in same]
+    right = ["round", "n", "mean", "difference"]
+    print_table(left, [[row.get(title, "") for title in left] for row in rows], right, wrap=["game", "row", "column"])
+
+
+def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
+    """Print which learners see more than a bandit does, the caveats, and the number of cells."""
+    from coebl.learners import KINDS, REFERENCES
+
+    kinds = results.kinds()
+    for learner in dict.fromkeys(row[seat] for row in rows for seat in ("row", "column")):
+        kind = kinds.get(learner)
+        if kind in REFERENCES:
+            print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
+    print_notices(results)
+    matches = {(row["game"], row["noise"], row["row"], row["column"]) for row in rows}
+    records = results.records()
+    used = sum((record.game, record.noise, *record.players) in matches for record in records)
+    failures = len(results.store.failures())
+    print(
+        f"from {used} of {counted(max(len(records), results.store.log.planned()), 'cell')}"
+        + (f"; {failures} failed, see {results.store.folder / 'failed'}" if failures else "")
+    )
+
+
+@opt.app.command("compare")
+def compare_command(
+    folder: opt.StudyFolder,
+    a: Annotated[str, typer.Argument(metavar="A", help="A learner.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another learner.")],
+    metric: opt.Metrics = None,
+    game: opt.Games = None,
+    margin: Annotated[float | None, opt.decimal("X", "Test whether they differ by less than this.")] = None,
+    as_csv: opt.AsCsv = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Compare two learners of a study, paired by seed.
+
+    They are compared head to head, if they have met, and by their results against the same opponents, in both seats.
+    Differences are A minus B, with 95 % intervals; p values are corrected for the number of games (Holm). A learner in
+    a file may be named by its class alone.
+
+    \b
+    Examples:
+      coebl compare results ucb exp3
+      coebl compare results ucb coebl:c=2 --metric tv --game rps
+      coebl compare results ucb exp3 --margin 5 --json
+    """
+    from coebl.naming.described import known_to
+    from coebl.study import Results
+
+    opt.reject_both("--csv", "--json", given=as_csv and as_json)
+    results = Results(folder)
+    metrics: list[str | None] = [*metric] if metric else [None]
+    comparisons = [results.compare(a, b, name, game, margin) for name in metrics]
+    rows = [
+        {"a": comparison.a, "b": comparison.b, "metric": comparison.metric} | contest.row()
+        for comparison in comparisons
+        for contest in comparison.contests
+    ]
+    if as_csv:
+        print(csv_text(rows, list(dict.fromkeys(key for row in rows for key in row))), end="")
+    elif as_json:
+        _print_json(rows)
+    else:
+        for comparison in comparisons:
+            _print_comparison(comparison, known_to(results))
+        print_notices(results)
+
+
+def _print_comparison(comparison: Comparison, known: Known) -> None:
+    from coebl.naming.titles import spelled_out
+
+    learners = spelled_out([comparison.a, comparison.b], known)
+    comparison = replace(comparison, a=learners[comparison.a], b=learners[comparison.b])
+    rows = [contest.row() for contest in comparison.contests]
+    say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
+    table, opponents = [], {row["opponents"] for row in rows if row["opponents"]}
+    for row in rows:
+        p = row["p_holm"]
+        shown = {name: str(row[name]) for name in ("way", "game", "seats", "n")}
+        shown["difference"] = f"{row['difference']:.4f}"
+        shown["95 % interval"] = interval_text(row["low"], row["high"], row["n"])
+        shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
+        if "margin" in row:
+            shown[f"within {row['margin']:g}"] = "yes" if row["equivalent"] else "not shown"
+        if row["opponents"] and len(opponents) > 1:
+            shown["way"] = counted(len(row["opponents"].split()), "common opponent")
+        table.append(shown)
+    _print_rows(table, common=("seats", "n"))
+    if len(opponents) == 1:
+        say(f"common opponents: {', '.join(opponents.pop().split())}.")
+    say(str(comparison))
+    families = dict.fromkeys(contest.difference.family for contest in comparison.contests)
+    say(f"p (Holm): corrected by Holm's method, separately over {'; '.join(filter(None, families))}.")
+    if any(row["unit"] for row in rows):
+        say("all games: each game counts in units of the range of its payoffs, since these differ.")
+    if any(row["way"] == "head to head" and row["seats"] != "both" for row in rows):
+        say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
+
+
+@opt.app.command("plot")
+def plot_command(
+    folder: opt.StudyFolder,
+    metric: Annotated[str | None, opt.option("NAME", "The metric to draw; by default pseudo_regret.")] = None,
+    game: opt.Games = None,
+    row: opt.Rows = None,
+    column: opt.Columns = None,
+    noise: Annotated[str | None, opt.option("SPEC", "Only this noise, if the study has several.")] = None,
+    out: Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
+) -> None:
+    """Draw the curves of a study.
+
+    A panel per game, a line per match, with 95 % bands.
+
+    \b
+    Examples:
+      coebl plot results
+      coebl plot results --metric tv --game rps --out tv.png
+      coebl plot results --column coebl:c=8
+    """
+    from coebl.plots import FORMATS, save
+    from coebl.study import Results
+
+    if out is not None and out.suffix[1:] not in FORMATS:
+        raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
+    target = out or folder / "figures" / f"{metric or 'curves'}.svg"
+    with progress_bar("the figure"):
+        figure = Results(folder).plot(metric, game, row, column, noise)
+        [path] = save(figure, target.parent, target.stem, [target.suffix[1:]], within=folder)
+    print(f"wrote {printable(str(path))}")
 
 
 study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)

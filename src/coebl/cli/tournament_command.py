@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.results_commands import print_notices
-from coebl.cli.study_commands import resume_hint, run_study
+from coebl.cli.study_commands import print_notices, resume_hint, run_study
 from coebl.cli.terminal import print_table, say
 
 if TYPE_CHECKING:
