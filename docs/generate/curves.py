@@ -10,11 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars
+
 from coebl import simulate
 from coebl.games import parse_game
 from coebl.learners import Responder, parse_learner
 from coebl.plots import plot_panels, save
-from coebl.runs import MatchSpecs, Runs
 from matrices import plot_matrix
 from repository import ROOT
 
@@ -33,19 +34,19 @@ _KEPT = ROOT / "build" / "curves"
 def learner_curves(spec: str) -> bytes | None:
     """Pseudo-regret of a learner and its company against the best response; None if it cannot sit in these games."""
     if isinstance(parse_learner(spec), Responder):
-        matches = [MatchSpecs(game, row, spec) for game in GAMES for row in COMPANY]
+        matches = [(game, row, spec) for game in GAMES for row in COMPANY]
     elif parse_learner(spec).hyper_parameters().keys() & {"strategy", "mixtures"}:
         return None
     else:
         rows = dict.fromkeys([spec, *COMPANY])
-        matches = [MatchSpecs(game, row, OPPONENT) for game in GAMES for row in rows]
-    return _kept(f"learner {spec}", lambda: plot_panels(_Played(matches), "pseudo_regret", matches))
+        matches = [(game, row, OPPONENT) for game in GAMES for row in rows]
+    return _kept(f"learner {spec}", lambda: _plot(matches, "pseudo_regret"))
 
 
 def game_curves(spec: str) -> bytes:
     """The exploitability of three learners in self-play on a game."""
-    matches = [MatchSpecs(spec, learner, learner) for learner in THREE]
-    return _kept(f"game {spec}", lambda: plot_panels(_Played(matches), "exploitability", matches))
+    matches = [(spec, learner, learner) for learner in THREE]
+    return _kept(f"game {spec}", lambda: _plot(matches, "exploitability"))
 
 
 def game_matrix(spec: str) -> bytes:
@@ -60,27 +61,17 @@ def metric_games(name: str) -> tuple[str, ...]:
 
 def metric_curves(name: str) -> bytes:
     """A metric of three learners in self-play."""
-    matches = [MatchSpecs(game, learner, learner) for game in metric_games(name) for learner in THREE]
-    return _kept(f"metric {name}", lambda: plot_panels(_Played(matches), name, matches))
+    matches = [(game, learner, learner) for game in metric_games(name) for learner in THREE]
+    return _kept(f"metric {name}", lambda: _plot(matches, name))
 
 
-class _Played:
-    """A source of runs that plays a match when it is asked for."""
-
-    def __init__(self, matches: list[MatchSpecs]) -> None:
-        self._matches = matches
-
-    def matches(self) -> list[MatchSpecs]:
-        return self._matches
-
-    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        return _played(game, row, column, metric)
+def _plot(matches: list[tuple[str, str, str]], metric: str) -> Figure:
+    return plot_panels(polars.concat([_played(*match, metric) for match in matches]), metric, matches)
 
 
 @cache  # the company is drawn on the page of every learner
-def _played(game: str, row: str, column: str, metric: str) -> Runs:
-    result = simulate(game, row, column, rounds=ROUNDS, seeds=SEEDS, metrics=[metric], record=3)
-    return Runs(result.rounds, result.seeds, result.metrics[metric])
+def _played(game: str, row: str, column: str, metric: str) -> polars.DataFrame:
+    return simulate(game, row, column, rounds=ROUNDS, seeds=SEEDS, metrics=[metric], record=3).curves()
 
 
 def _kept(what: str, draw: Callable[[], Figure]) -> bytes:

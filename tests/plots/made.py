@@ -4,16 +4,27 @@ import statistics
 import zlib
 
 import numpy as np
+import polars
 import scipy.stats
-
-from coebl.runs import Runs
 
 GAME = "diagonal:n=2"
 UCB, EXP3 = (GAME, "ucb", "coebl"), (GAME, "exp3", "coebl")
 
 
+def frame(runs, metric):
+    """A frame in the columns of `Results.curves`, from match to its rounds and values, (recorded, runs)."""
+    parts = []
+    for (game, *players), (rounds, values) in runs.items():
+        recorded, seeds = values.shape
+        labels = {"game": game, "players": players, "noise": "none", "rounds": int(rounds[-1])}
+        numbers = {"seed": np.repeat(np.arange(seeds), recorded), "round": np.tile(rounds, seeds)}
+        table = polars.DataFrame({**numbers, metric: values.T.ravel()})
+        parts.append(polars.DataFrame([labels]).join(table, how="cross"))
+    return polars.concat(parts)
+
+
 class Made:
-    """A source of skewed numbers with drift, different for every match and metric; `change` may put others in."""
+    """Results with skewed numbers and drift, different for every match and metric; `change` may put others in."""
 
     def __init__(self, *matches, rounds=40, every=5, seeds=7, change=None):
         self.listed = list(matches)
@@ -24,11 +35,14 @@ class Made:
     def matches(self):
         return self.listed
 
-    def runs(self, *key):
+    def values(self, *key):
         assert key[:3] in self.listed
         random = np.random.default_rng(zlib.crc32(repr(key).encode()))
-        values = random.exponential(2.0, (len(self.rounds), len(self.seeds))).cumsum(axis=0) - 3
-        return Runs(self.rounds, self.seeds, self.change(values))
+        return self.change(random.exponential(2.0, (len(self.rounds), len(self.seeds))).cumsum(axis=0) - 3)
+
+    def curves(self, metrics, **filters):
+        [metric] = metrics
+        return frame({match: (self.rounds, self.values(*match, metric)) for match in self.listed}, metric)
 
 
 def slow(samples):

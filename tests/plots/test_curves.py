@@ -3,13 +3,14 @@
 import math
 
 import numpy as np
+import polars
 import pytest
 from matplotlib.figure import Figure
 
 from coebl import naming, plots
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
-from plots.made import EXP3, GAME, UCB, Made, bands, labels, slow
+from plots.made import EXP3, GAME, UCB, Made, bands, frame, labels, slow
 
 
 def test_curves_are_means_and_bands_are_student_intervals():
@@ -17,7 +18,7 @@ def test_curves_are_means_and_bands_are_student_intervals():
     ax = plots.plot_curves(source, "regret", {"UCB": UCB, "Exp3": EXP3})
     assert len(ax.lines) == len(bands(ax)) == 2
     for line, band, match in zip(ax.lines, bands(ax), (UCB, EXP3), strict=True):
-        values = source.runs(*match, "regret").values
+        values = source.values(*match, "regret")
         expected = [slow(row) for row in values]
         np.testing.assert_array_equal(line.get_xdata(), source.rounds)
         np.testing.assert_allclose(line.get_ydata(), [mean for mean, _, _ in expected])
@@ -155,3 +156,46 @@ def test_a_result_says_which_metrics_it_has():
     result = simulate(Match.of("rps", "ucb", "ucb", rounds=3), seeds=[1], metrics=["regret"])
     with pytest.raises(InputError, match="metric 'regrett' was not recorded: did you mean 'regret'"):
         result.plot("regrett")
+
+
+ROUNDS, VALUES = np.array([1, 2]), np.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop("regret"), "metric 'regret' was not recorded"),
+        (
+            lambda table: table.with_columns(game=polars.lit("rps")),
+            "no finished run of ucb v coebl on diagonal:n=2 has",
+        ),
+        (lambda table: table.with_columns(regret=polars.lit(None, polars.Float64)), "no finished run of ucb v coebl"),
+        (lambda table: table[:-1], "seeds differ in the recorded rounds"),
+        (
+            lambda table: polars.concat([table, table.with_columns(noise=polars.lit("other"))]),
+            "there are runs of noise none and other; name one as noise=",
+        ),
+        (
+            lambda table: polars.concat([table, table.with_columns(rounds=polars.lit(7, polars.Int64))]),
+            "there are runs of rounds 2 and 7; keep them in two folders",
+        ),
+    ],
+)
+def test_a_frame_without_these_runs_is_rejected(change, message):
+    table = change(frame({UCB: (ROUNDS, VALUES)}, "regret"))
+    with pytest.raises(InputError, match=message):
+        plots.plot_curves(table, "regret", {"UCB": UCB})
+
+
+def test_a_noise_is_chosen():
+    table = frame({UCB: (ROUNDS, VALUES)}, "regret")
+    both = polars.concat([table, table.with_columns(polars.col("regret") + 1, noise=polars.lit("other"))])
+    ax = plots.plot_curves(both, "regret", {"UCB": UCB}, noise="other")
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), VALUES.mean(axis=1) + 1)
+
+
+def test_any_equivalent_spec_will_do():
+    ax = plots.plot_curves(
+        frame({UCB: (ROUNDS, VALUES)}, "regret"), "regret", {"UCB": ("diagonal:2", "ucb", "coebl:c=8")}
+    )
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), VALUES.mean(axis=1))

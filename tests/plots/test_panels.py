@@ -7,24 +7,14 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.plots.panels import MOST_LINES, plot_panels
-from coebl.runs import Runs
+from plots.made import frame
 
 SHOWN = ("coebl:c=16", "coebl", "coebl:c=2", "ucb")
 
 
-class Source:
-    def __init__(self, matches):
-        self._matches = matches
-
-    def matches(self):
-        return self._matches
-
-    def runs(self, game, row, column, metric):
-        return Runs(np.array([1, 10, 100]), np.arange(3), np.arange(9.0).reshape(3, 3))
-
-
 def drawn(matches, log=False):
-    return plot_panels(Source(matches), "tv", matches, log)
+    runs = dict.fromkeys(matches or [("rps", "ucb", "ucb")], (np.array([1, 10, 100]), np.arange(9.0).reshape(3, 3)))
+    return plot_panels(frame(runs, "tv"), "tv", matches, log)
 
 
 def labels(figure):

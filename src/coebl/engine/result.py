@@ -20,7 +20,6 @@ from coebl.core.text import counted
 from coebl.engine.match import Match
 from coebl.engine.table import Table
 from coebl.metrics import Block, Metric
-from coebl.runs import Runs
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +39,7 @@ class Result:
     ((20, 3), (3,), (3, 3))
     """
 
-    match: Match
+    match: Match  # the match that was played
     seeds: Ints  # (runs,)
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
@@ -48,7 +47,7 @@ class Result:
     kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); the others per seat, (rounds, runs, ...)
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # by name of the metric
-    device: Device = "cpu"
+    device: Device = "cpu"  # where it was computed
     replayed: int = 0  # number of runs that were replayed, because a GPU had left a matrix unsolved
 
     @property
@@ -60,30 +59,6 @@ class Result:
     def column_policy(self) -> Floats:
         """The column player's policies of the last round: (runs, n)."""
         return self.policies[1]
-
-    def with_runs(self, runs: Ints, part: Result) -> Result:
-        """Return a copy in which the runs with these indices are replaced by those of another result."""
-        if len(runs) == len(self.seeds):
-            return replace(part, replayed=len(runs))
-
-        def merge(whole: NDArray[Any], replaced: NDArray[Any], axis: int) -> NDArray[Any]:
-            merged = whole.copy()
-            merged[(slice(None),) * axis + (runs,)] = replaced
-            return merged
-
-        return replace(
-            self,
-            replayed=len(runs),
-            metrics={name: merge(whole, part.metrics[name], 1) for name, whole in self.metrics.items()},
-            policies=[merge(*pair, 0) for pair in zip(self.policies, part.policies, strict=True)],
-            kept={
-                name: merge(whole, part.kept[name], 0)
-                if name == "counts"
-                else [merge(*pair, 1) for pair in zip(whole, part.kept[name], strict=True)]
-                for name, whole in self.kept.items()
-            },
-            seconds={phase: seconds + part.seconds[phase] for phase, seconds in self.seconds.items()},
-        )
 
     def __repr__(self) -> str:
         device = f" on {self.device}" * (self.device != "cpu")
@@ -148,12 +123,41 @@ class Result:
             metric: its name; by default the first that was recorded.
             ax: the axes; by default those of a new figure.
         """
-        from coebl.plots import plot_runs
+        from coebl.naming import known_of, learner_title
+        from coebl.plots import plot_curves
 
         metric = metric or next(iter(self.metrics))
         self.final(metric)  # raises if it was not recorded
-        runs = Runs(self.rounds, self.seeds, self.metrics[metric])
-        return plot_runs(runs, self.classes[metric], self.match.row, self.match.column, ax)
+        known = known_of(self.match.players, [self.classes[metric]])
+        frame = self.curves()
+        game, players = frame.select("game", "players").row(0)
+        label = " v ".join(learner_title(player, known=known) for player in players)
+        return plot_curves(frame, metric, {label: (game, *players)}, ax, known=known)
+
+
+def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
+    """Return a copy in which the runs with these indices are those of another result."""
+    if len(runs) == len(result.seeds):
+        return replace(part, replayed=len(runs))
+
+    def merge(whole: NDArray[Any], replaced: NDArray[Any], axis: int) -> NDArray[Any]:
+        merged = whole.copy()
+        merged[(slice(None),) * axis + (runs,)] = replaced
+        return merged
+
+    return replace(
+        result,
+        replayed=len(runs),
+        metrics={name: merge(whole, part.metrics[name], 1) for name, whole in result.metrics.items()},
+        policies=[merge(*pair, 0) for pair in zip(result.policies, part.policies, strict=True)],
+        kept={
+            name: merge(whole, part.kept[name], 0)
+            if name == "counts"
+            else [merge(*pair, 1) for pair in zip(whole, part.kept[name], strict=True)]
+            for name, whole in result.kept.items()
+        },
+        seconds={phase: seconds + part.seconds[phase] for phase, seconds in result.seconds.items()},
+    )
 
 
 class Recorder:

@@ -14,7 +14,7 @@ from coebl.backend import Backend, Device, backend_for, is_out_of_memory
 from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match
-from coebl.engine.result import Keep, Recorder, Result, check_keep
+from coebl.engine.result import Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.table import Table
 from coebl.games import Noise
 from coebl.games.registry import GameLike
@@ -93,7 +93,7 @@ def simulate(
         if len(unsolved):
             some = [seed_list[run] for run in unsolved]
             replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(some)), block_rounds)
-            result = result.with_runs(unsolved, replayed)
+            result = replace_runs(result, unsolved, replayed)
     return result
 
 

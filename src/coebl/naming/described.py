@@ -1,7 +1,7 @@
 """What results say about the learners and metrics that they name, so that nothing has to be imported to name them.
 
-A cell's metadata has a table "things", with what stood on the classes when the cell was made. `describe` makes such a
-table from classes in hand, and `known_to` reads those of a source.
+A cell's metadata has a table "things", with what stood on the classes when the cell was made.
+
 """
 
 from __future__ import annotations
@@ -90,20 +90,20 @@ class Described(Protocol):
         """What is stored about every cell besides its numbers; its "things", if there, are those of `describe`."""
 
 
-def describe(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> dict[str, Table]:
-    """The table "things" of these learners and metrics: plain values, as they are stored.
+def known_of(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> Known:
+    """Return what learners and classes of metrics declare.
 
     >>> from coebl.learners import Ucb
-    >>> describe([Ucb()], [])["learners"]
-    {'ucb': {'title': 'UCB', 'colour': 1, 'kind': 'informed bandit', 'parameters': {}}}
+    >>> known_of([Ucb()], []).learners["ucb"].title
+    'UCB'
     """
-    return {
-        "learners": {
-            str(learner): LearnerWords.of(type(learner))._replace(parameters=parameters_of(learner))._asdict()
+    return Known(
+        {
+            str(learner): LearnerWords.of(type(learner))._replace(parameters=parameters_of(learner))
             for learner in learners
         },
-        "metrics": {metric.name: MetricWords.of(metric)._asdict() for metric in metrics},
-    }
+        {metric.name: MetricWords.of(metric) for metric in metrics},
+    )
 
 
 def parameters_of(learner: Learner) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""Plots of any results: curves with bands, heat maps, the frontier.
+"""Plots of results: curves with bands, heat maps, frontiers.
 
-Each function reads a `coebl.runs.Source`, draws on the matplotlib axes that it is given, or on those of a figure of its
-own, and returns them.
+Each function reads the results of a study, or a Polars frame in the columns of `Results.curves`, draws on the given
+matplotlib axes or on those of a new figure, and returns them.
 
 >>> from coebl.plots import FORMATS, plot_curves, save
 >>> from coebl.study import Results
@@ -11,11 +11,11 @@ own, and returns them.
 ['ucb-v-exp3.pdf', 'ucb-v-exp3.svg', 'ucb-v-exp3.png']
 """
 
-from coebl.plots.curves import Reference, plot_curves, plot_reference, plot_runs
+from coebl.plots.curves import Reference, plot_curves, plot_reference
 from coebl.plots.frontier import plot_frontier
 from coebl.plots.heat_map import plot_heat_map
 from coebl.plots.panels import plot_panels
-from coebl.plots.save import FORMATS, save
+from coebl.plots.style import FORMATS, save
 
 __all__ = [
     "FORMATS",
@@ -25,6 +25,5 @@ __all__ = [
     "plot_heat_map",
     "plot_panels",
     "plot_reference",
-    "plot_runs",
     "save",
 ]

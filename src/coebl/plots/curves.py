@@ -2,50 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import InputError, nearest
+from coebl.core.modules import require
+from coebl.core.registry import Registry
+from coebl.core.specs import without_folder
 from coebl.evidence.statistics import Band
-from coebl.learners import Learner
-from coebl.metrics import Metric
-from coebl.naming.described import describe, known_to
-from coebl.naming.looks import Style, looks, slot_look
-from coebl.naming.titles import learner_title, metric_label
+from coebl.games import GAMES
+from coebl.learners import LEARNERS
+from coebl.naming import Known, Style, known_to, looks, metric_label, slot_look
 from coebl.plots.style import BAND, REFERENCE, canvas, check_some, seeds_text
-from coebl.runs import Runs, Source
 
 if TYPE_CHECKING:
+    import polars
     from matplotlib.axes import Axes
+
+    from coebl.runs import Source
 
 BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # of a curve: more cannot be seen, and make large files
 
 
+class Study(Protocol):
+    """The results of a study, as plots read them."""
+
+    def matches(self) -> Sequence[tuple[str, ...]]:
+        """Return the game and the players of every match."""
+
+    def curves(
+        self,
+        metrics: Sequence[str],
+        *,
+        points: int | None = None,
+        game: str | Sequence[str] | None = None,
+        players: Sequence[str | Sequence[str] | None] | None = None,
+        noise: str | Sequence[str] | None = None,
+    ) -> polars.DataFrame:
+        """Return a frame of runs, as `coebl.study.Results.curves`."""
+
+
+Data: TypeAlias = "polars.DataFrame | Study | Source"  # the last until all callers pass one of the others
+
+
+class Curve(NamedTuple):
+    """A metric of a match."""
+
+    rounds: Ints  # (recorded,), increasing
+    values: Floats  # (recorded, runs)
+
+
 def plot_curves(
-    source: Source,
+    data: Data,
     metric: str,
-    lines: Mapping[str, tuple[str, str, str]],
+    lines: Mapping[str, Sequence[str]],
     ax: Axes | None = None,
     styles: Mapping[str, Style] | None = None,
     legend: bool = True,
     points: int = POINTS,
+    noise: str | None = None,
+    known: Known | None = None,
 ) -> Axes:
-    """The mean of a metric over seeds, round by round, with the band of its 95 % interval: a line per match.
+    """Plot the mean of a metric over seeds, round by round, with the band of its 95 % interval: a line per match.
 
     Args:
-        source: where the runs are.
-        metric: which.
+        data: the results of a study, or a frame in the columns of `Results.curves`.
+        metric: the name of the metric.
         lines: label to (game, row, column).
-        ax: where to draw; by default in a figure of its own.
+        ax: the axes; by default those of a new figure.
         styles: label to the keywords of its line. By default a line looks as its row learner does everywhere, or as
-            its column learner if these tell the lines apart; if neither does, lines take the palette in turn.
-        legend: whether to draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
-        points: at most so many rounds are drawn, evenly chosen. Where a value is infinite the line has a gap.
+            its column learner if these distinguish the lines; if neither does, lines take the palette in turn.
+        legend: draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
+        points: the largest number of rounds that are drawn, evenly chosen. Where a value is infinite the line has a
+            gap.
+        noise: the noise, if matches were played with several.
+        known: titles and colours of learners and metrics that are not built in; by default those of the results.
 
     >>> from coebl.study import Results
     >>> lines = {"against itself": ("rps", "ucb", "ucb"), "against Exp3": ("rps", "ucb", "exp3")}
@@ -54,66 +91,113 @@ def plot_curves(
     ['against itself', 'against Exp3', 'band: 95 % interval of the mean, 5 seeds']
     """
     check_some("lines", lines)
+    known = known_to(data) if known is None else known
     if styles is None:
-        styles = line_styles(source, lines)
-    with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend has its share
-        bands = [
-            _draw(ax, label, source.runs(*match, metric).thinned(points), styles.get(label, {}))
-            for label, match in lines.items()
-        ]
+        styles = line_styles(data, lines, known)
+    curves = read_curves(data, metric, lines.values(), points, noise)
+    with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend takes a part of it
+        seeds = {_draw(ax, label, curve, styles.get(label, {})) for label, curve in zip(lines, curves, strict=True)}
         ax.set_xlabel("round $t$")
-        ax.set_ylabel(metric_label(metric, known_to(source)))
+        ax.set_ylabel(metric_label(metric, known))
         ax.set_xlim(0, max(1, ax.dataLim.x1))
-        _name_the_bands(ax, {band.seeds for band in bands} - {1})
+        _name_the_bands(ax, seeds - {1})
         if legend:
             _add_legend(ax, len(lines))
         return ax
 
 
-def plot_runs(runs: Runs, metric: type[Metric], row: Learner, column: Learner, ax: Axes | None = None) -> Axes:
-    """One metric of one match of two learners, as `Result.plot` draws it.
+def read_curves(
+    data: Any, metric: str, matches: Iterable[Sequence[str]], points: int | None = None, noise: str | None = None
+) -> list[Curve]:
+    """Return a metric of each match, game followed by players, from the results of a study or a frame."""
+    matches = [tuple(match) for match in matches]
+    frames: dict[str, Any] = {}
+    curves = []
+    for game, *players in matches:
+        if not hasattr(data, "curves") and not hasattr(data, "filter"):  # a `coebl.runs.Source`
+            runs = data.runs(game, *players, metric)
+            curves.append(_thinned(Curve(runs.rounds, runs.values), points))
+            continue
+        if game not in frames:
+            table = data
+            if hasattr(data, "curves"):
+                seats = zip(*(match[1:] for match in matches if match[0] == game), strict=True)
+                found = [sorted(set(seat)) for seat in seats]
+                table = data.curves([metric], points=points, game=game, players=found, noise=noise)
+            frames[game] = _by_match(table, metric, noise)
+        key = _canonical(GAMES, game), *(_canonical(LEARNERS, player) for player in players)
+        rows = frames[game].get((game, *players), frames[game].get(key))
+        if rows is None:
+            raise InputError(f"no finished run of {' v '.join(players)} on {game} has the metric {metric!r}.")
+        curves.append(_thinned(_curve(rows, metric), points))
+    return curves
 
-    Args:
-        runs: the numbers.
-        metric: the class of the metric.
-        row: the row player's learner.
-        column: that of the column player.
-        ax: where to draw; by default in a figure of its own.
 
-    >>> from coebl.learners import Exp3, Ucb
-    >>> from coebl.metrics import PseudoRegret
-    >>> from coebl.study import Results
-    >>> runs = Results("results").runs("rps", "ucb", "exp3", "pseudo_regret")
-    >>> ax = plot_runs(runs, PseudoRegret, Ucb(), Exp3())
-    """
-    match = ("", str(row), str(column))
-    source = _One(match, runs, describe([row, column], [metric]))
-    titles = [learner_title(spec, known=known_to(source)) for spec in match[1:]]
-    return plot_curves(source, metric.name, {" v ".join(titles): match}, ax)
+def _by_match(table: polars.DataFrame, metric: str, noise: str | None) -> dict[tuple[str, ...], polars.DataFrame]:
+    """Split a frame by game and players, without the rows that lack the metric."""
+    pl = require("polars")
+    if metric not in table.columns:
+        raise InputError(f"metric {metric!r} was not recorded{nearest(metric, table.columns)} Name it in metrics=.")
+    wanted = pl.col(metric).is_not_null() & (pl.lit(True) if noise is None else pl.col("noise") == noise)
+    key = pl.concat_str("game", pl.col("players").list.join("\0"), separator="\0")
+    parts = table.filter(wanted).with_columns(match=key).partition_by("match", as_dict=True)
+    return {tuple(str(match).split("\0")): part for (match,), part in parts.items()}
+
+
+def _curve(rows: polars.DataFrame, metric: str) -> Curve:
+    """Return the runs of one match as arrays."""
+    game, players = rows.select("game", "players").row(0)
+    for label, repair in (("noise", "name one as noise="), ("rounds", "keep them in two folders")):
+        if len(several := rows[label].unique()) > 1:
+            names = " and ".join(map(str, several.sort()))
+            raise InputError(f"{game}, {' v '.join(players)}: there are runs of {label} {names}; {repair}.")
+    if "round" not in rows.columns:  # a frame of last rounds
+        rows = rows.with_columns(round="rounds")
+    rows = rows.sort("seed", "round")
+    rounds, seeds = rows["round"].unique().sort().to_numpy(), rows["seed"].n_unique()
+    if len(rows) != len(rounds) * seeds:
+        raise InputError(
+            f"{game}, {' v '.join(players)}: seeds differ in the recorded rounds; keep them in two folders."
+        )
+    return Curve(rounds, np.ascontiguousarray(rows[metric].to_numpy().reshape(seeds, -1).T))
+
+
+def _canonical(registry: Registry[Any], spec: str) -> str:
+    """Return a spec as results write it."""
+    found = registry.known(spec)
+    return found[0].write(found[1]) if found else without_folder(spec)
+
+
+def _thinned(curve: Curve, points: int | None) -> Curve:
+    """Return at most so many rounds of a curve, evenly spread, including the first and last."""
+    if points is None or len(curve.rounds) <= points:
+        return curve
+    kept = np.unique(np.linspace(0, len(curve.rounds) - 1, points).round().astype(np.int64))
+    return Curve(curve.rounds[kept], curve.values[kept])
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A line to hold regrets against, on games in which both players have as many actions.
+    """A line to compare regrets with, on games in which both players have the same number of actions.
 
     >>> root = Reference("sqrt(m t)", lambda actions, rounds: np.sqrt(actions * rounds))
     >>> root.height(4, np.array([1.0, 25.0, 100.0]))
     array([ 2., 10., 20.])
     """
 
-    label: str  # what the legend calls it
-    height: Callable[[int, Floats], Floats]  # by the number of actions and the rounds: one height per round
+    label: str  # in the legend
+    height: Callable[[int, Floats], Floats]  # from the number of actions and the rounds: one height per round
 
 
 def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLike, label: str = "") -> Axes:
-    """Draw a reference line, dotted, on axes that have curves; by default with its own label.
+    """Draw a dotted reference line on axes that have curves.
 
     Args:
         ax: axes that have curves.
-        reference: what to draw.
-        actions: how many each player has.
-        rounds: where to draw it.
-        label: another label than its own.
+        reference: the line.
+        actions: the number of actions of each player.
+        rounds: the rounds at which it is drawn.
+        label: a label in place of the line's.
 
     >>> from coebl.study import Results
     >>> ax = plot_curves(Results("results"), "pseudo_regret", {"UCB": ("rps", "ucb", "exp3")})
@@ -125,46 +209,30 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
     return ax
 
 
-def line_styles(source: Source, lines: Mapping[str, tuple[str, str, str]]) -> dict[str, Style]:
-    """The keywords of each line: by the row learner, else the column learner, if that tells all apart; else in turn."""
-    everyone = [spec for match in source.matches() for spec in match[1:]]
+def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
+    """Return the style of each line: by the row learner or else the column learner if these differ, else in turn."""
+    present = data.matches() if hasattr(data, "matches") else data["players"].unique(maintain_order=True)
+    everyone = [spec for match in present for spec in match[-2:]]
     for seat in (1, 2):
         specs = [match[seat] for match in lines.values()]
         if len(set(specs)) == len(specs):
-            found = looks([*everyone, *specs], plainest=specs, known=known_to(source))
+            found = looks([*everyone, *specs], plainest=specs, known=known)
             return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
     return {label: slot_look(place).style for place, label in enumerate(lines)}
 
 
-class _One(NamedTuple):
-    """A source with one match."""
-
-    match: tuple[str, str, str]
-    found: Runs
-    things: dict[str, Any]
-
-    def matches(self) -> list[tuple[str, str, str]]:
-        return [self.match]
-
-    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        return self.found
-
-    def metadata(self) -> list[dict[str, Any]]:
-        return [{"things": self.things}]
-
-
-def _draw(ax: Axes, label: str, runs: Runs, style: Style) -> Band:
-    """A line with its band, as far as there is one."""
-    band = Band.of(runs.values)
-    unseen = "" if np.isfinite(band.mean).any() else " (infinite)"
-    (line,) = ax.plot(runs.rounds, band.mean, label=label + unseen, **style)
+def _draw(ax: Axes, label: str, curve: Curve, style: Style) -> int:
+    """Draw a line with its band, if there is one; return the number of seeds."""
+    band = Band.of(curve.values)
+    note = "" if np.isfinite(band.mean).any() else " (infinite)"
+    (line,) = ax.plot(curve.rounds, band.mean, label=label + note, **style)
     if band.seeds > 1:
-        ax.fill_between(runs.rounds, band.low, band.high, color=line.get_color(), alpha=BAND, linewidth=0)
-    return band
+        ax.fill_between(curve.rounds, band.low, band.high, color=line.get_color(), alpha=BAND, linewidth=0)
+    return band.seeds
 
 
 def _add_legend(ax: Axes, lines: int) -> None:
-    """A legend above the axes, where it hides nothing; in two columns if the figure is wide enough."""
+    """Add a legend above the axes, in two columns if the figure is wide enough."""
     place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}
     legend = ax.legend(**place, ncols=min(2, lines))
     if legend.get_window_extent().width > ax.figure.bbox.width:
@@ -172,7 +240,7 @@ def _add_legend(ax: Axes, lines: int) -> None:
 
 
 def _name_the_bands(ax: Axes, seeds: set[int]) -> None:
-    """An entry of the legend that says what the bands are, once."""
+    """Add an entry to the legend that explains the bands, once."""
     label = f"{BAND_LABEL}, {seeds_text(seeds)}" if seeds else ""
     if label and label not in ax.get_legend_handles_labels()[1]:
         ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label=label)

@@ -1,4 +1,4 @@
-"""Frontiers: what converging costs a learner, by one of its settings."""
+"""Frontiers: convergence of a learner against its regret, by one of its settings."""
 
 from __future__ import annotations
 
@@ -9,51 +9,53 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.evidence.statistics import Band
-from coebl.naming.described import known_to
-from coebl.naming.looks import learner_style
-from coebl.naming.titles import metric_words
+from coebl.naming import Known, known_to, learner_style, metric_words
+from coebl.plots.curves import Curve, Data, read_curves
 from coebl.plots.points import label_points, plain_log_scale
 from coebl.plots.style import canvas, check_some, seeds_text
-from coebl.runs import Runs, Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LAST = 100  # rounds, over which the end of a run is averaged
+LAST = 100  # rounds, over which convergence is averaged
 
 
 def plot_frontier(
-    source: Source,
+    data: Data,
     points: Mapping[str, tuple[tuple[str, str, str], tuple[str, str, str]]],
     convergence: str,
     regret: str,
     opponent: str,
     ax: Axes | None = None,
+    known: Known | None = None,
 ) -> Axes:
-    """What converging costs: one point per learner, joined in their order, with 95 % intervals both ways.
+    """Plot the cost of convergence: one point per learner, joined in their order, with 95 % intervals both ways.
 
-    To the right is how far its self-play is from equilibrium, upwards what a strong opponent takes from it, on a
-    logarithmic scale: better is left and below. The colour is that of the first learner.
+    The horizontal axis is the distance of its self-play from equilibrium, the vertical one its regret against a strong
+    opponent, on a logarithmic scale: better is left and below. The colour is that of the first learner.
 
     Args:
-        source: where the runs are.
+        data: the results of a study, or a frame in the columns of `Results.curves`.
         points: label to the (game, row, column) of its self-play and of its match against the opponent.
         convergence: a metric of the self-play, averaged over the last rounds.
         regret: a metric of the other match, after the last round.
-        opponent: what to call the opponent.
-        ax: where to draw; by default in a figure of its own.
+        opponent: the title of the opponent.
+        ax: the axes; by default those of a new figure.
+        known: titles and colours of learners and metrics that are not built in; by default those of the results.
 
     >>> from coebl.study import Results
     >>> points = {"UCB": (("rps", "ucb", "ucb"), ("rps", "ucb", "exp3"))}
     >>> ax = plot_frontier(Results("results"), points, "exploitability", "pseudo_regret", "Exp3")
     """
     check_some("points", points)
-    selves = [Band.of(_end(source.runs(*match, convergence))) for match, _ in points.values()]
-    others = [Band.of(source.runs(*match, regret).values[-1:]) for _, match in points.values()]
+    known = known_to(data) if known is None else known
+    selves = [Band.of(_end(curve)) for curve in read_curves(data, convergence, [match for match, _ in points.values()])]
+    others = [
+        Band.of(curve.values[-1:]) for curve in read_curves(data, regret, [match for _, match in points.values()])
+    ]
     x, y = (np.concatenate([band.mean for band in bands]) for bands in (selves, others))
     across, along = (np.nan_to_num(np.concatenate([band.half for band in bands])) for bands in (selves, others))
     (_, learner, _), _ = next(iter(points.values()))
-    known = known_to(source)
     color = learner_style(learner, known)["color"]
     with canvas(ax) as ax:
         ax.plot(x, y, color=color, linewidth=0.8, alpha=0.5)
@@ -76,7 +78,7 @@ def plot_frontier(
         return ax
 
 
-def _end(runs: Runs) -> Floats:
-    """The mean of each run over the last rounds: (1, runs)."""
-    mean: Floats = runs.ending(LAST).values.mean(axis=0, keepdims=True)
+def _end(curve: Curve) -> Floats:
+    """Return the mean of each run over the last rounds: (1, runs)."""
+    mean: Floats = curve.values[curve.rounds > curve.rounds[-1] - LAST].mean(axis=0, keepdims=True)
     return mean

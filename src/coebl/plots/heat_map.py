@@ -1,4 +1,4 @@
-"""Heat maps: who beats whom, and by how much."""
+"""Heat maps of a metric over pairs of learners."""
 
 from __future__ import annotations
 
@@ -10,51 +10,54 @@ import numpy as np
 
 from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.evidence.statistics import Band
-from coebl.naming.described import known_to
-from coebl.naming.titles import metric_label
+from coebl.naming import Known, known_to, metric_label
+from coebl.plots.curves import Data, read_curves
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
-from coebl.runs import Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_heat_map(
-    source: Source,
+    data: Data,
     metric: str,
     cells: Mapping[tuple[str, str], tuple[str, str, str]],
     ax: Axes | None = None,
     *,
     alike: Iterable[tuple[str, str, str]] = (),
+    known: Known | None = None,
 ) -> Axes:
-    """A metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
+    """Plot a metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
 
-    Hatched cells are those whose interval contains 0, or which have no interval. Colours grow with the square root, so
-    that small numbers do not vanish next to large ones.
+    A cell is hatched if its interval contains 0, or if it has none. Colours grow with the square root, so that small
+    numbers remain visible next to large ones.
 
     Args:
-        source: where the runs are.
-        metric: which.
-        cells: (label of the row, label of the column) to (game, row, column). Those that are left out stay blank.
-        ax: where to draw; by default in a figure of its own.
-        alike: matches of other heat maps that are to have the same scale of colours.
+        data: the results of a study, or a frame in the columns of `Results.last` or `Results.curves`.
+        metric: the name of the metric.
+        cells: (label of the row, label of the column) to (game, row, column). Missing cells stay blank.
+        ax: the axes; by default those of a new figure.
+        alike: matches of other heat maps that have the same scale of colours.
+        known: titles of metrics that are not built in; by default those of the results.
 
     >>> from coebl.study import Results
     >>> cells = {("UCB", "UCB"): ("rps", "ucb", "ucb"), ("UCB", "Exp3"): ("rps", "ucb", "exp3")}
     >>> ax = plot_heat_map(Results("results"), "pseudo_regret", cells)
     """
     check_some("cells", cells)
+    known = known_to(data) if known is None else known
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
-    bands = {labels: Band.of(source.runs(*match, metric).values[-1:]) for labels, match in cells.items()}
+    curves = read_curves(data, metric, [*cells.values(), *(alike := list(alike))])
+    bands = {labels: Band.of(curve.values[-1:]) for labels, curve in zip(cells, curves, strict=False)}
     means = np.full((len(rows), len(columns)), math.nan)
     for (row, column), band in bands.items():
         means[rows.index(row), columns.index(column)] = band.mean[0]
-    others = [source.runs(*match, metric).values[-1].mean() for match in alike]
+    others = [curve.values[-1].mean() for curve in curves[len(cells) :]]
     sizes = np.abs([*means.ravel(), *others])
     largest = sizes[np.isfinite(sizes)].max(initial=0.0)
     shades = np.sign(means) * np.sqrt(np.abs(means) / (largest or 1.0))
     with canvas(ax, max(COLUMN, 1 + 0.85 * len(columns)), 0.9 + 0.26 * len(rows)) as ax:
-        # not an image: a mesh stays sharp at any size; 1.25 keeps the darkest cells light enough for their numbers
+        # a mesh is sharp at any size, unlike an image; 1.25 keeps the darkest cells light enough for their numbers
         ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
         for (row, column), band in bands.items():
             dark = abs(shades[rows.index(row), columns.index(column)]) > 0.72
@@ -66,7 +69,7 @@ def plot_heat_map(
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         ax.grid(visible=False)
-        ax.set_title(f"{metric_label(metric, known_to(source))} after the last round".replace("\n", " "), pad=18, y=1)
+        ax.set_title(f"{metric_label(metric, known)} after the last round".replace("\n", " "), pad=18, y=1)
         seeds = {band.seeds for band in bands.values()}
         ax.set_xlabel(
             f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE
@@ -75,22 +78,22 @@ def plot_heat_map(
 
 
 def _annotate(ax: Axes, column: int, row: int, band: Band, color: str) -> None:
-    """The number of a cell of the heat map, and hatching if it is not told apart from 0."""
+    """Write the number of a cell, and hatch the cell if its interval contains 0."""
     from matplotlib.patches import Rectangle
 
     mean, low, high, half = (float(numbers[0]) for numbers in (band.mean, band.low, band.high, band.half))
-    apart = low > 0 or high < 0  # not so if they are NaN
-    if not apart:
+    significant = low > 0 or high < 0  # False if they are NaN
+    if not significant:
         ax.add_patch(Rectangle((column, row), 1, 1, fill=False, hatch="////", edgecolor="0.72", linewidth=0))
-    box = None if apart else {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-    style = "normal" if apart else "italic"
+    box = None if significant else {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+    style = "normal" if significant else "italic"
     text = _plus_minus(mean, half)
     place = column + 0.5, row + 0.5
     ax.text(*place, text, ha="center", va="center", fontsize=7, color=color, fontstyle=style, bbox=box)
 
 
 def _plus_minus(mean: float, half: float) -> str:
-    """A number with as many digits as its interval supports.
+    """Return a number with as many digits as its interval supports.
 
     >>> _plus_minus(-2.276, 1.54), _plus_minus(1142.2, 32.1), _plus_minus(3.14159, math.nan)
     ('−2.3 ± 1.5', '1142 ± 32', '3.142')

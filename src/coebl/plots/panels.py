@@ -1,4 +1,4 @@
-"""The curves of many matches: a panel per game, and one legend below that has room for all of them."""
+"""The curves of many matches: a panel per game, and one legend below."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.naming.described import known_to
-from coebl.naming.sweeps import learner_titles
-from coebl.naming.titles import game_title, learner_words
-from coebl.plots.curves import BAND_LABEL, line_styles, plot_curves
+from coebl.naming import Known, game_title, known_to, learner_titles, learner_words
+from coebl.plots.curves import BAND_LABEL, Data, line_styles, plot_curves
 from coebl.plots.style import COLUMN, WIDTH, check_some, lay_out, look, new_figure
-from coebl.runs import Source
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-MOST_LINES = 40  # of a panel: more cannot be told apart
+MOST_LINES = 40  # of a panel: more cannot be distinguished
 MOST_PANELS = 24
 
 _MARK = "*"  # behind the titles of learners that see more than bandits do
@@ -31,17 +28,26 @@ _HEIGHT = 1.75  # of a panel, in inches
 _MARGIN = 0.1  # around the legend, in inches
 
 
-def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, str]], log: bool = False) -> Figure:
-    """The mean of a metric by round, with the band of its 95 % interval: a panel per game, a line per match.
+def plot_panels(
+    data: Data,
+    metric: str,
+    matches: Iterable[tuple[str, str, str]],
+    log: bool = False,
+    noise: str | None = None,
+    known: Known | None = None,
+) -> Figure:
+    """Plot the mean of a metric by round, with the band of its 95 % interval: a panel per game, a line per match.
 
     Games and learners are in the order of their names and numbers. A pair of learners looks the same in every panel.
-    Beyond MOST_PANELS games and MOST_LINES pairs, the legend says how many are left out.
+    Beyond MOST_PANELS games and MOST_LINES pairs, the legend gives the number of those that are left out.
 
     Args:
-        source: where the runs are.
-        metric: which.
+        data: the results of a study, or a frame in the columns of `Results.curves`.
+        metric: the name of the metric.
         matches: game, row and column of each.
-        log: whether rounds are on a logarithmic axis.
+        log: put rounds on a logarithmic axis.
+        noise: the noise, if matches were played with several.
+        known: titles and colours of learners and metrics that are not built in; by default those of the results.
 
     >>> from coebl.study import Results
     >>> results = Results("results")
@@ -53,8 +59,9 @@ def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, s
     pairs = sorted({(row, column) for _, row, column in present}, key=lambda pair: tuple(map(LEARNERS.order, pair)))
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
     panels = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
-    labels = _labels(source, pairs)
-    styles = line_styles(source, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]})
+    known = known_to(data) if known is None else known
+    labels = _labels(pairs, known)
+    styles = line_styles(data, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]}, known)
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
     with look():
@@ -62,7 +69,7 @@ def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, s
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for place, (ax, (game, of_game)) in enumerate(zip(axes, panels, strict=False)):
             lines = {labels[pair]: (game, *pair) for pair in of_game}
-            plot_curves(source, metric, lines, ax, styles, legend=False)
+            plot_curves(data, metric, lines, ax, styles, legend=False, noise=noise, known=known)
             ax.set_title(textwrap.fill(game_title(game), _TITLE), fontsize="medium")
             if log:
                 ax.set_xscale("log")
@@ -76,8 +83,7 @@ def plot_panels(source: Source, metric: str, matches: Iterable[tuple[str, str, s
     return figure
 
 
-def _labels(source: Source, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    known = known_to(source)
+def _labels(pairs: Sequence[tuple[str, str]], known: Known) -> dict[tuple[str, str], str]:
     titles = {
         spec: title + _MARK * (learner_words(spec, known).kind in REFERENCES)
         for spec, title in learner_titles((spec for pair in pairs for spec in pair), known).items()
@@ -86,14 +92,14 @@ def _labels(source: Source, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str,
 
 
 def _left_out(games: int, pairs: int) -> str:
-    """What is not drawn, in words."""
+    """Return a note on what is not drawn."""
     more = [(games, "more game", "more games"), (pairs, "more match of each game", "more matches of each game")]
-    parts = [counted(*one) for one in more if one[0] > 0]
+    parts = [counted(*words) for words in more if words[0] > 0]
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
 def _add_legend(figure: Figure, note: str) -> None:
-    """One legend for all panels, below them, in as many columns as fit; the figure grows until it has room."""
+    """Add one legend for all panels, below them, in as many columns as fit; the figure grows to make room."""
     entries: dict[str, Artist] = {}
     for ax in figure.axes:
         entries |= {

@@ -17,7 +17,7 @@ _LEADER = {"arrowstyle": "-", "color": "0.45", "linewidth": 0.5, "shrinkA": 0, "
 
 
 def plain_log_scale(ax: Axes, direction: Literal["x", "y"] = "y") -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5: less than a decade has few powers of ten."""
+    """Make an axis logarithmic, with plain numbers at 1, 2 and 5: less than a decade has few powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
     ax.set(**{f"{direction}scale": "log"})
@@ -39,9 +39,9 @@ def label_points(
     Args:
         ax: the axes, whose scales and limits are final.
         labels: one per point.
-        x: where the points are.
+        x: the coordinates of the points.
         y: likewise.
-        rises: how far above the point a label may be, in points of print; the first that is free is taken.
+        rises: the accepted heights of a label above its point, in points of print; the first that is free is taken.
     """
     from matplotlib.patheffects import withStroke
 
@@ -74,6 +74,6 @@ def label_points(
 
 
 def _covered(middle: Floats, reach: float, taken: Sequence[Floats]) -> int:
-    """How many of the taken places a label would cover."""
+    """Return the number of taken places that a label would cover."""
     across, up = np.abs(middle - np.array(taken)).T
     return int(np.sum((across < reach + 2.5) & (up < 7)))

@@ -1,14 +1,18 @@
-"""How figures look: one palette, one look, for screen and for grey print. The page takes its lines from here too."""
+"""The style of figures, their layout, and their files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
+from coebl.core.files import make_folder, write_whole
 from coebl.core.modules import require
-from coebl.naming.looks import Style
+from coebl.naming import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,17 +23,21 @@ GUIDE: Style = {"color": "0.45", "linestyle": "-", "linewidth": 0.6, "zorder": 1
 NOTE = "0.35"  # the grey of small print
 BAND = 0.18  # opacity
 
+FORMATS = ("pdf", "svg", "png")
+"""The formats in which figures can be written."""
+
+_UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # metadata without a date
+
 WIDTH = 7.0  # of the text, in inches: figures are printed as they are, so a point is a point
 COLUMN = 3.4
 
-# Fonts come with matplotlib, so that figures are alike everywhere. SVG names its parts by hash: with a fixed salt,
-# always the same ones.
+# Fonts come with matplotlib, so that figures are equal everywhere. SVG names its parts by a hash with this salt.
 _LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 7.5,
     "axes.titlesize": 8,
     "axes.titlepad": 4,
-    "axes.titley": 1.0,  # fixed: to look for a free place takes a fifth of the drawing time
+    "axes.titley": 1.0,  # fixed: the search for a free place takes a fifth of the drawing time
     "axes.labelsize": 7.5,
     "axes.labelpad": 2.5,
     "axes.linewidth": 0.6,
@@ -68,7 +76,7 @@ _LOOK: dict[Any, Any] = {
 
 @contextmanager
 def look() -> Iterator[None]:
-    """The look of our figures, whatever the user's settings are; they are back afterwards."""
+    """Use the style of our figures in a block, in place of the user's settings."""
     matplotlib = require("matplotlib")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -77,14 +85,14 @@ def look() -> Iterator[None]:
 
 
 def new_figure(width: float = COLUMN, height: float = 2.4) -> Figure:
-    """An empty figure that pyplot knows nothing of."""
+    """Return an empty figure that is not registered with pyplot."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))
 
 
 def lay_out(figure: Figure) -> None:
-    """Make room for all labels, once: a layout engine of the figure's own does so at every saving, and draws twice."""
+    """Make room for all labels, once: the layout engine of a figure would do so at every saving, and draw twice."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.05).execute(figure)
@@ -92,7 +100,7 @@ def lay_out(figure: Figure) -> None:
 
 @contextmanager
 def canvas(ax: Axes | None, width: float = COLUMN, height: float = 2.4) -> Iterator[Axes]:
-    """The axes that are given, in the user's look; or those of a new figure, in ours, laid out at the end."""
+    """Yield the given axes, in the user's style; or those of a new figure, in ours, laid out at the end."""
     if ax is not None:
         yield ax
         return
@@ -109,10 +117,47 @@ def check_some(argument: str, given: Mapping[Any, Any]) -> None:
 
 
 def seeds_text(numbers: Iterable[int]) -> str:
-    """Over how many seeds means are taken, in words.
+    """Return the number of seeds of some means, in words.
 
     >>> seeds_text([50]), seeds_text([20, 50])
     ('50 seeds', '20 to 50 seeds')
     """
     low, high = min(numbers := set(numbers)), max(numbers)
     return f"{low} seed{'s' * (low > 1)}" if low == high else f"{low} to {high} seeds"
+
+
+def save(
+    figure: Figure,
+    folder: str | os.PathLike[str],
+    name: str,
+    formats: Sequence[str] = FORMATS,
+    within: str | os.PathLike[str] | None = None,
+) -> list[Path]:
+    """Write a figure as folder/name.format for each format, and return the paths.
+
+    The folder is created if it does not exist. The same figure gives the same bytes. No file is ever incomplete.
+
+    Args:
+        figure: the figure.
+        folder: the output folder.
+        name: the name of the files, without an ending.
+        formats: any of `FORMATS`.
+        within: a folder of results; links inside it are not followed.
+
+    >>> from coebl import simulate
+    >>> ax = simulate("rps", "ucb", "exp3", rounds=20, seeds=4).plot("pseudo_regret")
+    >>> [str(path) for path in save(ax.figure, "figures", "a-match", ["svg"])]
+    ['figures/a-match.svg']
+    """
+    for format in formats:
+        if format not in FORMATS:
+            raise InputError(f"format is {format!r}; accepted: {', '.join(FORMATS)}.")
+    folder = make_folder(folder, within)
+    with look():
+        return [write_whole(folder / f"{name}.{format}", _drawn(figure, format), within=within) for format in formats]
+
+
+def _drawn(figure: Figure, format: str) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format=format, metadata=_UNDATED.get(format))
+    return stream.getvalue()
