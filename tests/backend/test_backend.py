@@ -44,7 +44,7 @@ def test_without_a_graphics_processor_one_line_says_so(monkeypatch):
     fake.cuda = type(sys)("cupy.cuda")
     fake.cuda.runtime = Runtime
     monkeypatch.setitem(sys.modules, "cupy", fake)
-    with pytest.raises(InputError, match=r'finds no graphics processor .*; use device "cpu"'):
+    with pytest.raises(InputError, match=r'finds no GPU .*; use device "cpu"'):
         backend_for("cuda")
 
 

@@ -1,8 +1,8 @@
-"""The backend on the CPU, and what every backend offers to learners, metrics and the engine.
+"""The backend on the CPU, and the methods that every backend has for learners, metrics and the engine.
 
-Most code is given arrays and calls NumPy's functions on them, which dispatch to the array's own library (NEP 13, 18 and
-35). A backend has the rest: where arrays come from, random numbers, the solver, and what CuPy does slowly, or in an
-order that depends on the size of the batch.
+Most code receives arrays and calls NumPy's functions on them, which dispatch to the array's library (NEP 13, 18 and
+35). A backend has the rest: where arrays come from, random numbers, the solver, and operations that CuPy does slowly,
+or in an order that depends on the size of the batch.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def check_device(device: object) -> Device:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return true if this is CuPy's error for it; CuPy need not be imported to find out."""
+    """Return true if this is CuPy's error for lack of memory; CuPy is not imported to find out."""
     return type(error).__name__ == "OutOfMemoryError"
 
 
 class Backend:
     """NumPy on the CPU. A backend for another device overrides what is different there.
 
-    Args of its methods: `at` is the index of one entry per run, `Seat.at`.
+    The argument `at` of its methods is the index of one entry per run, from `Seat.at`.
     """
 
     device: ClassVar[Device] = "cpu"
@@ -60,11 +60,11 @@ class Backend:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What numbers may depend on besides the versions on the CPU: CuPy, CUDA, its compiler, the GPU."""
+        """Versions that results depend on besides those on the CPU: of CuPy, CUDA and its compiler; and the GPU."""
         return {}
 
     def to_host(self, array: Any) -> Any:
-        """Return an array of NumPy's: this one, or a copy from the device."""
+        """Return a NumPy array: this one, or a copy from the device."""
         return array
 
     def computing(self) -> AbstractContextManager[None]:
@@ -72,7 +72,7 @@ class Backend:
         return nullcontext()
 
     def random(self, seeds: Sequence[int], key: int) -> Any:
-        """Return a learner's private random numbers (`learners.Random`), one stream per seed, for a purpose's key."""
+        """Return a learner's private random numbers (`learners.Random`), one stream per seed."""
         return BatchRandom(seeds, key)
 
     def stream(self, seeds: Sequence[int], key: int, kind: str, fill: Fill, ahead: int = AHEAD) -> Stream:
@@ -91,17 +91,17 @@ class Backend:
         return Maximin(shape, ties=ties, many_ties=many_ties, remember=remember)
 
     def defer_failures(self, runs: int) -> None:
-        """Let solvers that are made from now on mark the runs of matrices without an answer, instead of waiting.
+        """Let new solvers mark the runs of matrices without an answer, instead of waiting for each answer.
 
-        It costs a GPU time to wait for each answer. The rest of a marked run is void: see `unsolved`.
+        Waiting costs a GPU time. The rest of a marked run is void: see `unsolved`.
         """
 
     def unsolved(self) -> Ints:
-        """Return the numbers of the runs that are marked so far, which have to be played again."""
+        """Return the indices of the runs marked so far, which have to be played again."""
         return np.arange(0)
 
     def excuse(self, good: Booleans) -> Booleans:
-        """Return (rounds, runs), true where it was, and for every run that is marked."""
+        """Return `good`, (rounds, runs), with true for every marked run."""
         return good
 
     def einsum(self, subscripts: str, *operands: Any) -> Any:
@@ -117,16 +117,13 @@ class Backend:
         array[at] = values
 
     def count_visit(self, count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
-        """Count one more visit of an entry per run, and let its mean include this reward."""
+        """Count a visit of one entry per run, and include the reward in its mean."""
         visits, before = count[at] + 1, mean[at]
         count[at] = visits
         mean[at] = before + (reward - before) / visits
 
     def running_sums(self, carry: Any, terms: Any) -> Any:
-        """Return carry plus the first terms, one after the other: (rounds, ...) from (1, ...) and (rounds, ...).
-
-        The additions are the same however the rounds are cut.
-        """
+        """Return the running sums of terms, (rounds, ...), from carry, (1, ...), with the same additions in any cut."""
         return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
 
     def rel_entr(self, p: Any, q: Any) -> Any:
@@ -144,7 +141,7 @@ class Backend:
         return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
-        """Return how many runs fit into the memory of the device, in words. play: plays a round of so many runs."""
+        """Return in words how many runs fit into the memory of the device. play(runs) plays one round."""
         return "fewer"
 
 

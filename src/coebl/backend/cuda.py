@@ -30,24 +30,22 @@ _THREADS = 256
 
 
 class CudaBackend(Backend):
-    """CuPy on a GPU. An `InputError` if there is none that can be used."""
+    """CuPy on a GPU. Raises an `InputError` if no GPU can be used. `Backend` describes the methods."""
 
     device: ClassVar[Device] = "cuda"
     block_bytes: ClassVar[int] = 256 * 2**20
 
     def __init__(self) -> None:
         self.arrays = _usable_cupy()
-        self._unsolved: Any = None  # (runs,), true for the runs of matrices that were left without an answer
+        self._unsolved: Any = None  # (runs,), true for the runs of matrices without an answer
 
     @property
     def title(self) -> str:
-        """The name of the GPU."""
         name: str = self.arrays.cuda.runtime.getDeviceProperties(0)["name"].decode()
         return name
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of CuPy, CUDA and its compiler, and the name of the GPU."""
         cuda = self.arrays.cuda.runtime.runtimeGetVersion()  # 13020 is 13.2
         return {
             "cupy": self.arrays.__version__,
@@ -57,15 +55,12 @@ class CudaBackend(Backend):
         }
 
     def to_host(self, array: Any) -> Any:
-        """Return a copy as an array of NumPy's."""
         return self.arrays.asnumpy(array)
 
     def computing(self) -> AbstractContextManager[None]:
-        """Return a context in which CuPy's sums do not depend on the batch."""
         return batch_independent(self.arrays)
 
     def random(self, seeds: Sequence[int], key: int) -> CudaRandom:
-        """As in `Backend`."""
         return CudaRandom(self.arrays, seeds, key)
 
     def maximin(
@@ -76,21 +71,17 @@ class CudaBackend(Backend):
         each: int = 1,
         remember: bool = True,
     ) -> Callable[[Floats], BatchSolution]:
-        """As in `Backend`."""
         from coebl.solver.cuda import CudaMaximin
 
         return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self._unsolved, each=each)
 
     def defer_failures(self, runs: int) -> None:
-        """As in `Backend`."""
         self._unsolved = self.arrays.zeros(runs, bool)
 
     def unsolved(self) -> Ints:
-        """As in `Backend`."""
         return np.arange(0) if self._unsolved is None else np.flatnonzero(self.to_host(self._unsolved))
 
     def excuse(self, good: Booleans) -> Booleans:
-        """As in `Backend`."""
         return good if self._unsolved is None else good | self._unsolved
 
     def einsum(self, subscripts: str, *operands: Any) -> Any:
@@ -111,7 +102,7 @@ class CudaBackend(Backend):
         return out
 
     def take(self, array: Any, at: tuple[Any, ...]) -> Any:
-        """As in `Backend`, at a fraction of the cost of CuPy's own indexing, which launches a dozen kernels."""
+        """As in `Backend`, at a fraction of the cost of CuPy's indexing, which launches a dozen kernels."""
         if not _is_plain(array, at):
             return array[at]
         out = self.arrays.empty(len(array))
@@ -119,14 +110,12 @@ class CudaBackend(Backend):
         return out
 
     def put(self, array: Any, at: tuple[Any, ...], values: Any) -> None:
-        """As in `Backend`."""
         if _is_plain(array, at) and getattr(values, "shape", None) == (len(array),) and _is_plain(values, ()):
             _entries("put", array, at, values)
         else:
             array[at] = values
 
     def count_visit(self, count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
-        """As in `Backend`."""
         if _is_plain(count, at) and _is_plain(mean, at) and _is_plain(reward, ()):
             _entries("visit", count, at, reward, mean)
         else:
@@ -134,18 +123,15 @@ class CudaBackend(Backend):
             mean[at] += (reward - mean[at]) / count[at]
 
     def running_sums(self, carry: Any, terms: Any) -> Any:
-        """As in `Backend`."""
         terms, carry = map(self.arrays.ascontiguousarray, (terms, carry))
         sums, width = self.arrays.empty_like(terms), prod(terms.shape[1:])
         _launch(_kernel(_ADD_UP, "add_up"), width, carry, terms, np.int64(len(terms)), np.int64(width), sums)
         return sums
 
     def rel_entr(self, p: Any, q: Any) -> Any:
-        """As in `Backend`: CuPy's twin of SciPy's function."""
         return require("cupyx.scipy.special").rel_entr(p, q)
 
     def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
-        """As in `Backend`; for indices, in one kernel."""
         if not isinstance(space, Indices):
             return space.draw(policy, uniform)
         policy = self.arrays.ascontiguousarray(policy)
@@ -156,13 +142,11 @@ class CudaBackend(Backend):
         return out
 
     def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
-        """As in `Backend`: the payoffs of a matrix game are copied to the device once."""
         if isinstance(game, MatrixGame):
             return partial(game.rewards, payoff=self.arrays.asarray(game.payoff))
         return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
-        """As in `Backend`, from the memory that a round of a few runs takes."""
 
         def taken(runs: int) -> int:
             pool.free_all_blocks()
@@ -172,8 +156,8 @@ class CudaBackend(Backend):
 
         pool = self.arrays.get_default_memory_pool()
         try:
-            taken(1)  # kernels have memory of their own
-            each = max(1.0, (taken(96) - taken(32)) / 64)
+            taken(1)  # kernels have their memory
+            per_run = max(1.0, (taken(96) - taken(32)) / 64)
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
@@ -182,14 +166,14 @@ class CudaBackend(Backend):
         free, _ = self.arrays.cuda.runtime.memGetInfo()
         if pool.get_limit():
             free = min(free, pool.get_limit() - pool.total_bytes())
-        return f"about {max(1, int(0.8 * free / each)):,}"
+        return f"about {max(1, int(0.8 * free / per_run)):,}"
 
 
 def _usable_cupy() -> Any:
-    """Return CuPy, if it can be imported and finds a GPU that is new enough."""
+    """Import CuPy, and check that it finds a GPU that is new enough."""
     try:
         cupy = require("cupy")
-    except ImportError as error:  # it is installed, and misses a library
+    except ImportError as error:  # it is installed, but lacks a library
         raise InputError(
             f'device is "cuda", and CuPy cannot be imported ({one_line(error)}); use device "cpu", or install it '
             "again: pip install 'coebl[cuda]'"
@@ -203,7 +187,7 @@ def _usable_cupy() -> Any:
     capability = int(cupy.cuda.Device().compute_capability)  # 90 means 9.0
     if capability < _LEAST_CAPABILITY:
         raise InputError(
-            f'device is "cuda", and the graphics processor has compute capability {capability / 10}; accepted: '
+            f'device is "cuda", and the GPU has compute capability {capability / 10}; accepted: '
             f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
         )
     try:
@@ -211,19 +195,14 @@ def _usable_cupy() -> Any:
     except Exception as error:  # RuntimeError, or one of the package that looks for it
         raise InputError(
             f'device is "cuda", and CuPy cannot load NVRTC, CUDA\'s compiler ({one_line(error)}); install it: '
-            f'pip install "{_package_of(cupy)}[ctk]", or use device "cpu".'
+            f'pip install "cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x[ctk]", or use device "cpu".'
         ) from None
     return cupy
 
 
-def _package_of(cupy: Any) -> str:
-    """Return the name of CuPy's package, by the version of CUDA that it was made for: cupy-cuda13x."""
-    return f"cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x"
-
-
 def _no_device(reason: str) -> InputError:
     return InputError(
-        f'device is "cuda", and CuPy finds no graphics processor ({reason}); use device "cpu", or install NVIDIA\'s '
+        f'device is "cuda", and CuPy finds no GPU ({reason}); use device "cpu", or install NVIDIA\'s '
         "driver on a machine that has one."
     )
 
@@ -235,7 +214,7 @@ _restore: list[Callable[[], None]] = []
 
 @contextmanager
 def batch_independent(cupy: Any) -> Iterator[None]:
-    """In this block, CuPy's sums add up in an order that the batch does not change."""
+    """In this block, the order of CuPy's sums does not depend on the batch."""
     global _inside
     with _lock:
         if _inside == 0:
@@ -252,9 +231,9 @@ def batch_independent(cupy: Any) -> Iterator[None]:
 
 
 def _without_accelerators(cupy: Any) -> list[Callable[[], None]]:
-    """Let CuPy add up without CUB, and return how to undo that."""
+    """Let CuPy sum without CUB, and return the functions that undo it."""
     # By private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller may have done
-    # before us, and it would change the caller's own sums too.
+    # before us, and it would change the caller's sums too.
     core = cupy._core
     reductions, routines = core.get_reduction_accelerators(), core.get_routine_accelerators()
     core.set_reduction_accelerators([])
@@ -276,7 +255,7 @@ def _kernel(source: str, name: str) -> Any:
 
 @cache
 def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
-    """The letters of each operand, of the result, and of all; None if the kernel below cannot do it."""
+    """Return the letters of each operand, of the result, and of all; None if the kernel below does not apply."""
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     names = tuple(inputs.split(","))
     letters = sorted(set("".join(names)))
@@ -287,9 +266,11 @@ def _shape_of(subscripts: str) -> tuple[tuple[str, ...], str, list[str]] | None:
 
 
 def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[dict[str, int], list[int]]:
-    """The length of each letter, and the step of each axis in numbers: 0 where it has length 1 and is repeated."""
+    """Return the length of each letter, and the step of each axis: 0 where it has length 1 and is repeated."""
     if [len(name) for name in names] != [operand.ndim for operand in operands]:
-        raise ValueError(f"einsum: {','.join(names)} does not fit arrays of {[each.ndim for each in operands]} axes")
+        raise ValueError(
+            f"einsum: {','.join(names)} does not fit arrays of {[operand.ndim for operand in operands]} axes"
+        )
     axes = [
         (letter, size, stride // 8)
         for name, operand in zip(names, operands, strict=True)
@@ -304,7 +285,7 @@ def sizes_and_strides(names: Sequence[str], operands: Sequence[Any]) -> tuple[di
 
 
 def einsum_source(names: tuple[str, ...], output: str) -> str:
-    """The kernel of an einsum: CUDA C++ with a loop for each letter that is summed over."""
+    """Return the kernel of an einsum: CUDA C++ with a loop for each letter that is summed over."""
     letters = sorted(set("".join(names)))
     summed = [letter for letter in letters if letter not in output]
     arrays = [f"array{number}" for number in range(len(names))]

@@ -18,19 +18,17 @@ _NOTHING = np.uint64(0)  # in place of an array
 
 
 class CudaRandom:
-    """As `streams.BatchRandom`, with arrays of CuPy's: (runs, *shape), each run's from its own stream."""
+    """As `streams.BatchRandom`, with CuPy arrays: (runs, *shape), one stream per run."""
 
     def __init__(self, cupy: Any, seeds: Sequence[int], key: int) -> None:
         self._cupy, self._seeds, self._key = cupy, seeds, key
-        self._keys: dict[str, Any] = {}  # by kind, (runs, 4): made when they are first asked for
+        self._keys: dict[str, Any] = {}  # by kind, (runs, 4): made when they are first needed
         self._used = {"uniform": 0, "normal": 0}  # numbers of each run
 
     def uniform(self, *shape: int) -> Any:
-        """Uniform on [0, 1)."""
         return self._draw("uniform", shape)
 
     def normal(self, *shape: int, deviation: Any = None, mean: Any = None) -> Any:
-        """Normal, as `learners.base.Random` says."""
         check_spread(len(self._seeds), shape, deviation, mean)
         return self._draw("normal", shape, deviation, mean)
 

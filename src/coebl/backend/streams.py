@@ -1,12 +1,12 @@
 """Streams of random numbers: one set per run, by purpose, fetched in blocks.
 
-Every run has its own generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
-batch, and nature's numbers are the same whoever plays. Noise and uniform numbers are fetched ahead, many at a time: the
-sequence that a generator yields does not depend on how it is cut, so neither does any result.
+Every run has its generators, derived from its seed and a fixed key per purpose, so that a run is the same in any
+batch, and nature's numbers are the same for all players. Noise and uniform numbers are fetched ahead, many at a time:
+the sequence of a generator does not depend on how it is cut, so neither does any result.
 
 Normal numbers are drawn as they are needed, by a kernel (`kernels.normals`): NumPy's to the last bit, in a quarter of
-its time. Another version of NumPy may draw other numbers (NEP 19). So the kernel's tables are derived from NumPy's own
-numbers, and once in every process the kernel has to draw the numbers that NumPy draws. If it does not, it is not used.
+its time. Another version of NumPy may draw other numbers (NEP 19). So the kernel's tables are derived from NumPy's
+numbers, and once in every process the kernel's numbers are compared with NumPy's. If they differ, NumPy's are used.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from coebl.core.errors import InputError
 from coebl.kernels.normals import LAYERS, POINTS, fill_normal
 from coebl.solver.interruptible import in_second_thread
 
-Fill = Callable[[np.random.Generator, Floats], object]
-"""Draws as many numbers as an array holds, into it."""
+Fill = Callable[[np.random.Generator, Floats], object]  # fills an array with numbers
 
-NATURE = 0  # the key of nature's numbers. Keys are for ever: a change here changes every run
+NATURE = 0  # the key of nature's numbers. A change of a key changes every run
 _KINDS = {"noise": 0, "uniform": 1, "normal": 2}
 AHEAD = 4096  # numbers per run that are fetched at a time, at least, unless there are very many runs
 _NONE = np.empty((1, 0))  # no deviation, no mean
@@ -84,7 +83,7 @@ class Stream:
         self._used = 0
 
     def take(self, count: int) -> Floats:
-        """The next numbers of every run: (runs, count)."""
+        """Return the next numbers of every run: (runs, count)."""
         end = self._used + count
         if end > self._buffer.shape[1]:
             left = self._buffer[:, self._used :]
@@ -101,7 +100,7 @@ class Stream:
 
 
 class CompiledNormals:
-    """The normal numbers of generators, one per run, whose states it takes over."""
+    """Normal numbers of generators, one per run, whose states it takes over, drawn by the kernel."""
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
         compile_normals()
@@ -109,7 +108,7 @@ class CompiledNormals:
         self.states = np.stack([random.bit_generator.state["state"]["state"] for random in generators])  # (runs, 4)
 
     def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
-        """The next numbers of every run, (runs, *shape), a new array. Deviation and mean fit, says `check_spread`."""
+        """Return the next numbers of every run, (runs, *shape), a new array. `check_spread` checks the arguments."""
         runs = len(self.states)
         out = np.empty((runs, *shape))
         given = deviation if mean is None else mean
@@ -128,28 +127,25 @@ class NumpyNormals:
         self._stream = Stream(generators, fill_standard_normal, ahead)
 
     def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
-        """As `CompiledNormals.take`."""
         standard = self._stream.take(prod(shape)).reshape(self._runs, *shape)
         spread: Floats = spread_out(standard, deviation, mean)
         return spread
 
 
 class BatchRandom:
-    """A learner's private random numbers on the CPU: (runs, *shape), each run's from its own stream."""
+    """A learner's private random numbers on the CPU (`learners.Random`): (runs, *shape), one stream per run."""
 
     def __init__(self, seeds: Sequence[int], key: int) -> None:
         self._seeds, self._key = seeds, key
 
     def uniform(self, *shape: int) -> Floats:
-        """Uniform on [0, 1)."""
         return self._uniform.take(prod(shape)).reshape(len(self._seeds), *shape)
 
     def normal(self, *shape: int, deviation: Floats | None = None, mean: Floats | None = None) -> Floats:
-        """Normal, as `learners.base.Random` says."""
         check_spread(len(self._seeds), shape, deviation, mean)
         return self._normal.take(shape, deviation, mean)
 
-    # Made when they are first asked for: most learners use one of them, or none.
+    # Made when they are first needed: most learners use one of them, or none.
 
     @cached_property
     def _uniform(self) -> Stream:
@@ -180,10 +176,7 @@ def check_spread(runs: int, shape: tuple[int, ...], deviation: Any, mean: Any) -
 
 
 def spread_out(standard: Any, deviation: Any, mean: Any) -> Any:
-    """Standard normal numbers, (runs, *shape), with this deviation and mean, as the kernel rounds them. Changes them.
-
-    For arrays of any library.
-    """
+    """Scale and shift standard normal numbers, (runs, *shape) of any library, in place, rounded as by the kernel."""
     spread = standard
     if deviation is not None:
         spread = spread.reshape((len(standard), -1, *deviation.shape[1:]))
@@ -196,7 +189,7 @@ def spread_out(standard: Any, deviation: Any, mean: Any) -> Any:
 
 @cache
 def agrees_with_numpy() -> bool:
-    """Whether the kernel draws what NumPy draws: 262,144 numbers, of which 67 or so are from the tail."""
+    """Compare 262,144 numbers of the kernel with NumPy's; about 67 of them are from the tail."""
     runs, numbers = 16, 16_384
     generators = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
     ours = CompiledNormals(generators).take((numbers,), None, None)
@@ -213,10 +206,10 @@ def compile_normals() -> None:
 
 @cache
 def read_tables() -> Floats:
-    """The tables of NumPy's ziggurat, as `kernels.normals` describes them.
+    """Derive the tables of NumPy's ziggurat, as `kernels.normals` describes them.
 
-    The next 64 bits of SFC64 are the sum of three of the numbers in its state, so one can have them be what one likes.
-    Here they are point 1 of a layer, with sign +. NumPy then returns the width of a point, from which all else follows.
+    The next 64 bits of SFC64 are the sum of three of the numbers in its state, so they can be chosen freely. Here they
+    are point 1 of a layer, with sign +. NumPy then returns the width of a point, from which all else follows.
     """
     bits = np.random.SFC64(0)
     random, state = np.random.Generator(bits), bits.state
@@ -229,15 +222,15 @@ def read_tables() -> Floats:
     tail = edge[-1]
     above = np.roll(edge, 1)  # the edge of the layer above; the lowest layer is number 0, and continues in the tail
     above[1] = 0.0
-    refused = np.rint(above / edge * POINTS)
+    rejected = np.rint(above / edge * POINTS)
     density = np.array([exp(-0.5 * x * x) for x in edge])
     density[0] = 1.0
     density[_ROUNDED_UP] = np.nextafter(density[_ROUNDED_UP], 1.0)
-    layers = np.stack([np.tile(refused, 2), np.append(width, -width)], axis=1)
+    layers = np.stack([np.tile(rejected, 2), np.append(width, -width)], axis=1)
     return np.concatenate([layers.ravel(), density, [tail, 1 / tail]])
 
 
 def _as_memory(array: Floats) -> Floats:
-    """An array as the kernel takes it, which is compiled for plain arrays."""
+    """Return an array as the kernel takes it: contiguous, writable, aligned."""
     plain = np.ascontiguousarray(array, np.float64)
     return plain if plain.flags.behaved else plain.copy()
