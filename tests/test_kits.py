@@ -11,7 +11,7 @@ from coebl.games import GAMES, NOISES, Game, Noise, parse_game
 from coebl.learners import LEARNERS, Learner, Seen
 from coebl.metrics import METRICS, Metric, Total, metric_class
 from coebl.testing import StrictArray, check_game, check_learner, check_metric
-from coebl.testing.points import report_on
+from coebl.testing.kits import report_on
 
 SPECS = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
 

@@ -1,9 +1,7 @@
-"""Conformance kits: does a learner, a game or a metric keep its contract? For your own, and for ours."""
+"""Conformance kits: does a learner, a game or a metric keep its contract? For yours, and for the built-in ones."""
 
-from coebl.testing.games import check_game
-from coebl.testing.learners import check_learner
-from coebl.testing.metrics import check_metric
-from coebl.testing.points import Point, Report
+from coebl.testing.kits import Point, Report, check_game, check_metric
+from coebl.testing.learner_kit import check_learner
 from coebl.testing.strict import StrictArray
 
 __all__ = ["Point", "Report", "StrictArray", "check_game", "check_learner", "check_metric"]

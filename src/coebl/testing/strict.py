@@ -1,9 +1,9 @@
-"""Arrays that stand in for those of another library, such as one for a graphics processor.
+"""Strict arrays: substitutes for those of another library, such as CuPy on a GPU.
 
-A learner gets its arrays from its seat, a metric from its block, and a noise is handed them. All call NumPy's functions
-on them, which hand the call on to the array's own library (NEP 13, 18 and 35). Strict arrays do what such a library
-does: they refuse to be mixed with NumPy's own arrays, and to be turned into one without a word. What works on them
-works on CuPy's arrays too, unless it is one of the few functions that CuPy lacks.
+A learner gets its arrays from its seat, a metric from its block, a noise as arguments. All call NumPy's functions on
+them, which dispatch to the array's library (NEP 13, 18 and 35). Strict arrays behave like those of such a library: they
+cannot be mixed with NumPy's arrays, nor be converted to one silently. Code that works on them works on CuPy's arrays
+too, unless it calls one of the few functions that CuPy lacks.
 """
 
 from __future__ import annotations
@@ -19,40 +19,13 @@ from coebl.core.arrays import Floats, Ints
 from coebl.learners import Learner, Responder, Seat, Seen
 from coebl.solver import BatchSolution
 
-_METHODS = frozenset(
-    [
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argsort",
-        "astype",
-        "clip",
-        "copy",
-        "cumprod",
-        "cumsum",
-        "dot",
-        "fill",
-        "item",
-        "max",
-        "mean",
-        "min",
-        "prod",
-        "ravel",
-        "repeat",
-        "reshape",
-        "round",
-        "sort",
-        "squeeze",
-        "std",
-        "sum",
-        "swapaxes",
-        "take",
-        "tolist",
-        "transpose",
-        "var",
-    ]
-)
+# fmt: off
+_METHODS = frozenset({
+    "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "copy", "cumprod", "cumsum", "dot", "fill", "item",
+    "max", "mean", "min", "prod", "ravel", "repeat", "reshape", "round", "sort", "squeeze", "std", "sum", "swapaxes",
+    "take", "tolist", "transpose", "var",
+})
+# fmt: on
 _ATTRIBUTES = frozenset({"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size"})
 
 # With like=, these make an array of the other library out of one of NumPy's.
@@ -60,10 +33,10 @@ _CONVERSIONS = frozenset([np.array, np.asanyarray, np.asarray, np.ascontiguousar
 
 
 class Origin(NamedTuple):
-    """Where a strict array comes from: the words of a complaint."""
+    """The source of a strict array, for complaints."""
 
     words: str  # after "an array"
-    remedy: str  # how to make another one of its kind
+    remedy: str  # the way to make another one of its kind
 
 
 FROM_SEAT = Origin("from the seat", "make it with seat.zeros, seat.full, seat.arange or seat.array")
@@ -75,8 +48,8 @@ class StrictArray(NDArrayOperatorsMixin):
     """An array that works through NumPy's functions and operators, and with arrays of its own kind alone.
 
     Args:
-        data: the numbers, as an array of NumPy's.
-        origin: where it comes from, for complaints.
+        data: the numbers, as a NumPy array.
+        origin: its source, for complaints.
 
     >>> score = StrictArray(np.array([[1.0, 2.0]]))
     >>> np.exp(score - score.max()).sum(axis=1)
@@ -96,7 +69,7 @@ class StrictArray(NDArrayOperatorsMixin):
 
     @property
     def plain(self) -> Any:
-        """The same numbers as NumPy's array."""
+        """The same numbers as a NumPy array."""
         return self._data
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
@@ -161,14 +134,14 @@ class StrictArray(NDArrayOperatorsMixin):
 
 
 def _check_options(name: str, options: Mapping[str, Any]) -> None:
-    """Refuse what CuPy's functions do not take."""
+    """Reject options that CuPy's functions lack."""
     for option in ("where", "initial"):
         if option in options:
             raise TypeError(f"other libraries may have no {option}= of numpy.{name}; use numpy.where instead")
 
 
 def _plain(value: Any, origin: Origin = FROM_SEAT) -> Any:
-    """What a strict array wraps, also inside tuples, lists and dictionaries; NumPy's own arrays are refused."""
+    """Unwrap strict arrays, also inside tuples, lists and dictionaries; NumPy's arrays are rejected."""
     if isinstance(value, StrictArray):
         return value.plain
     if isinstance(value, np.ndarray):
@@ -206,9 +179,9 @@ class _StrictMaximin:
         self._solver = solver
 
     def __call__(self, payoffs: Any) -> Any:
-        found = self._solver(_plain(payoffs))
-        found.strategy, found.opponent, found.value = map(_strict, (found.strategy, found.opponent, found.value))
-        return found
+        solved = self._solver(_plain(payoffs))
+        solved.strategy, solved.opponent, solved.value = map(_strict, (solved.strategy, solved.opponent, solved.value))
+        return solved
 
 
 class StrictSeat(Seat):
@@ -216,36 +189,30 @@ class StrictSeat(Seat):
 
     @classmethod
     def of(cls, seat: Seat) -> StrictSeat:
-        """The same seat, with strict arrays."""
+        """Return the same seat, with strict arrays."""
         parts = {field.name: getattr(seat, field.name) for field in fields(seat)}
         return cls(**parts | {"random": _StrictRandom(seat.random)})
 
     def zeros(self, *shape: int) -> Any:
-        """As in `Seat`."""
         return StrictArray(super().zeros(*shape))
 
     def full(self, value: float, *shape: int) -> Any:
-        """As in `Seat`."""
         return StrictArray(super().full(value, *shape))
 
     def arange(self, count: int) -> Any:
-        """As in `Seat`."""
         return StrictArray(super().arange(count))
 
     def array(self, values: Any) -> Any:
-        """As in `Seat`."""
         return StrictArray(super().array(values))
 
     def maximin(
         self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
     ) -> Any:
-        """As in `Seat`."""
         return _StrictMaximin(super().maximin(ties, many_ties, each, remember))
 
     def tie_weights(self, each: int) -> Any:
-        """As in `Seat`, for the solver, which is not made of strict arrays."""
         weights: Any = super().tie_weights(each)
-        return weights.plain
+        return weights.plain  # for the solver, which takes NumPy's arrays
 
 
 @dataclass
@@ -259,16 +226,13 @@ class _OnStrictArrays(Learner):
         vars(self)["sees"] = self.inner.sees  # what the wrapped learner declares
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """The reason of the wrapped learner, if it has one."""
         reason: str | None = self.inner.reason_not_to_play(seat)
         return reason
 
     def start(self, seat: Seat) -> None:
-        """Start the wrapped learner on strict arrays."""
         self.inner.start(StrictSeat.of(seat))
 
     def policy(self, t: int) -> Floats:
-        """The policies of the wrapped learner, as NumPy's arrays."""
         return self._policy(self.inner.policy(t))
 
     def _policy(self, policy: Any) -> Floats:
@@ -278,8 +242,6 @@ class _OnStrictArrays(Learner):
         return plain
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Show the wrapped learner what it sees, as strict arrays."""
-
         def shown(array: Floats | Ints | None) -> Any:
             return None if array is None else StrictArray(array.copy())
 
@@ -293,10 +255,9 @@ class _ResponderOnStrictArrays(_OnStrictArrays, Responder):
     """The same for a learner that answers the opponent's policy."""
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
-        """The wrapped learner's answers to the opponent's policy, as NumPy's arrays."""
         return self._policy(self.inner.respond(t, StrictArray(opponent_policy.copy())))
 
 
 def on_strict_arrays(learner: Learner) -> Learner:
-    """A learner that plays as this one does, on strict arrays."""
+    """Return a learner that plays as this one does, on strict arrays."""
     return _ResponderOnStrictArrays(learner) if isinstance(learner, Responder) else _OnStrictArrays(learner)

@@ -16,12 +16,12 @@ from coebl.games import Game
 from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import reason_to_reject
-from coebl.testing.points import Points, Report, UntriedError, report_on
+from coebl.testing.kits import Points, Report, UntriedError, report_on
 from coebl.testing.strict import on_strict_arrays
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
 
-# Row 1 is better than row 0 whatever the column player does, and column 2 is the column player's best; no symmetry.
+# Row 1 is better than row 0 against every column, and column 2 is the column player's best; no symmetry.
 DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
 DOMINANT: dict[SeatName, int] = {"row": 1, "column": 2}
 _MARGIN = 0.1  # above chance, of a dominant action; the slowest of the built-in learners, exp3-ix, is at 0.2
@@ -58,7 +58,7 @@ def _points(learner: Learner) -> Points:
 
 
 def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
-    """The policies of the learner against the uniform opponent, all rounds: (rounds, runs, actions)."""
+    """Return the policies of the learner against the uniform opponent: (rounds, runs, actions)."""
     game = Game(payoff, payoff_range=(-1.0, 1.0))
     uniform = parse_learner("uniform")
     pair = (learner, uniform) if name == "row" else (uniform, learner)
@@ -68,7 +68,7 @@ def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: 
 
 
 def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
-    """A random game of each shape at which the learner can sit in this seat."""
+    """Return a random game of each shape at which the learner can play in this seat."""
     games = {}
     for title, shape in SHAPES.items():
         payoff = np.random.default_rng(shape).uniform(-1, 1, size=shape)
@@ -83,10 +83,9 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
 def _shapes(learner: Learner, name: SeatName) -> str | None:
     games = _games(learner, name, 12)
     for payoff in games.values():
-        _play(learner, payoff, name, 12, [0, 1])  # the engine refuses what is not a policy
-    return (
-        None if games else f"it refuses every game, also those of {', '.join(f'{m} x {n}' for m, n in SHAPES.values())}"
-    )
+        _play(learner, payoff, name, 12, [0, 1])  # the engine rejects what is not a policy
+    shapes = ", ".join(f"{m} x {n}" for m, n in SHAPES.values())
+    return None if games else f"it refuses every game, also those of {shapes}"
 
 
 def _batch(learner: Learner) -> str | None:
@@ -109,8 +108,7 @@ def _arrays(learner: Learner) -> str | None:
     for name in SEATS:
         for title, payoff in _games(learner, name, 30).items():
             expected = _play(learner, payoff, name, 30, [3, 5])
-            found = _play(on_strict_arrays(learner), payoff, name, 30, [3, 5])
-            if not np.array_equal(found, expected):
+            if not np.array_equal(_play(on_strict_arrays(learner), payoff, name, 30, [3, 5]), expected):
                 return f"{title} game, {name} seat: it plays differently on arrays of another library"
     return None
 

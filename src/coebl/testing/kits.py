@@ -1,0 +1,230 @@
+"""The points of a contract, the report on them, and the conformance kits for games and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.errors import UserCodeError, printable, reason_of, where
+from coebl.core.text import counted
+from coebl.engine import Match, simulate
+from coebl.games import Game, parse_game
+from coebl.games.game import SEATS
+from coebl.metrics import Block, Metric
+from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray
+
+Points = Iterator[tuple[str, Callable[[], str | None]]]  # what should hold, and a test that returns a complaint or None
+
+
+class UntriedError(Exception):
+    """A point that cannot be tried, because of a fault that another point names."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a contract, and its outcome.
+
+    >>> from coebl.testing import check_game
+    >>> check_game("rps").points[0].name
+    'its spec reads back'
+    """
+
+    name: str  # what should hold
+    passed: bool  # True if it does
+    detail: str = ""  # the complaint, if it does not
+    tried: bool = True  # False if a fault that another point names prevents it
+
+
+@dataclass(frozen=True)
+class Report:
+    """All points of a contract.
+
+    >>> report = Report("mine", (Point("pickles", True), Point("its spec reads back", False, "'mine' is unknown")))
+    >>> print(report)
+    mine
+      ok    pickles
+      FAIL  its spec reads back
+            'mine' is unknown
+    2 points, 1 failure
+
+    A point that fails by the same error as an earlier one is not tried:
+
+    >>> print(Report("mine", (Point("plays", False, "no policy"), Point("pickles", False, tried=False))))
+    mine
+      FAIL  plays
+            no policy
+      -     pickles (not tried)
+    2 points, 1 failure, 1 not tried
+    """
+
+    subject: str  # what was checked
+    points: tuple[Point, ...]  # in the order in which they were tried
+
+    @property
+    def passed(self) -> bool:
+        """True if every point holds."""
+        return all(point.passed for point in self.points)
+
+    def __str__(self) -> str:
+        lines = [self.subject]
+        for point in self.points:
+            mark = "ok  " if point.passed else "FAIL" if point.tried else "-   "
+            lines.append(f"  {mark}  {point.name}{'' if point.tried else ' (not tried)'}")
+            if point.detail:
+                lines.append(f"        {point.detail}")
+        untried = sum(not point.tried for point in self.points)
+        failures = sum(not point.passed for point in self.points) - untried
+        summary = [counted(len(self.points), "point"), counted(failures, "failure") if failures else "no failures"]
+        lines.append(", ".join(summary + [f"{untried} not tried"] * bool(untried)))
+        return "\n".join(lines)
+
+    def require(self) -> None:
+        """Raise an AssertionError with the whole report unless every point holds."""
+        assert self.passed, f"\n{self}"
+
+
+def report_on(subject: str, points: Points) -> Report:
+    """Try the points, and report the outcome of each.
+
+    An error that a point raises is its complaint, with the line of custom code; one that was raised before is reported
+    once.
+    """
+    tried: list[Point] = []
+    raised: set[tuple[str, str]] = set()
+    for name, find_fault in points:
+        try:
+            complaint = find_fault()
+        except UntriedError:
+            tried.append(Point(name, passed=False, tried=False))
+            continue
+        except (Exception, SystemExit) as error:
+            if _root(error) in raised:
+                tried.append(Point(name, passed=False, tried=False))
+                continue
+            raised.add(_root(error))
+            line = where(error)
+            complaint = printable(reason_of(error)) + (f" ({line})" if line else "")
+        tried.append(Point(name, complaint is None, complaint or ""))
+    return Report(subject, tuple(tried))
+
+
+def _root(error: BaseException) -> tuple[str, str]:
+    """Return the message of an error and its place, which are the same for all seats and rounds."""
+    if isinstance(error, UserCodeError) and error.__cause__ is not None:
+        error = error.__cause__
+    return reason_of(error).replace("column seat", "row seat"), where(error)
+
+
+def check_game(game: str | Game) -> Report:
+    """Hold a game to its contract.
+
+    >>> print(check_game("matching-pennies"))
+    <Game 'matching-pennies', 2 x 2, gaussian>
+      ok    its spec reads back
+      ok    its payoffs are read-only
+      ok    its equilibrium is certified
+      ok    what one player wins the other loses
+      ok    its noise has mean zero
+      ok    its noise works on arrays of any library
+    6 points, no failures
+    """
+    subject = parse_game(game)
+    return report_on(repr(subject), _points_of_game(subject))
+
+
+def _points_of_game(game: Game) -> Points:
+    def spec() -> str | None:
+        if game.spec is None:
+            return None
+        return None if parse_game(game.spec, game.noise) == game else f"{game.spec!r} reads back as another game"
+
+    def read_only() -> str | None:
+        return "its payoffs can be written to" if game.payoff.flags.writeable else None
+
+    def certified() -> str | None:
+        row, column, payoff = game.solution.row, game.solution.column, game.payoff
+        spread = float(np.ptp(payoff)) or 1.0
+        gap = ((payoff @ column).max() - (row @ payoff).min()) / spread
+        return None if gap <= 1e-8 else f"its equilibrium has a gap of {gap:.1e}"
+
+    def views() -> str | None:
+        row, column = (game.own_view(name).payoff for name in SEATS)
+        return None if np.array_equal(row, 0.0 - column.T) else "what one player wins the other does not lose"
+
+    def noise() -> str | None:
+        draws = game.noise.draw(np.random.default_rng(0), 100_000)
+        payoff = np.full(100_000, game.payoff[0, 0])
+        rewards = game.noise.reward(payoff, draws, game.payoff_range)
+        error = abs(float(rewards.mean()) - float(game.payoff[0, 0]))
+        allowed = 5 * float(rewards.std()) / np.sqrt(100_000) + 1e-12
+        return None if error <= allowed else f"the mean reward is {error:.3g} away from the payoff"
+
+    def arrays() -> str | None:
+        random = np.random.default_rng(0)
+        actions = [random.integers(count, size=20) for count in game.shape]
+        draw = game.noise.draw(random, 20)  # by NumPy, on every device
+        strict: list[Any] = [StrictArray(array.copy(), OF_REWARD) for array in (*actions, draw, game.payoff)]
+        rewards: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
+        if not all(isinstance(reward, StrictArray) for reward in rewards):
+            return "its noise returns one of NumPy's arrays; compute the reward from the arrays that reward is given"
+        same = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
+        return None if same else "its noise gives other rewards on arrays of another library"
+
+    yield "its spec reads back", spec
+    yield "its payoffs are read-only", read_only
+    yield "its equilibrium is certified", certified
+    yield "what one player wins the other loses", views
+    yield "its noise has mean zero", noise
+    yield "its noise works on arrays of any library", arrays
+
+
+def check_metric(metric: type[Metric]) -> Report:
+    """Hold a metric to its contract: one number per round and run, for any blocks and any batch.
+
+    >>> from coebl.metrics import PseudoRegret
+    >>> check_metric(PseudoRegret).passed
+    True
+    """
+    return report_on(metric.name, _points_of_metric(metric))
+
+
+def _points_of_metric(metric: type[Metric]) -> Points:
+    match = Match.of(Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]]), "ucb", "exp3", rounds=40)
+
+    def record(seeds: list[int], block_rounds: int) -> Floats:
+        return simulate(match, seeds, metrics=[metric], block_rounds=block_rounds).metrics[metric.name]
+
+    def shape() -> str | None:
+        found = record([0, 1, 2], 16).shape
+        return None if found == (40, 3) else f"40 rounds and 3 runs gave {found}"
+
+    def blocks() -> str | None:
+        same = np.array_equal(record([0, 1, 2], 40), record([0, 1, 2], 7), equal_nan=True)
+        return None if same else "blocks of 7 rounds give other numbers than one of 40; add up with a RunningSum"
+
+    def batch() -> str | None:
+        same = np.array_equal(record([0, 1, 2], 40)[:, 1], record([1], 40)[:, 0], equal_nan=True)
+        return None if same else "seed 1 alone gives other numbers than in a batch of three"
+
+    def arrays() -> str | None:
+        kept = simulate(match, [0, 1, 2], metrics=[], keep=["policies", "actions", "rewards"]).kept
+        plain, strict = metric(match.game, 3), metric(match.game, 3)
+        for first, last in ((1, 16), (17, 40)):
+            parts: Any = {name: [array[first - 1 : last] for array in both] for name, both in kept.items()}
+            expected = plain(Block(match.game, first, **parts))
+            strict_parts: Any = {name: [StrictArray(array.copy(), OF_BLOCK) for array in parts[name]] for name in parts}
+            found: Any = strict(Block(match.game, first, **strict_parts))
+            if not isinstance(found, StrictArray):
+                return "it returns one of NumPy's arrays; compute it from arrays of the block"
+            if not np.array_equal(found.plain, expected, equal_nan=True):
+                return "it gives other numbers on arrays of another library"
+        return None
+
+    yield "one number per round and run", shape
+    yield "does not depend on how rounds are cut into blocks", blocks
+    yield "does not depend on the batch", batch
+    yield "takes its arrays from the block", arrays
