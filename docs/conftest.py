@@ -1,7 +1,7 @@
 """The pages of the documentation are tests: their examples are run, in an empty folder with the files that they show.
 
-A block that has a title is a file. Lines of Python's prompt are doctests, as in every text. In a block of the language
-`console`, lines that begin with `$ coebl` are run, one after the other; what stands below one must be what it prints.
+A block with a title is a file. Lines with Python's prompt are doctests. In a block of the language `console`, lines
+that begin with `$ coebl` are run, one after the other; the lines below a command must match its output.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @contextlib.contextmanager
 def _folder_of(page: Path) -> Iterator[None]:
-    """An empty folder to work in, with the files that the page shows."""
+    """Work in an empty folder with the files that the page shows."""
     before = Path.cwd()
     with TemporaryDirectory() as folder:
         for name, content in _FILE.findall(page.read_text("utf-8")):
@@ -53,13 +53,13 @@ def _is_in(module: object, folder: str) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(request: pytest.FixtureRequest) -> Iterator[None]:
+def _in_an_empty_folder(request: pytest.FixtureRequest) -> Iterator[None]:
     with _folder_of(request.path):
         yield
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Collector | None:
-    """The pages that have commands."""
+    """Collect the pages that have commands."""
     if file_path.suffix == ".md" and _CONSOLE.search(file_path.read_text("utf-8")):
         return CommandsFile.from_parent(parent, path=file_path)
     return None
@@ -69,7 +69,7 @@ class CommandsFile(pytest.File):
     """A page that has commands."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """All of them are one test: each may use what those before it have left."""
+        """Yield one test for all commands: each may use the files that earlier ones left."""
         commands = Commands.from_parent(self, name="commands")
         if _SLOW in self.path.read_text("utf-8"):
             commands.add_marker("slow")
@@ -80,14 +80,14 @@ class Commands(pytest.Item):
     """The commands of a page."""
 
     def runtest(self) -> None:
-        """Run them, and compare what they print."""
+        """Run the commands, and compare their output."""
         with _folder_of(self.path):
             for block in _CONSOLE.findall(self.path.read_text("utf-8")):
                 for command, expected in _COMMAND.findall(block):
                     _run(command, expected)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where they are."""
+        """Return the location of the commands."""
         return self.path, None, f"commands of {self.path.name}"
 
 

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings for all tests."""
 
 import signal
 import sys
@@ -22,15 +22,15 @@ settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory):
-    """Notes on folders that were read are not left in the home of whoever runs the tests."""
+def _temporary_cache(tmp_path_factory):
+    """Keep the tests out of the user's cache folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 
 class Done(NamedTuple):
-    """What a command left, as subprocess has it."""
+    """The outcome of a command, with the names that subprocess uses."""
 
     returncode: int
     stdout: str
@@ -39,7 +39,7 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def coebl(monkeypatch, capsys):
-    """Run a command as `coebl WORD ...` does, but without a process of its own, which takes seconds to start."""
+    """Run a command as `coebl WORD ...` does, but in this process: a new one takes seconds to start."""
 
     def run(*words, cwd=None):
         if cwd is not None:
@@ -56,7 +56,7 @@ def coebl(monkeypatch, capsys):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say why tests were skipped, one line for each reason."""
+    """Report why tests were skipped, one line for each reason."""
     skipped = terminalreporter.stats.get("skipped", ())
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
     for reason, count in reasons.most_common():

@@ -1,4 +1,4 @@
-"""What the documentation asks of every built-in learner."""
+"""Checks of the documentation of every built-in learner."""
 
 import inspect
 import re

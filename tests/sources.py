@@ -1,4 +1,4 @@
-"""What several tests hand to the product: words of a command, and files of a user's own."""
+"""Inputs that several tests share: words of a command, and custom Python files."""
 
 PLAY = ["match", "--game", "rps", "--row", "ucb", "--column", "ucb"]  # a later --row counts
 

@@ -1,4 +1,4 @@
-"""A small study with all kinds of cells, and how the tests run it in processes of its own."""
+"""A small study with all kinds of cells, and functions that run it in separate processes."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A small study file, and what the tests of study files do with it."""
+"""A small study file, and functions that change it."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def exp3_study(*lines):
 
 
 def with_lines(changes, text=BASE):
-    """The text with some of its lines, which count from 1, replaced; None takes a line out."""
+    """Return the text with some of its lines, which count from 1, replaced; None removes a line."""
     lines = text.splitlines()
     for number, line in changes.items():
         lines[number - 1] = line

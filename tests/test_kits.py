@@ -1,4 +1,4 @@
-"""The conformance kit: every built-in passes, and each kind of fault is found."""
+"""The conformance kits: all built-in learners, games and metrics pass, and each kind of fault is found."""
 
 import sys
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def test_every_metric_passes(name):
 
 @dataclass
 class Sound(Learner):
-    """Plays what has earned most so far: follow the leader, with a little exploration."""
+    """Follow the leader, with a little exploration: the action that has earned most so far."""
 
     name = "sound"
 
@@ -237,7 +237,7 @@ def test_a_class_that_cannot_be_registered_is_reported(learner, said):
 
 
 class TestStrictArrays:
-    """They do what arrays of another library do, and refuse what those refuse."""
+    """They behave like arrays of another library, and reject what those reject."""
 
     one = StrictArray(np.array([[1.0, 2.0], [3.0, 4.0]]))
 
@@ -380,7 +380,7 @@ def test_a_name_is_that_of_no_other_learner():
         name = "ucb"
 
     class Heir(LEARNERS["uniform"].factory):
-        """It extends a learner of the package, and does not go by its name."""
+        """A learner that extends a built-in one, and does not have its name."""
 
     assert "name is 'ucb', which is that of coebl.learners.ucb.Ucb; give" in str(check_learner(Pretender))
     assert str(Heir()) == "Heir"

@@ -57,15 +57,15 @@ def test_nothing_imports_from_an_outer_ring():
 
 
 def test_no_part_is_imported_from_a_string():
-    """That would get past the test above."""
+    """The test above would not notice such an import."""
     wrong = []
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-                texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
-                if name == "import_module" and any(str(text).startswith("coebl") for text in texts):
-                    wrong.append(f"{path.relative_to(ROOT)}: {texts}")
+                strings = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+                if name == "import_module" and any(str(string).startswith("coebl") for string in strings):
+                    wrong.append(f"{path.relative_to(ROOT)}: {strings}")
     assert not wrong
 
 

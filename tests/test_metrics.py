@@ -1,4 +1,4 @@
-"""Every metric by hand, against its slow twin, and free of the block size and of the rest of the batch."""
+"""Every metric by hand and against its slow twin, for any block size and batch."""
 
 import dataclasses
 import itertools
@@ -45,7 +45,7 @@ def of_rewards(game, policies, actions, reward):
 
 
 def part(block, rounds=slice(None), runs=slice(None)):
-    """Some consecutive rounds of some runs, in arrays of their own."""
+    """Copies of some consecutive rounds of some runs."""
     return Block(
         block.game,
         block.first_round + (rounds.start or 0),

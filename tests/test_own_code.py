@@ -1,4 +1,4 @@
-"""What goes wrong in a user's own file is one line that names the file and the line, on the command line too."""
+"""An error in a custom file is reported in one line with the file and the line, also on the command line."""
 
 import pytest
 

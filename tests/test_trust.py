@@ -85,7 +85,7 @@ def trace(tmp_path, monkeypatch):
 
 
 def forged(store, described, cell=CELL, metric="regret", **specs):
-    """Store a cell that is sound in all but what it names."""
+    """Store a cell that is sound except for the names in it."""
     labels = {"game": cell.game, "row": cell.players[0], "column": cell.players[1], "noise": "gaussian"} | specs
     players = labels["row"], labels["column"]
     asked = {"game": labels["game"], "players": players, "metrics": (metric,)}

@@ -95,7 +95,7 @@ PLAYERS = ["coebl:c=0.5", "ucb:ties=random", "exp3", "exp3-ix"]
 
 
 def rounds_off(*specs: str | None) -> bool:
-    """Whether one of these learners or noises, or the metric of this name, uses exp or log."""
+    """Return True if one of these learners or noises, or the metric of this name, uses exp or log."""
     return any(spec.startswith(INEXACT) for spec in specs if spec is not None)
 
 

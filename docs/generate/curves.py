@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GAMES = ("biased-rps", "diagonal:n=2", "random-gaussian:m=5,n=8,seed=1")
 ROUNDS, SEEDS = 300, 20
-COMPANY = ("ucb", "exp3")  # drawn beside a learner, so that its curve can be judged
+COMPANY = ("ucb", "exp3")  # drawn beside a learner, for comparison
 THREE = ("coebl:c=2", *COMPANY)  # on the pages of games and metrics
 OPPONENT = "best-response"
 
@@ -32,7 +32,7 @@ _KEPT = ROOT / "build" / "curves"
 
 
 def learner_curves(spec: str) -> bytes | None:
-    """Pseudo-regret of a learner and its company against the best response; None if it cannot sit in these games."""
+    """Pseudo-regret of a learner and of others against the best response; None if it cannot play these games."""
     if isinstance(parse_learner(spec), Responder):
         matches = [(game, row, spec) for game in GAMES for row in COMPANY]
     elif parse_learner(spec).hyper_parameters().keys() & {"strategy", "mixtures"}:

@@ -12,12 +12,12 @@ _EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 
 
 def fenced(docstring: str) -> str:
-    """A docstring whose examples are blocks of code: a page would take them for quotations."""
+    """Return a docstring with its examples as code blocks: a page would show them as quotations."""
     return _EXAMPLE.sub(r"```pycon\n\g<0>\n```", docstring)
 
 
 def split(doc: str) -> tuple[str, dict[str, str]]:
-    """The text of a docstring without its section Args, and what that section says of each parameter."""
+    """Return a docstring without its section Args, and the descriptions of the parameters in that section."""
     text, _, rest = doc.partition("\nArgs:\n")
     arguments, _, after = (rest + "\n\n").partition("\n\n")
     found = re.findall(r"^    (\w+): (.+(?:\n        .+)*)", arguments, re.MULTILINE)
@@ -25,7 +25,7 @@ def split(doc: str) -> tuple[str, dict[str, str]]:
 
 
 class Docstrings(griffe.Extension):
-    """Called by griffe for everything that it finds in the sources."""
+    """The extension that griffe calls for every object in the sources."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Show the examples of a docstring as code."""

@@ -1,4 +1,4 @@
-"""What MkDocs calls: pages that are made from the package join those that are written, and gaps are warnings.
+"""The hooks of MkDocs: they add the pages that are generated from the package, and report gaps as warnings.
 
 The site is built strictly, so that a warning stops the build.
 """
@@ -25,7 +25,7 @@ _LOG = logging.getLogger("mkdocs.hooks.coebl")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the generated pages where the navigation says so."""
+    """Put the generated pages into the navigation."""
     named = str(config.nav)
     others = [path.name for path in sorted(Path(config.docs_dir).glob("*.md")) if f"'{path.name}'" not in named]
     generated: dict[str, list[Any]] = {
@@ -34,7 +34,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         "metrics": [{"Metrics": _listed("metrics", METRICS)}],
         "operators": ["reference/noises.md", "reference/evolution.md"],
         "python": [{"Python": [{name: f"reference/python/{name}.md"} for name in PACKAGES]}],
-        "others": others,  # of the pages of docs/ itself, those that nobody has put anywhere
+        "others": others,  # the pages of docs/ that are not in the navigation
     }
     config.nav = _filled(config.nav, generated)
     return config
@@ -81,11 +81,11 @@ def _added(config: MkDocsConfig, uri: str, source: Path | str) -> File:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Lead links to the repository's files to where they are on the site."""
+    """Rewrite links to files of the repository to their places on the site."""
     return rewritten(markdown, page.file.src_uri)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Write the index of the search as a script too: in a page opened as a file, all scripts stop without it."""
+    """Write the search index as a script too: without it, all scripts fail in a page that is opened as a file."""
     index = Path(config.site_dir, "search", "search_index.json")
     index.with_suffix(".js").write_text(f"var __index = {index.read_text('utf-8')}", "utf-8")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_NUMBERS = 12  # actions of a game whose payoffs are written into the picture
+_MOST_NUMBERS = 12  # the most actions of a game whose payoffs are written into the picture
 _BAR = "0.45"
 
 

@@ -23,16 +23,16 @@ _KEPT = ROOT / "build" / "notebook"
 
 
 def executed() -> Any:
-    """The notebook with its outputs. What a cell raises is raised here."""
+    """Run the notebook and return it with its outputs. Exceptions of cells propagate."""
     notebook = _FORMAT.read(NOTEBOOK, as_version=4)
-    with TemporaryDirectory() as folder:  # of the sockets: over TCP, a kernel warns of who may listen
+    with TemporaryDirectory() as folder:  # for the sockets: over TCP, a kernel warns about security
         config = Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
         NotebookClient(notebook, timeout=300, kernel_name="python3", config=config).execute()
     return notebook
 
 
 def notebook_pages() -> Iterator[Page]:
-    """The page and its figures; it is run again when it or the package has changed."""
+    """Return the page and its figures; the notebook runs again when it or the package has changed."""
     name = hashlib.sha256(NOTEBOOK.read_bytes() + sources().encode()).hexdigest()[:24]
     path = _KEPT / f"{name}.ipynb"
     if not path.exists():

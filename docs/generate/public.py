@@ -1,4 +1,4 @@
-"""The public names of the package, and what is missing in their documentation. The build and the tests ask for it."""
+"""The public names of the package, and the gaps in their documentation, for the build and the tests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REGISTRIES: tuple[Registry[Any], ...] = (
 
 
 class Name(NamedTuple):
-    """A public name, at home in one package."""
+    """A public name, with the package that documents it."""
 
     package: str
     name: str
@@ -50,30 +50,30 @@ class Name(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it can be imported from."""
+        """The path that it is imported from."""
         return f"{self.package}.{self.name}"
 
     @property
     def home(self) -> str:
-        """Where it is written: a module may have the name of the function in it."""
+        """The path of its definition: a module may have the same name as the function in it."""
         known = inspect.isclass(self.value) or inspect.isfunction(self.value)
         return f"{self.value.__module__}.{self.value.__qualname__}" if known else self.path
 
 
 def names(package: str) -> list[str]:
-    """What a package exports: its `__all__`, or what it defines, less the metrics, which have pages of their own."""
+    """Return the names that a package exports: its `__all__`, or its definitions, without registered entries."""
     module = import_module(package)
     entered = [entry.factory for entry in METRICS]
     if hasattr(module, "__all__"):
-        own = {name: getattr(module, name) for name in module.__all__ if not inspect.ismodule(getattr(module, name))}
+        public = {name: getattr(module, name) for name in module.__all__ if not inspect.ismodule(getattr(module, name))}
     else:
         home = {name: value for name, value in vars(module).items() if getattr(value, "__module__", None) == package}
-        own = {name: value for name, value in home.items() if name[0] != "_" and callable(value)}
-    return [name for name, value in own.items() if value not in entered]
+        public = {name: value for name, value in home.items() if name[0] != "_" and callable(value)}
+    return [name for name, value in public.items() if value not in entered]
 
 
 def public() -> list[Name]:
-    """Every public name once, where it is at home: what `coebl` exports is at home in a package below it."""
+    """List every public name once, in the subpackage that documents it rather than in `coebl`."""
     found: dict[str, Name] = {}
     for package in (*PACKAGES[1:], PACKAGES[0]):
         for name in names(package):
@@ -84,7 +84,7 @@ def public() -> list[Name]:
 
 
 def missing() -> Iterator[str]:
-    """What is not documented, a line each: names without a docstring or an example, and parameters not explained."""
+    """Yield a line for each gap: names without a docstring or an example, and parameters without an explanation."""
     for registry in REGISTRIES:
         for entry in registry:
             _, meanings = split(_doc(entry.factory))
@@ -100,7 +100,7 @@ def missing() -> Iterator[str]:
 
 
 def has_example(name: Name) -> bool:
-    """Whether an example shows a name: in its docstring or a method's, or in its package's where it has none itself."""
+    """Return True if an example shows a name: in its docstring, in a method's, or else in that of its package."""
     if inspect.isclass(name.value):
         return any(">>> " in _doc(value) for value in (name.value, *vars(name.value).values()))
     if inspect.isfunction(name.value):
@@ -123,7 +123,7 @@ def _missing_in_class(name: Name) -> Iterator[str]:
 
 
 def missing_in_function(path: str, function: Any, doc: str) -> Iterator[str]:
-    """What a docstring leaves out of a function, a line each."""
+    """Yield a line for each parameter of a function that its docstring does not explain."""
     if not doc:
         yield f"{path} has no docstring"
     try:
@@ -141,11 +141,11 @@ def _doc(value: Any) -> str:
 
 def _own_doc(cls: type) -> str:
     doc = cls.__dict__.get("__doc__") or ""
-    return "" if doc.startswith(f"{cls.__name__}(") else doc  # what a dataclass without one is given
+    return "" if doc.startswith(f"{cls.__name__}(") else doc  # the default docstring of a dataclass
 
 
 def _class_doc(cls: type) -> str:
-    """What a class and its bases say, and the names of the fields that have a comment beside them."""
+    """Return the docstrings of a class and its bases, and the names of the fields with a comment beside them."""
     bases = [base for base in cls.__mro__ if base.__module__.startswith("coebl")]
     lines = [line for base in bases for line in inspect.getsource(base).splitlines()]
     fields = [line.split(":")[0] for line in lines if re.match(r"    \w+: ", line) and COMMENT.search(line)]

@@ -1,4 +1,4 @@
-"""The pages of the reference that are made from the registries, the command line and the papers."""
+"""The pages of the reference that are generated from the registries, the command line and the papers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Page(NamedTuple):
 
 
 def pages() -> Iterator[Page]:
-    """Everything."""
+    """Yield all generated pages."""
     yield from learner_pages()
     yield from game_pages()
     yield from metric_pages()
@@ -77,7 +77,7 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         f"`{entry.example}` · {kind}",
         body,
         "## What it sees",
-        f"{', '.join(['Its own actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
+        f"{', '.join(['Its actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
         "## Parameters",
         _parameters(entry),
         "## Proven bound",
@@ -115,7 +115,7 @@ def _bound(learner: type[Learner]) -> str:
 
 
 def _start_of_show(game: Game) -> str:
-    """What `coebl show` prints of a game before it describes it."""
+    """Return the summary that `coebl show` prints before the description of a game."""
     low, high = game.payoff_range
     return f"{game}\n\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}"
 
@@ -209,7 +209,7 @@ def _operators_page() -> str:
 
 
 def _parameters(entry: Entry[Any]) -> str:
-    """A table of what a spec may set."""
+    """Return a table of the parameters of a spec."""
     if not entry.parameters:
         return "No parameters."
     _, meanings = split(inspect.getdoc(entry.factory) or "")
@@ -276,7 +276,7 @@ def _rows(head: str, rows: Any) -> str:
 
 
 def python_pages() -> Iterator[Page]:
-    """A page per package, with every public name that is at home there."""
+    """Yield a page per package, with every public name that is documented there."""
     homes = public()
     where = {id(name.value): name.home for name in homes}
     for package in PACKAGES:

@@ -1,4 +1,4 @@
-"""Links of pages to files of the repository that are not pages: those files become part of the site."""
+"""Links from pages to files of the repository: those files become part of the site."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 
 
 def rewritten(markdown: str, uri: str) -> str:
-    """The text of the page at this place of the site, with links to where the repository's files are on the site."""
+    """Return the text of a page with its links to the repository's files rewritten to their places on the site."""
 
     def replace(link: re.Match[str]) -> str:
         target = _target(link[2], uri)
@@ -23,7 +23,7 @@ def rewritten(markdown: str, uri: str) -> str:
 
 
 def linked(markdown: str, uri: str) -> Iterator[tuple[str, Path | str]]:
-    """The places on the site of all files outside docs/ that a page links to, each with the file, or the text of it."""
+    """Yield the place on the site of each file outside docs/ that a page links to, and the file or its text."""
     for link in _LINK.finditer(markdown):
         target = _target(link[2], uri)
         if target and not target.startswith("docs/"):
@@ -34,7 +34,7 @@ def linked(markdown: str, uri: str) -> Iterator[tuple[str, Path | str]]:
 
 
 def _target(link: str, uri: str) -> str | None:
-    """The path in the repository that a link leads to, if it leads out of docs/ or starts outside of it."""
+    """Return the path in the repository that a link leads to, if the link or its page is outside docs/."""
     outside = uri.startswith(f"{_FOLDER}/")
     source = uri.removeprefix(f"{_FOLDER}/") if outside else f"docs/{uri}"
     target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link))

@@ -1,4 +1,4 @@
-"""What the page on clusters shows works, on one machine."""
+"""The commands and scripts of the page on clusters work, on one machine."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The documentation is complete, its example and its notebook run, and the site needs no network."""
+"""The documentation is complete, its example and its notebook run, and the site works without a network."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def generators(monkeypatch):
-    """The modules that make pages of the site can be imported."""
+    """Make the modules that generate the site's pages importable."""
     for needed in ("griffe", "nbformat"):
         pytest.importorskip(needed)
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "generate"))
@@ -38,7 +38,7 @@ def test_a_gap_is_found(generators):
     from public import missing_in_function
 
     def play(rounds, seeds):
-        """So many rounds."""
+        """Wait some rounds."""
 
     assert list(missing_in_function("play", play, play.__doc__)) == ["play does not explain its parameter 'seeds'"]
     assert next(missing_in_function("play", play, "")) == "play has no docstring"
@@ -71,7 +71,7 @@ def test_learners_have_pseudo_code(name):
 
 @pytest.fixture
 def from_the_template(monkeypatch, tmp_path):
-    """A learner as CONTRIBUTING.md has it made: the template under another name, and one line in the registry."""
+    """A learner made as in CONTRIBUTING.md: the template under another name, and one line in the registry."""
     text = Path(_template.__file__).read_text("utf-8")
     for old, new in (("EpsilonGreedy", "Yours"), ("Epsilon-greedy", "Yours"), ("epsilon-greedy", "yours")):
         assert old in text
@@ -100,7 +100,7 @@ def test_every_key_of_a_study_file_is_explained():
 
 
 def faults_of_snippets(text: str) -> list[str]:
-    """Lines of a page that are meant to include a file and do not."""
+    """Return the lines of a page that should include a file and do not."""
     found = []
     for fence, line in re.findall(r"^(.*)\n(.*-\s*-\s*8\s*<.*)$", text, re.MULTILINE):
         snippet = re.fullmatch(r'--8<-- "([^"]+)"', line)

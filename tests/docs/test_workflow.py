@@ -1,4 +1,4 @@
-"""The workflow for a public forge runs what the README promises, on every Python that pyproject.toml promises."""
+"""The workflow for a public forge runs the commands of the README, on every Python that pyproject.toml allows."""
 
 import re
 import tomllib
@@ -48,7 +48,7 @@ def test_it_tests_every_python_that_is_promised(jobs):
 
 
 def test_the_hook_for_types_covers_what_make_lint_does():
-    """And the source distribution has the hooks."""
+    """The source distribution contains the hooks too."""
     yaml = pytest.importorskip("yaml")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     [repo] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]

@@ -1,4 +1,4 @@
-"""What the kernel of the graphics processor is tried on, and what is asked of its answers."""
+"""Games for the tests of the GPU kernel, and the check of its answers."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from coebl.solver import maximin
 
 
 def games(m, n, count=12):
-    """Batches of games, each with what is special about it."""
+    """Return batches of games, each with a description."""
     random = np.random.default_rng(m + 1000 * n)
     yield "normal", random.normal(size=(count, m, n))
     yield "tied", random.integers(0, 2, size=(count, m, n)).astype(float)
@@ -18,7 +18,7 @@ def games(m, n, count=12):
 
 
 def check_answers(kind, batch, strategy, value, gap):
-    """Certified, of the processor's value, and by the same rule for ties."""
+    """Assert that the answers are certified, with the CPU's values and the same rule for ties."""
     known = maximin(batch)
     assert (abs(gap) <= 1e-9).all(), kind
     span = batch.max(axis=(1, 2)) - batch.min(axis=(1, 2)) + 1e-300

@@ -1,4 +1,4 @@
-"""The kernel of the graphics processor, compiled for the processor: slow, but it can be tried without the former."""
+"""The GPU kernel, compiled for the CPU: slow, but it can be tested without a GPU."""
 
 import ctypes
 import shutil

@@ -1,4 +1,4 @@
-"""What needs a graphics processor: kernels against the processor's, and every learner against itself."""
+"""Tests that need a GPU: kernels compared with the CPU's, and every learner with itself."""
 
 import re
 
@@ -252,9 +252,9 @@ def test_too_little_memory_is_told_in_one_line_with_a_number_that_fits():
     pool.set_limit(size=pool.total_bytes() + 300 * 2**20)
     game = "random-gaussian:m=100,n=100"
     try:
-        with pytest.raises(InputError, match=r"seeds do not fit .* accepted: about [\d,]+ at a time") as told:
+        with pytest.raises(InputError, match=r"seeds do not fit .* accepted: about [\d,]+ at a time") as error:
             simulate(game, "coebl", "coebl", rounds=2, seeds=5000, device="cuda")
-        fit = int(re.search(r"about ([\d,]+)", str(told.value))[1].replace(",", ""))
+        fit = int(re.search(r"about ([\d,]+)", str(error.value))[1].replace(",", ""))
         simulate(game, "coebl", "coebl", rounds=2, seeds=fit, device="cuda")
         with pytest.raises(InputError, match="seeds do not fit"):
             simulate(game, "coebl", "coebl", rounds=2, seeds=3 * fit, device="cuda")

@@ -1,4 +1,4 @@
-"""The kernel of the graphics processor, tried on the processor, thread by thread."""
+"""The GPU kernel, run on the CPU, thread by thread."""
 
 import sys
 

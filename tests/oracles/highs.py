@@ -5,7 +5,7 @@ from scipy.optimize import linprog
 
 
 def value_by_highs(payoff) -> float:
-    """The value of a game, in its own units."""
+    """The value of a game, in units of its payoffs."""
     A = np.asarray(payoff, dtype=float)
     m, n = A.shape
     result = linprog(

@@ -77,7 +77,7 @@ def external_regret(A, value, star, play):
 
 
 def column_external_regret(A, value, star, play):
-    """In the column player's own payoffs, -A."""
+    """In the payoffs to the column player, -A."""
     earned = sum(-A[a][b] for _, _, a, b, _ in play)
     return max(sum(-A[a][j] for _, _, a, _, _ in play) for j in range(len(A[0]))) - earned
 

@@ -1,4 +1,4 @@
-"""Do the intervals cover, and the tests err, as often as they say?
+"""The intervals cover, and the tests err, as often as they claim.
 
 Each rate is counted over 2000 seeded repetitions and held to 4 standard errors of the proportion: with fresh seeds
 a correct program would fail one such test in about 16,000.
@@ -27,7 +27,7 @@ def test_student_covers_the_mean_of_normal_data(n):
 
 
 def test_bootstrap_covers_the_mean_of_skewed_data_nearly():
-    """BCa is not exact. For exponential data with n = 50 it covers less than the 95 % that it says.
+    """BCa is not exact. For exponential data with n = 50 it covers less than the nominal 95 %.
 
     With 499 resamples it covered 92.9 % in 20,000 repetitions (missed 4.1 % above, 3.0 % below), with 2,999 resamples
     94.0 % in 8,000. Student's interval covered 93.6 % (5.5 % above, 0.9 % below). So BCa covers about as much, and

@@ -1,4 +1,4 @@
-"""What is proven, held against what is simulated. Seeds are fixed; tolerances are standard errors, stated."""
+"""Theorems, compared with simulations. Seeds are fixed; tolerances are stated in standard errors."""
 
 import math
 from functools import partial
@@ -90,7 +90,7 @@ def test_regret_against_a_best_response_stays_below_the_bound(spec, rounds, boun
 def test_with_fewer_rounds_than_actions_no_learner_beats_the_lower_bound(spec):
     """One row pays 1, the others 0, and each is the one in turn: 2h (T - T(T + 1) / 2m) on average, 4 standard errors.
 
-    A player who is told the row has less.
+    A player who knows the row has less.
     """
     m, rounds, seeds = 30, 20, 4
     totals = []
@@ -101,12 +101,12 @@ def test_with_fewer_rounds_than_actions_no_learner_beats_the_lower_bound(spec):
     regret = np.array(totals).mean(axis=0)  # over the rows: one number per seed
     least = rounds - rounds * (rounds + 1) / (2 * m)
     assert regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(seeds) >= least
-    told = Match.of(game, "nash", "uniform", rounds)
-    assert simulate(told, 1, record="last", metrics=["pseudo_regret"]).final("pseudo_regret")[0] < least
+    informed = Match.of(game, "nash", "uniform", rounds)
+    assert simulate(informed, 1, record="last", metrics=["pseudo_regret"]).final("pseudo_regret")[0] < least
 
 
 def test_a_best_response_never_gives_regret_below_zero():
-    """Against a best response every round costs at least nothing: x'Ay <= V whatever x is."""
+    """Against a best response no round has negative regret: x'Ay <= V for every x."""
     result = simulate(Match.of(GAME, "exp3", "best-response", rounds=200), 5, metrics=["pseudo_regret"])
     assert (np.diff(result.metrics["pseudo_regret"], axis=0) >= -1e-12).all()
 

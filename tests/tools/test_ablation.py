@@ -65,7 +65,7 @@ def test_what_is_compared_was_fixed_in_the_studys_file():
 
 def test_what_the_words_say_is_what_the_numbers_say(files):
     def shown(variant, outcome, base=None):
-        """-1 where the variant is shown to be better, 1 where worse, else 0; for c = 8 and c = 2."""
+        """Return -1 where the variant is significantly better, 1 where worse, else 0; for c = 8 and c = 2."""
         found = []
         for c in ("coebl:", "coebl:c=2,"):
             one = files.test(c + variant, outcome, base and c + base)

@@ -18,7 +18,7 @@ SEEDS = 50
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "ijcai2025"
 
-# What the template may say by itself: names, the paper's own numbers, and the settings and tolerances of the tests.
+# Numbers that the template may contain: names, those of the paper, and the settings and tolerances of the tests.
 NAMES = r"\bC\d+\b|\bD\d+\b|\bExp3\b|\bijcai2025\b|\bIJCAI 2025\b"
 OF_THE_PAPER = {"5", "10", "2000", "16.2", "389.8", "8.39", "351.27", "0.1", "0", "1", "2", "3", "4", "6", "7", "8"}
 OF_THE_TESTS = {"95", "50", "3000", "0.05", "100", "0.9", "1000", "0.5"}  # 0.5 is a c of the frontier
@@ -65,14 +65,14 @@ def test_the_picture_has_every_mean_on_one_scale():
     shades = [np.asarray(ax.collections[0].get_array()) for ax in axes]
     assert max(np.abs(shade).max() for shade in shades) == 1
     assert min(np.abs(shade).max() for shade in shades) < 0.8  # not scaled by itself
-    texts = [[text.get_text() for text in ax.texts] for ax in axes]
-    assert list(map(len, texts)) == [39] * 3
-    assert texts[0][:6] == ["53", "−1.3", "−0.84", "−146", "1,132", "−211"]
+    labels = [[text.get_text() for text in ax.texts] for ax in axes]
+    assert list(map(len, labels)) == [39] * 3
+    assert labels[0][:6] == ["53", "−1.3", "−0.84", "−146", "1,132", "−211"]
     assert (RESULTS / "figures" / "who-wins.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_the_picture_and_the_sentence_have_one_rule():
-    """What is not hatched is what the first sentence counts: decided after Holm's correction."""
+    """The first sentence counts the matches that are not hatched: those decided after Holm's correction."""
     checks = read_checks(RESULTS)
     figure = draw_picture(checks)
     ratio = student.ppf(0.95, SEEDS - 1) / student.ppf(0.975, SEEDS - 1)
