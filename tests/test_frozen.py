@@ -110,44 +110,43 @@ def comparison(folder: Path, a: str, b: str, **options: Any) -> Rows:
 
 def verdicts(folder: Path) -> Rows:
     """The verdict on each claim of the paper in each variant, with all checks; `decisive` is the place of the check."""
-    from coebl.evidence.judge import _decide
     from coebl.papers import load_paper
     from coebl.study import Results
 
     rows = []
     for verdict in load_paper("ijcai2025").judge(Results(folder)):
-        _, decisive = _decide(verdict.checks)
         checks = [
             {
-                "measured": check.measured,
-                "low": check.low,
-                "high": check.high,
-                "n": check.n,
-                "threshold": check.threshold,
-                "p_for": check.p_for,
-                "p_against": check.p_against,
-                "p_for_holm": check.p_for_adjusted,
-                "p_against_holm": check.p_against_adjusted,
-                "beside": check.beside,
+                "measured": check.estimate.mean,
+                "low": check.estimate.low,
+                "high": check.estimate.high,
+                "n": check.estimate.n,
+                "threshold": check.check.threshold,
+                "p_for": check.estimate.p_for,
+                "p_against": check.estimate.p_against,
+                "p_for_holm": check.estimate.p_for_holm,
+                "p_against_holm": check.estimate.p_against_holm,
+                "beside": check.check.beside,
                 "missing": bool(check.missing),
                 "outcome": check.verdict,
             }
             for check in verdict.checks
         ]
+        reported = [(one.metric, one.verdict, one.estimate) for one in verdict.reported]
         rows.append(
             {
                 "id": verdict.id,
                 "variant": verdict.variant,
                 "outcome": verdict.verdict,
                 "metric": verdict.metric,
-                "measured": verdict.measured,
-                "low": verdict.low,
-                "high": verdict.high,
+                "measured": verdict.estimate.mean,
+                "low": verdict.estimate.low,
+                "high": verdict.estimate.high,
                 "threshold": verdict.threshold,
-                "n": verdict.n,
-                "decisive": next((place for place, one in enumerate(verdict.checks) if one is decisive), None),
+                "n": verdict.estimate.n,
+                "decisive": verdict.as_dict()["decisive"],
                 "checks": checks,
-                "reported": [[one.metric, one.verdict, one.measured, one.low, one.high] for one in verdict.reported],
+                "reported": [[metric, outcome, one.mean, one.low, one.high] for metric, outcome, one in reported],
             }
         )
     return rows
@@ -172,9 +171,8 @@ def paper_means(folder: Path) -> Rows:
 @cache
 def _standings(folder: Path) -> Any:
     from coebl.study import Results
-    from coebl.tournament.measured import measure
-    from coebl.tournament.plan import read_tournament
-    from coebl.tournament.standings import standings
+    from coebl.tournament.recipe import read_tournament
+    from coebl.tournament.standings import measure, standings
     from coebl.tournament.suite import read_suite
 
     suite = read_suite(str(FROZEN / "tournament.toml"))
@@ -185,7 +183,7 @@ def duels(folder: Path) -> Rows:
     """All pairs of a tournament: over all games, then on each game."""
     return [
         {
-            "game": duel.game or "all games",
+            "game": duel.game,
             "first": duel.first,
             "second": duel.second,
             "advantage": duel.advantage.mean,
@@ -193,8 +191,8 @@ def duels(folder: Path) -> Rows:
             "high": duel.advantage.high,
             "sd": duel.advantage.sd,
             "n": duel.advantage.n,
-            "p": duel.p,
-            "p_holm": duel.p_holm,
+            "p": duel.advantage.p,
+            "p_holm": duel.advantage.p_holm,
             "winner": duel.winner,
         }
         for duel in _standings(folder).duels
@@ -203,10 +201,15 @@ def duels(folder: Path) -> Rows:
 
 def standings(folder: Path) -> Rows:
     """The ranking of a tournament with all its measures, and the cycles."""
+    from coebl.evidence.statistics import Estimate
+
+    def ends(value: Any) -> Any:
+        return [value.mean, value.low, value.high] if isinstance(value, Estimate) else value
+
     found = _standings(folder)
     cycles = {"all games": found.cycles, **found.cycles_by_game}
     return [
-        *(dict(vars(one)) for one in found.standings),
+        *({key: ends(value) for key, value in vars(one).items()} for one in found.standings),
         {"unique": found.nash_unique, "games": found.games, "seeds": found.seeds, "resamples": found.resamples},
         {game: [[one.members, one.example] for one in of_game] for game, of_game in cycles.items()},
     ]
@@ -214,26 +217,27 @@ def standings(folder: Path) -> Rows:
 
 def trial(folder: Path) -> Rows:
     """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
-    from coebl.tournament.plan import read_tournament
+    from coebl.tournament.outcome import finish_trial
+    from coebl.tournament.recipe import read_tournament
     from coebl.tournament.suite import read_suite
-    from coebl.tournament.trial.outcome import finish_trial
 
     suite = read_suite(str(FROZEN / "trial.toml"))
     study = read_tournament(suite, [suite.subject], suite.seeds, folder)
-    [findings] = finish_trial(suite, [suite.subject], study, folder, "coebl").trials
+    [(_, verdicts)] = finish_trial(suite, [suite.subject], study, folder, "coebl").trials
     return [
         {
-            "statement": one.statement.id,
+            "statement": verdict.id,
             "reached": one.reached,
             "missed": one.missed,
             "allowed": one.allowed,
             "total": one.total,
             "counts": dict(one.counts),
             "reported": {metric: dict(counts) for metric, counts in one.reported.items()},
-            "rows": [vars(row) for row in one.rows],
-            "overall": [vars(row) for row in one.overall],
+            "rows": list(one.rows),
+            "overall": list(one.overall),
         }
-        for one in findings
+        for verdict, one in ((verdict, verdict.aim) for verdict in verdicts)
+        if one is not None
     ]
 
 
@@ -255,23 +259,30 @@ def corrected(p_values: list[float]) -> list[float]:
 
 def judged(checks: Rows) -> tuple[list[str], str, int | None]:
     """The outcomes of published checks from their raw p values, the verdict, and the place of the decisive check."""
-    from coebl.evidence.checks import Bound, Measurement
-    from coebl.evidence.judge import _decide
-    from coebl.evidence.judge import corrected as results_of
-    from coebl.evidence.samples import Missing
+    from coebl.evidence.checks import Bound, Missing
+    from coebl.evidence.judge import CheckResult, decide
+    from coebl.evidence.statistics import Estimate, correct
     from coebl.runs import MatchSpecs
 
     class Beside(Bound):
         beside = True
 
-    numbers = [
-        Measurement("", *(check[key] for key in ("measured", "low", "high", "n", "p_for", "p_against")))
+    tests = [
+        Estimate(
+            *(check[key] for key in ("measured", "low", "high")),
+            math.nan,
+            *(check[key] for key in ("n",)),
+            **{key: check[key] for key in ("p_for", "p_against")},
+        )
         for check in checks
     ]
     missing = [[Missing(MatchSpecs("rps", "ucb", "ucb"), "")] if check["missing"] else [] for check in checks]
     kinds = [(Beside if check["beside"] else Bound)((), check["threshold"], "above") for check in checks]
-    results = results_of(kinds, list(zip(numbers, missing, strict=True)))
-    verdict, decisive = _decide(results)
+    results = [
+        CheckResult(kind, "", test, lacking)
+        for kind, test, lacking in zip(kinds, correct(tests, "the checks"), missing, strict=True)
+    ]
+    verdict, decisive = decide(results)
     place = next((place for place, one in enumerate(results) if one is decisive), None)
     return [result.verdict for result in results], verdict, place
 
@@ -292,12 +303,13 @@ def duel_winners(rows: Rows) -> list[str]:
 
 def trial_outcome(kind: str, p_for: float, p_against: float) -> str:
     """The word for a row of a pre-registered test, from its corrected p values."""
+    from coebl.evidence.checks import Bound
     from coebl.evidence.judge import CheckResult
-    from coebl.tournament.trial.judging import WORDS
+    from coebl.evidence.statistics import Estimate
+    from coebl.tournament.statements import WORDS
 
-    nothing = (math.nan, math.nan, math.nan, 20)
-    result = CheckResult("", *nothing, 1.0, 1.0, "", "", 0.0, False, p_for, p_against, [])
-    return WORDS[kind][result.verdict]
+    test = Estimate(math.nan, math.nan, math.nan, math.nan, 20, p_for_holm=p_for, p_against_holm=p_against)
+    return WORDS[kind][CheckResult(Bound((), 0.0, "above"), "", test).verdict]
 
 
 def ablation_files() -> Any:

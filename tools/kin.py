@@ -18,9 +18,9 @@ from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
 from coebl.naming import learner_titles
-from coebl.tournament.files import FOLDER
+from coebl.tournament.outcome import FOLDER
+from coebl.tournament.statements import MISSING, WORDS
 from coebl.tournament.suite import read_suite
-from coebl.tournament.trial.judging import MISSING, WORDS
 from tools.templates import text_template
 
 SUITE = "pre-registered"

@@ -7,8 +7,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from coebl.evidence.checks import Bound, Contrast, Largest, Near, TimesLeast, fieller, sublinear
-from coebl.evidence.samples import Setting
+from coebl.evidence.checks import Bound, Largest, Near, Setting, TimesLeast, fieller, sublinear
 from coebl.runs import MatchSpecs
 
 SETTING = Setting(3000, "gaussian")
@@ -23,18 +22,18 @@ class TestSublinear:
         scale = np.random.default_rng(2).uniform(0.5, 2, 30)  # runs differ, their growth does not
         noise = np.random.default_rng(3).normal(1, 0.01, (2, 30))
         found = self.check.measure(scale * noise * np.array([[3000.0], [1000.0]]) ** exponent)
-        assert found.measured == pytest.approx(exponent, abs=0.01)
+        assert found.mean == pytest.approx(exponent, abs=0.01)
         assert found.low < exponent < found.high
         assert found.high - found.low < 0.02
         assert (found.p_for < 0.05, found.p_against < 0.05) == (exponent < 0.9, exponent > 0.9)
 
     def test_nothing_is_sublinear(self):
         found = self.check.measure(np.zeros((2, 5)))
-        assert (found.measured, found.p_for, found.p_against) == (0, 0, 1)
+        assert (found.mean, found.p_for, found.p_against) == (0, 0, 1)
 
     def test_something_from_nothing_is_not(self):
         found = self.check.measure(np.array([[1.0, 2.0, 1.5], [0.0, 0.0, 0.0]]))
-        assert (found.measured, found.high) == (math.inf, math.inf)
+        assert (found.mean, found.high) == (math.inf, math.inf)
         assert found.p_against < 0.05
 
     @pytest.mark.parametrize("seed", range(8))
@@ -84,7 +83,7 @@ class TestExtremes:
     def test_near(self, means, extreme, holds, fails):
         found = self.near(means, extreme)
         assert (found.p_for < 0.01, found.p_against < 0.01) == (holds, fails)
-        assert found.measured == pytest.approx(max(means) if extreme == "largest" else min(means), abs=1)
+        assert found.mean == pytest.approx(max(means) if extreme == "largest" else min(means), abs=1)
 
     def test_near_pays_for_the_choice(self):
         low, high = 90, 110
@@ -104,14 +103,15 @@ class TestExtremes:
         assert (ours.p_for < 0.001, ours.p_against) == (True, 1)
         assert (theirs.p_for, theirs.p_against < 0.001) == (1, True)
         assert min(tie.p_for, tie.p_against) > 0.05
-        assert ours.measured == pytest.approx(10, abs=1)
-        assert ours.subject == f"{self.samples[1]} minus {self.samples[2]}"
+        assert ours.mean == pytest.approx(10, abs=1)
+        check = Largest(self.samples, 0, first=2)
+        assert check.subject(np.array([[5.0], [20.0], [10.0]])) == f"{self.samples[1]} minus {self.samples[2]}"
 
 
 def test_a_difference_is_the_first_sample_minus_the_second():
     numbers = np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 5.0]])
     found = Bound((SETTING.end(ALONE),) * 2, -1, "above").measure(numbers)
-    assert found.measured == -3
+    assert found.mean == -3
     assert found.p_for == pytest.approx(
         scipy.stats.ttest_1samp(numbers[0] - numbers[1], -1, alternative="greater").pvalue
     )
@@ -123,9 +123,9 @@ SAMPLE = SETTING.end(ALONE)
 
 def test_a_contrast_is_a_weighted_sum_by_seed():
     numbers = np.array([[3.0, 5.0, 10.0], [1.0, 1.0, 2.0]])
-    found = Contrast((SAMPLE, SAMPLE), 1.0, "above", (0.5, -0.5)).measure(numbers)
+    found = Bound((SAMPLE, SAMPLE), 1.0, "above", (0.5, -0.5)).measure(numbers)
     expected = scipy.stats.ttest_1samp([1.0, 2.0, 4.0], 1.0, alternative="greater").pvalue
-    assert found.measured == pytest.approx(7 / 3)
+    assert found.mean == pytest.approx(7 / 3)
     assert (found.p_for, found.p_against) == pytest.approx((expected, 1 - expected))
 
 
@@ -144,7 +144,7 @@ class TestTimesLeast:
 
     def test_against_scipy(self):
         found = self.check.measure(self.numbers(self.ours))
-        assert found.measured == pytest.approx(57 / 39)  # the second has the least mean
+        assert found.mean == pytest.approx(57 / 39)  # the second has the least mean
         assert (found.low, found.high) == pytest.approx(fieller(self.ours, self.others[1]))
         below, above = ([self.p(self.ours, other, side) for other in self.others] for side in ("less", "greater"))
         assert found.p_for == pytest.approx(max(below))  # it holds for the least if it holds for all

@@ -6,38 +6,27 @@ from dataclasses import replace
 
 import pytest
 
-from coebl.evidence.judge import CheckResult, Reported, Verdict
+from coebl.evidence.checks import Bound
+from coebl.evidence.judge import CheckResult, Verdict
 from coebl.evidence.rendering import as_json, as_markdown, as_table
+from coebl.evidence.statistics import Estimate
 
 TITLES = {"text": "the text", "c=2": "c = 2 everywhere", "unused": "not judged"}
 
 
-def check(measured, p_for, p_against, missing=()):
-    return CheckResult(
-        subject="ucb v coebl on rps",
-        measured=measured,
-        low=measured - 1,
-        high=measured + 1,
-        n=50,
-        p_for=p_for,
-        p_against=p_against,
-        quantity="the mean",
-        wanted="above 5",
-        threshold=5,
-        beside=False,
-        p_for_adjusted=p_for,
-        p_against_adjusted=p_against,
-        missing=list(missing),
-    )
+def check(measured, p_for, p_against, **corrected):
+    p_values = {"p_for": p_for, "p_against": p_against, "p_for_holm": p_for, "p_against_holm": p_against}
+    estimate = Estimate(measured, measured - 1, measured + 1, 1.0, 50, **{**p_values, **corrected})
+    return CheckResult(Bound((), 5, "above"), "ucb v coebl on rps", estimate)
 
 
 def verdict(id, variant, outcome, measured=7.0, reported=(), note="what decided"):
-    checks = [check(measured, 0.0, 1.0)]
-    low, high = measured - 1, measured + 1
     text = f"The claim {id} is a sentence of the paper, which is long enough to be wrapped in a table."
-    return Verdict(
-        id, variant, outcome, "pseudo_regret", measured, low, high, 5, 50, text, note, checks, list(reported)
-    )
+    found = check(measured, 0.0, 1.0)
+    return Verdict(id, variant, outcome, "pseudo_regret", text, note, [found], found, list(reported))
+
+
+REGRET = replace(verdict("C2", "c=2", "holds", 8.0), metric="regret")
 
 
 @pytest.fixture
@@ -46,8 +35,8 @@ def verdicts():
         verdict("C1", "text", "holds"),
         verdict("C1", "c=2", "holds"),
         verdict("C2", "text", "fails", math.inf),
-        verdict("C2", "c=2", "not significant", reported=[Reported("regret", "holds", 8.0, 6.0, 10.0)]),
-        verdict("C3", "text", "holds", reported=[Reported("regret", "holds", 8.0, 6.0, 10.0)]),
+        verdict("C2", "c=2", "not significant", reported=[REGRET]),
+        verdict("C3", "text", "holds", reported=[REGRET]),
         verdict("C3", "c=2", "not testable", math.nan, note="missing: rps"),
     ]
 
@@ -59,7 +48,8 @@ def test_json_has_no_infinity_and_no_nan(verdicts):
     read = json.loads(as_json(verdicts), parse_constant=refuse)
     assert [result["measured"] for result in read] == [7, 7, None, 7, 7, None]
     assert read[0]["checks"][0]["verdict"] == "holds"
-    assert read[3]["reported"] == [{"metric": "regret", "verdict": "holds", "measured": 8, "low": 6, "high": 10}]
+    assert (read[0]["decisive"], read[0]["checks"][0]["before"]) == (0, "")
+    assert read[3]["reported"] == [{"metric": "regret", "verdict": "holds", "measured": 8, "low": 7, "high": 9}]
     keys = {"id", "variant", "verdict", "measured", "low", "high", "threshold", "text", "note", "metric", "n"}
     assert all(keys <= result.keys() for result in read)
 
@@ -83,7 +73,7 @@ def test_the_table_tells_variants_of_which_the_same_is_said_together(verdicts):
     first, rest = as_table(verdicts, TITLES).split("C2  ")
     assert "    the text, c = 2 everywhere\n        holds           7 [6, 8] against 5\n        what decided\n" in first
     assert "    the text\n        fails           inf [inf, inf] against 5\n" in rest
-    assert "        on regret: holds 8 [6, 10]\n" in rest
+    assert "        on regret: holds 8 [7, 9]\n" in rest
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -95,10 +85,10 @@ def test_the_table_is_as_wide_as_it_may_be(verdicts, width):
 
 
 def test_a_check_that_is_decided_before_the_correction_only_says_so():
-    def said(p_for, p_against, **adjusted):
-        return str(replace(check(4.0, p_for, p_against), **adjusted))
+    def said(p_for, p_against, **corrected):
+        return str(check(4.0, p_for, p_against, **corrected))
 
-    undecided = {"p_for_adjusted": 1.0, "p_against_adjusted": 0.2}
+    undecided = {"p_for_holm": 1.0, "p_against_holm": 0.2}
     assert said(0.99, 0.01, **undecided).endswith("4 is not shown to be above 5, refuted before Holm's correction only")
     assert said(0.01, 0.99, **undecided).endswith("above 5, shown before Holm's correction only")
     assert said(0.9, 0.1, **undecided).endswith("is not shown to be above 5")

@@ -18,7 +18,7 @@ from tests.test_frozen import NUMBERS
 from coebl.papers import load_paper
 from coebl.study import read_study, run
 from coebl.study.cell import Cell
-from coebl.tournament.plan import read_tournament
+from coebl.tournament.recipe import read_tournament
 from coebl.tournament.suite import read_suite
 
 HERE = Path(__file__).parent

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.evidence.checks import above, below
+from coebl.evidence.checks import Setting, above, below
 from coebl.evidence.judge import Claims
-from coebl.evidence.samples import Setting
 from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
 from coebl.papers.drawing import Figure, curves_panel
 from coebl.papers.reproduce import experiments, means, reproduce

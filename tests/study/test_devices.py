@@ -13,7 +13,7 @@ from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
 from coebl.study.store import Store
-from coebl.tournament.measured import measure
+from coebl.tournament.standings import measure
 
 TEXT = """
 name = "small"

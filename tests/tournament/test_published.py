@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.evidence.samples import Setting
-from coebl.runs import Runs
+from coebl.evidence.checks import Setting
+from coebl.evidence.judge import judge
+from coebl.tournament.outcome import write_trials
+from coebl.tournament.statements import Arena, Contest, claim_of
 from coebl.tournament.suite import read_suite
-from coebl.tournament.trial.judging import Arena, Contest, judge_statements
-from coebl.tournament.trial.outcome import write_files
+from made_curves import MadeCurves, MadeRuns
 from tools import kin as published
 
 ROOT = Path(__file__).parents[2]
@@ -49,11 +50,12 @@ def test_the_template_has_no_measured_numbers_of_its_own():
 PLAYED = ("rps", "biased-rps")
 
 
-class MadeUp:
+class MadeUp(MadeCurves):
     """Head to head the subject wins 5 against exp3 and loses 5 against ucb; its regret is twice the least."""
 
     def matches(self):
-        return []
+        learners = ("kin", "ucb", "exp3", "best-response")
+        return [(game, row, column) for game in PLAYED for row in learners for column in learners]
 
     def runs(self, game, row, column, metric):
         random = np.random.default_rng(len(game + row + column))
@@ -65,7 +67,7 @@ class MadeUp:
                 (row, column), 1
             )
         values = mean + 0.1 * random.normal(size=4)
-        return Runs(np.array([10]), np.arange(4), values[None], 10, "gaussian")
+        return MadeRuns(np.array([10]), np.arange(4), values[None], 10)
 
 
 @pytest.fixture
@@ -84,7 +86,8 @@ def folder(tmp_path):
         "begun": "2026-01-02T03:04:05+00:00",
     }
     (tmp_path / "out").mkdir()
-    write_files([judge_statements(MadeUp(), contest, suite.statements)], tmp_path / "out", about)
+    verdicts = judge(MadeUp(), map(claim_of, suite.statements), {"kin": contest})
+    write_trials(suite, [(contest, verdicts)], tmp_path / "out", about)
     return tmp_path / "out"
 
 

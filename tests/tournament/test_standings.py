@@ -1,16 +1,15 @@
 """Rankings of made-up tournaments, whose answers are known."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
-from coebl.evidence.statistics import holm
-from coebl.tournament.duels import OVERALL, beaten, cycles, duels
-from coebl.tournament.measured import Measured
-from coebl.tournament.nash import nash_average
-from coebl.tournament.standings import resample_weights, standings
-from coebl.tournament.words import as_table, numbers_of, sentences
+from coebl.evidence.pairwise import ALL_GAMES
+from coebl.evidence.statistics import Estimate, holm
+from coebl.tournament.outcome import sentences, table_of
+from coebl.tournament.standings import Measured, beaten, cycles, nash_average, resample_weights, standings
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 
@@ -22,11 +21,27 @@ def made_up(*games, kinds=None, spread=0.01, seeds=20):
     noise = np.random.default_rng(1).normal(0, spread, (len(games), seeds, count, count))
     advantage = means[:, None] + (noise - noise.swapaxes(2, 3)) / 2
     one_each = np.broadcast_to(np.arange(count) / 100, (len(games), seeds, count))
+    learners, names = "abcdefgh"[:count], [f"game-{place}" for place in range(len(games))]
+    table = pl.DataFrame(
+        [
+            {
+                "game": game,
+                "players": [row, column],
+                "noise": "none",
+                "rounds": 1,
+                "seed": seed,
+                "pseudo_regret": -number,
+            }
+            for (place, seed, i, j), number in np.ndenumerate(advantage)
+            for game, row, column in [(names[place], learners[i], learners[j])]
+        ]
+    )
     return Measured(
-        learners=tuple("abcdefgh"[:count]),
+        learners=tuple(learners),
         kinds=tuple(kinds or ["bandit"] * count),
-        games=tuple(f"game-{place}" for place in range(len(games))),
-        rounds=(100,) * len(games),
+        games=dict.fromkeys(names, 1),
+        units=dict.fromkeys(names, 1.0),
+        table=table,
         seeds=np.arange(seeds),
         advantage=advantage,
         regret=one_each,
@@ -59,7 +74,7 @@ def test_who_beats_everybody_has_all_the_mass():
     ]
     assert [one.nash_mass for one in found.standings] == pytest.approx([1, 0, 0])
     assert [(one.beats, one.loses_to) for one in found.standings] == [(2, 0), (1, 1), (0, 2)]
-    assert found.standings[0].advantage.value == pytest.approx(1.5, abs=0.01)
+    assert found.standings[0].advantage.mean == pytest.approx(1.5, abs=0.01)
     assert found.cycles == []
     assert "no cycle of learners that beat each other" in " ".join(sentences(found))
 
@@ -81,19 +96,19 @@ def test_those_who_never_differ_share_evenly():
 
 def test_holm_is_over_the_pairs_of_one_game_and_over_those_of_all():
     measured = made_up(ladder(0, 0.002, 0.004), ladder(0, 0, 0.004))
-    found = duels(measured)
-    for game in (OVERALL, *measured.games):
+    found = measured.duels()
+    for game in (ALL_GAMES, *measured.games):
         family = [duel for duel in found if duel.game == game]
         assert len(family) == 3
-        assert [duel.p_holm for duel in family] == holm([duel.p for duel in family])
-    [overall] = [duel for duel in found if duel.game == OVERALL and (duel.first, duel.second) == ("a", "c")]
+        assert [duel.advantage.p_holm for duel in family] == holm([duel.advantage.p for duel in family])
+    [overall] = [duel for duel in found if duel.game == ALL_GAMES and (duel.first, duel.second) == ("a", "c")]
     assert overall.advantage.mean == pytest.approx(measured.advantage[:, :, 0, 2].mean())
     assert (overall.advantage.n, overall.winner) == (20, "c")
 
 
 def test_only_a_difference_after_holm_is_a_win():
     measured = made_up(ladder(0, 0.0045, 0, 0, 0, 0, 0, 0), spread=0.01, seeds=20)
-    unsure = [duel for duel in duels(measured) if duel.p < 0.05 < duel.p_holm]
+    unsure = [duel for duel in measured.duels() if duel.advantage.p < 0.05 < duel.advantage.p_holm]
     assert unsure  # else the test says nothing
     assert all(duel.winner == "" for duel in unsure)
 
@@ -104,16 +119,16 @@ def test_kinds_are_ranked_by_their_own_matches():
     found = standings(made_up(matrix, kinds=["bandit", "bandit", "full information"]), resamples=50)
     assert [one.learner for one in found.standings] == ["b", "a", "c"]
     assert (found.of("a").kind_rank, found.of("b").kind_rank) == (1, 2)
-    assert found.of("a").kind_advantage.value == pytest.approx(1, abs=0.01)
+    assert found.of("a").kind_advantage.mean == pytest.approx(1, abs=0.01)
     assert (found.of("a").kind_nash_mass, found.of("c").kind_nash_mass) == (1, None)
     assert found.of("c").kind_rank is None
-    assert " F  c " in as_table(found)  # what sees more is marked
+    assert [row[2:4] for row in table_of(found)][2] == ["c", "full information"]
 
 
 def test_intervals_say_how_much_games_differ():
     alike = standings(made_up(*[ladder(0, 1)] * 4), resamples=300).of("b").advantage
     unlike = standings(made_up(ladder(0, 0), ladder(0, 0), ladder(0, 2), ladder(0, 2)), resamples=300).of("b").advantage
-    assert alike.value == pytest.approx(unlike.value, abs=0.02)
+    assert alike.mean == pytest.approx(unlike.mean, abs=0.02)
     assert alike.high - alike.low < 0.05 < 1 < unlike.high - unlike.low
 
 
@@ -141,7 +156,7 @@ def test_a_resample_draws_whole_games_and_their_seeds():
 
 
 def test_a_chain_of_wins_is_no_cycle():
-    graph = beaten(duels(made_up(ladder(1, 2, 3))))
+    graph = beaten(made_up(ladder(1, 2, 3)).duels())
     assert graph == {"a": [], "b": ["a"], "c": ["a", "b"]}
     assert cycles(graph) == []
 
@@ -158,9 +173,9 @@ def test_the_shortest_cycle_is_the_example():
 
 def test_the_numbers_of_a_ranking_have_their_units():
     """Shares in percent, masses and microseconds as they are."""
-    share = SimpleNamespace
-    one = share(nash_mass=0.25, kind_nash_mass=None, regret=share(value=0.0123), exploitability=share(value=0.5))
-    one.microseconds = 7.04
-    assert numbers_of(one, "-") == ["0.25", "-", "1.23", "50.0", "7.0"]
-    one.kind_nash_mass = 0.5
-    assert numbers_of(one, "-")[1] == "0.50"
+    found = standings(made_up(ladder(0, 1)), resamples=20)
+    estimates = {key: Estimate(mean, 0, 0, 0, 9) for key, mean in (("regret", 0.0123), ("exploitability", 0.5))}
+    entry = replace(found.standings[0], nash_mass=0.25, kind_nash_mass=None, microseconds=7.04, **estimates)
+    assert table_of(replace(found, standings=[entry]))[0][6:] == ["0.25", "-", "1.23", "50.0", "7.0"]
+    entry = replace(entry, kind_nash_mass=0.5)
+    assert table_of(replace(found, standings=[entry]))[0][7] == "0.50"

@@ -11,8 +11,8 @@ import pytest
 from coebl import study as study_package
 from coebl.core.errors import InputError
 from coebl.study import Results, run
-from coebl.tournament.measured import measure
-from coebl.tournament.plan import read_tournament
+from coebl.tournament.recipe import read_tournament
+from coebl.tournament.standings import measure
 from coebl.tournament.suite import Part, Suite
 
 FIRST = "fixed:strategy=1/0"
@@ -57,14 +57,23 @@ games = ["rps", "matching-pennies"]
 """
 
 
+def suite_of(name, rounds, game):
+    part = Part(rounds=rounds, games=[game])
+    return Suite(name=name, version=1, title=name, description="-", learners=["ucb"], parts=[part])
+
+
 def test_measures_by_hand(tmp_path):
     """Value 1.5, range 3, and the seats are not alike: uniform gets 1.5 or 2 of (1, 0), by its seat."""
     (tmp_path / "game.csv").write_text("3,0\n1,2\n")
-    suite = Suite("by-hand", 1, "By hand", "-", (), (Part(8, (str(tmp_path / "game.csv"),)),))
+    suite = suite_of("by-hand", 8, str(tmp_path / "game.csv"))
     study = read_tournament(suite, ["uniform", FIRST, "hedge"], 3, tmp_path / "out")
     run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
     found = measure(study, Results(tmp_path / "out"))
-    assert (found.learners, found.games, found.rounds) == (("uniform", FIRST, "hedge"), ("game.csv",), (8,))
+    assert (found.learners, found.games, found.seeds.tolist()) == (
+        ("uniform", FIRST, "hedge"),
+        {"game.csv": 8},
+        [0, 1, 2],
+    )
     assert found.kinds == ("bandit", "bandit", "full information")
     assert found.advantage.shape == (1, 3, 3, 3)
     assert np.array_equal(found.advantage, -found.advantage.swapaxes(2, 3))
@@ -157,7 +166,7 @@ def test_a_learner_that_fails_from_the_first_is_told_before_the_work(coebl, tmp_
 
 
 def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):
-    suite = Suite("none", 1, "None", "-", (), (Part(3, ("rps",)),))
+    suite = suite_of("none", 3, "rps")
     study = read_tournament(suite, ["uniform", "exp3"], 2, tmp_path)
     cells = study.select([("rps", "uniform", "exp3"), ("rps", "exp3", "uniform")])
     run(cells, tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
@@ -166,7 +175,7 @@ def test_nothing_can_be_ranked_before_a_game_is_complete(tmp_path):
 
 
 def test_cells_of_another_noise_are_not_counted(tmp_path):
-    suite = Suite("noisy", 1, "Noisy", "-", (), (Part(10, ("rps",)),))
+    suite = suite_of("noisy", 10, "rps")
     study = read_tournament(suite, ["exp3", "hedge"], 3, tmp_path / "out")
     run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
     before = measure(study, Results(tmp_path / "out")).advantage
@@ -176,7 +185,7 @@ def test_cells_of_another_noise_are_not_counted(tmp_path):
 
 
 def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_said(tmp_path):
-    suite = Suite("part", 1, "Part", "-", (), (Part(5, ("rps",)),))
+    suite = suite_of("part", 5, "rps")
     study = read_tournament(suite, ["exp3", "hedge"], 6, tmp_path / "out")
     text = study.text.replace("seeds = 6", "seeds = 6\nseeds_per_cell = 3")
     cut = study_package.parse_study(text)

@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +10,15 @@ import pytest
 import scipy.stats
 
 from coebl.core.errors import InputError
-from coebl.evidence.samples import Setting
+from coebl.evidence.checks import Setting
+from coebl.evidence.judge import judge
+from coebl.evidence.rendering import aim_paragraphs
 from coebl.evidence.statistics import holm
 from coebl.games import GAMES, parse_game
-from coebl.runs import Runs
-from coebl.tournament.plan import opponents_of, read_tournament, subjects_of
+from coebl.tournament.recipe import opponents_of, read_tournament, subjects_of
+from coebl.tournament.statements import Arena, Contest, claim_of
 from coebl.tournament.suite import read_suite
-from coebl.tournament.trial.judging import Arena, Contest, OfSeeds, judge_statements
-from coebl.tournament.trial.words import as_text, failures, sentence
+from made_curves import MadeCurves, MadeRuns
 
 TINY = Path(__file__).parent / "tiny-test.toml"
 
@@ -103,7 +103,7 @@ GAMES_OF_TWO = {
 CONTEST = Contest("s", ("p", "q"), GAMES_OF_TWO)
 
 
-class Numbers:
+class Numbers(MadeCurves):
     """A source with these numbers per seed, by match and metric."""
 
     def __init__(self, numbers):
@@ -113,11 +113,9 @@ class Numbers:
         return list({key[:3] for key in self.numbers})
 
     def runs(self, *key):
-        if key not in self.numbers:
-            raise InputError("it is not there.")
         values = np.asarray(self.numbers[key], float)
         rounds = GAMES_OF_TWO[key[0]].setting.rounds
-        return Runs(np.array([rounds]), np.arange(len(values)), values[None], rounds, "gaussian")
+        return MadeRuns(np.array([rounds]), np.arange(len(values)), values[None], rounds)
 
 
 def spread(mean, seed, size=1.0):
@@ -130,9 +128,9 @@ def p_of(numbers, alternative):
     return scipy.stats.ttest_1samp(numbers, 0, alternative=alternative).pvalue
 
 
-def judged(suite, place, numbers):
-    (finding,) = judge_statements(Numbers(numbers), CONTEST, [suite.statements[place]])
-    return finding
+def judged(suite, place, numbers, seeds=None):
+    (verdict,) = judge(Numbers(numbers), [claim_of(suite.statements[place])], {"s": CONTEST}, seeds)
+    return verdict.aim
 
 
 def duels(suite, **advantages):
@@ -147,40 +145,43 @@ def duels(suite, **advantages):
 
 def test_head_to_head_by_hand(suite):
     numbers, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
-    assert [(row.game, row.opponent, row.outcome) for row in found.rows] == [
+    assert [(row["game"], row["opponent"], row["outcome"]) for row in found.rows] == [
         ("one", "p", "ahead"),
         ("one", "q", "level"),
         ("two", "p", "behind"),
         ("two", "q", "ahead"),
     ]
-    assert [row.measured for row in found.rows] == pytest.approx([9, 0.1, -8, 7])
-    assert [row.relative for row in found.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
+    assert [row["measured"] for row in found.rows] == pytest.approx([9, 0.1, -8, 7])
+    assert [row["relative"] for row in found.rows] == pytest.approx([9 / 200, 0.1 / 200, -8 / 200, 7 / 200])
     by_seed = [
-        (numbers[row.game, row.opponent, "s", "pseudo_regret"] - numbers[row.game, "s", row.opponent, "pseudo_regret"])
+        (
+            numbers[row["game"], row["opponent"], "s", "pseudo_regret"]
+            - numbers[row["game"], "s", row["opponent"], "pseudo_regret"]
+        )
         / 2
         for row in found.rows
     ]
-    assert [row.p_for for row in found.rows] == pytest.approx(holm([p_of(d, "greater") for d in by_seed]))
-    assert [row.p_against for row in found.rows] == pytest.approx(holm([p_of(d, "less") for d in by_seed]))
+    assert [row["p_for"] for row in found.rows] == pytest.approx(holm([p_of(d, "greater") for d in by_seed]))
+    assert [row["p_against"] for row in found.rows] == pytest.approx(holm([p_of(d, "less") for d in by_seed]))
     assert found.counts == {"ahead": 2, "level": 1, "behind": 1, "missing": 0, "mean below 0": 1}
     assert (found.missed, found.total, found.allowed, found.reached) == (1, 4, 0, False)
-    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, level on 1" in sentence(found)
-    assert [row.game for row in failures(found)] == ["two"]
+    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, level on 1" in found.said
+    assert [row["game"] for row in found.failing] == ["two"]
 
 
 def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
     _, found = duels(suite, one_p=9.0, one_q=3.0, two_p=-8.0, two_q=7.0)
     p, q = found.overall
-    assert (p.opponent, p.measured, p.n, p.outcome) == ("p", pytest.approx((9 - 8) / 400), 2, "level")
-    assert q.measured == pytest.approx((3 + 7) / 400)
+    assert (p["opponent"], p["measured"], p["n"], p["outcome"]) == ("p", pytest.approx((9 - 8) / 400), 2, "level")
+    assert q["measured"] == pytest.approx((3 + 7) / 400)
     raw = [p_of(np.array(numbers) / 200, "greater") for numbers in ([9, -8], [3, 7])]
-    assert [p.p_for, q.p_for] == pytest.approx(holm(raw))
+    assert [p["p_for"], q["p_for"]] == pytest.approx(holm(raw))
 
 
 def test_nobody_is_behind(suite):
     _, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
     assert found.reached
-    assert failures(found) == []
+    assert found.failing == []
 
 
 def regrets(suite, change=(), **means):
@@ -196,19 +197,20 @@ def regrets(suite, change=(), **means):
 def test_ratios_against_a_best_response_by_hand(suite):
     found = regrets(suite, one_s=30.0, one_p=40.0, one_q=25.0, two_s=51.0, two_p=30.0, two_q=90.0)
     one, two = found.rows
-    assert (one.opponent, one.measured, one.outcome) == ("q", pytest.approx(30 / 25), "within")
-    assert (two.opponent, two.measured, two.outcome) == ("p", pytest.approx(51 / 30), "beyond")
-    assert (one.subject_mean, one.opponent_mean) == pytest.approx((30, 25))
-    assert one.low < one.measured < one.high
+    assert (one["opponent"], one["measured"], one["outcome"]) == ("q", pytest.approx(30 / 25), "within")
+    assert (two["opponent"], two["measured"], two["outcome"]) == ("p", pytest.approx(51 / 30), "beyond")
+    assert (one["subject_mean"], one["opponent_mean"]) == pytest.approx((30, 25))
+    assert one["low"] < one["measured"] < one["high"]
     assert (found.missed, found.counts["too far"], found.reached) == (1, 0, False)
     (whole,) = found.overall
-    assert whole.measured == pytest.approx(np.log([1.2 / 1.5, 1.7 / 1.5]).mean())
-    assert "the geometric mean is 1.43" in sentence(found)
-    assert [row.game for row in failures(found)] == ["two"]
+    assert whole["measured"] == pytest.approx(np.log([1.2 / 1.5, 1.7 / 1.5]).mean())
+    assert "the geometric mean is 1.43" in found.said
+    assert [row["game"] for row in found.failing] == ["two"]
 
 
 def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
-    lenient = replace(suite, statements=tuple(replace(one, misses=2, share=None) for one in suite.statements))
+    changed = {"misses": 2, "share": None}
+    lenient = suite.model_copy(update={"statements": tuple(one.model_copy(update=changed) for one in suite.statements)})
     near = regrets(lenient, one_s=20.0, one_p=40.0, one_q=25.0, two_s=59.0, two_p=30.0, two_q=90.0)
     far = regrets(lenient, one_s=20.0, one_p=40.0, one_q=25.0, two_s=61.0, two_p=30.0, two_q=90.0)
     assert (near.missed, near.counts["too far"], near.reached) == (1, 0, True)
@@ -218,10 +220,10 @@ def test_one_ratio_too_far_misses_the_aim_however_many_misses_it_allows(suite):
 def test_an_aim_is_open_while_data_are_missing(suite):
     gone = {("two", "q", "best-response", "pseudo_regret")}
     found = regrets(suite, gone, one_s=20.0, one_p=40.0, one_q=25.0, two_s=20.0, two_p=30.0, two_q=90.0)
-    assert [row.outcome for row in found.rows] == ["within", "missing"]
+    assert [row["outcome"] for row in found.rows] == ["within", "missing"]
     assert found.reached is None
-    assert "Without data: 1 of 2." in sentence(found)
-    assert found.overall[0].outcome == "missing"
+    assert "Without data: 1 of 2." in found.said
+    assert found.overall[0]["outcome"] == "missing"
 
 
 def settled(suite, last=None, **means):
@@ -236,16 +238,16 @@ def settled(suite, last=None, **means):
 def test_exploitability_in_self_play_by_hand(suite):
     last = dict.fromkeys(("one_s", "one_p", "one_q", "two_s", "two_p", "two_q"), 0.5) | {"one_s": 0.9, "two_s": 0.1}
     found = settled(suite, last, one_s=0.2, one_p=0.5, one_q=0.201, two_s=0.4, two_p=0.3, two_q=0.6)
-    assert [row.outcome for row in found.rows] == ["below", "level", "above", "below"]
-    assert [row.measured for row in found.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
-    assert [row.relative for row in found.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
+    assert [row["outcome"] for row in found.rows] == ["below", "level", "above", "below"]
+    assert [row["measured"] for row in found.rows] == pytest.approx([-0.3, -0.001, 0.1, -0.2])
+    assert [row["relative"] for row in found.rows] == pytest.approx([-0.15, -0.0005, 0.025, -0.05])
     assert found.counts == {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 1}
     assert found.reported == {
         "exploitability": {"least": 1, "not least": 1, "missing": 0, "least outright": 1, "pairs above": 2}
     }
     assert (found.missed, found.allowed, found.reached) == (1, 0, False)  # nine in ten of two games are both
-    assert [row.measured for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
-    assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in sentence(found)
+    assert [row["measured"] for row in found.overall] == pytest.approx([(-0.15 + 0.025) / 2, (-0.0005 - 0.05) / 2])
+    assert "Significantly above no opponent on 1 of 2 games (aim: at least 2)" in found.said
 
 
 def test_equal_means_are_not_the_least_outright_and_not_above(suite):
@@ -256,14 +258,14 @@ def test_equal_means_are_not_the_least_outright_and_not_above(suite):
         for metric in ("average_exploitability", "exploitability")
     }
     found = judged(suite, 2, numbers)
-    assert {row.outcome for row in found.rows} == {"level"}
+    assert {row["outcome"] for row in found.rows} == {"level"}
     assert (found.counts["least"], found.counts["least outright"], found.reached) == (2, 0, True)
 
 
-def test_only_the_seeds_that_are_asked_for_count():
-    source = OfSeeds(Numbers({("one", "s", "p", "regret"): [1.0, 2.0, 3.0]}), [2, 0])
-    runs = source.runs("one", "s", "p", "regret")
-    assert (runs.seeds.tolist(), runs.values.tolist()) == ([0, 2], [[1.0, 3.0]])
+def test_only_the_seeds_that_are_asked_for_count(suite):
+    numbers, whole = duels(suite, one_p=9.0, one_q=0.1, two_p=-8.0, two_q=7.0)
+    assert {row["n"] for row in whole.rows} == {SEEDS}
+    assert {row["n"] for row in judged(suite, 0, numbers, seeds=[0, 2, 5, 99]).rows} == {3}
 
 
 # The command
@@ -330,8 +332,9 @@ def test_what_breaks_is_missing_and_the_aim_is_open(coebl, tmp_path):
 
 
 def test_what_is_said_begins_with_the_aim(suite):
-    _, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
-    assert as_text([found])[0].startswith("(a) REACHED: Head to head")
+    numbers, _ = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
+    verdicts = judge(Numbers(numbers), [claim_of(suite.statements[0])], {"s": CONTEST})
+    assert aim_paragraphs(verdicts)[0].startswith("(a) REACHED: Head to head")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from coebl.cli.terminal import print_table, say
 if TYPE_CHECKING:
     from coebl.study import Study
     from coebl.tournament.outcome import Finished
-    from coebl.tournament.standings import Standings
     from coebl.tournament.suite import Suite
 
 
@@ -56,7 +55,7 @@ def tournament_command(
     from coebl.backend import backend_for, check_device
     from coebl.study import Results
     from coebl.tournament.outcome import finish
-    from coebl.tournament.plan import (
+    from coebl.tournament.recipe import (
         field_of,
         left_out,
         read_tournament,
@@ -108,20 +107,17 @@ def tournament_command(
 
 def _print_standings(finished: Finished, details: bool) -> None:
     """Print the ranking and the sentences about it; with details, all columns and their meanings."""
-    from coebl.tournament.words import HEADER, rows_of
+    from coebl.tournament.outcome import COLUMNS, table_of
 
-    standings = finished.standings
-    header, rows = HEADER, rows_of(standings)
-    if not details:
-        header = ["rank", "95 %", "learner", "kind", "advantage", "worst"]
-        kinds = [standing.kind for standing in standings.standings]
-        tables = [dict(zip(HEADER, row, strict=True)) | {"kind": kind} for row, kind in zip(rows, kinds, strict=True)]
-        rows = [[table[title] for title in header] for table in tables]
-    print_table(header, rows, right={*header} - {"95 %", "learner", "kind"}, wrap=["learner"])
+    columns = [column for column in COLUMNS if details or column.brief]
+    header = [column.header for column in columns]
+    right = {*header} - {"95 %", "learner", "kind"}
+    print_table(header, table_of(finished.standings, columns), right=right, wrap=["learner"])
     print()
+    for column in columns if details else ():
+        if column.meaning:
+            say(f"{column.header}: {column.meaning}", hang=2)
     if details:
-        for title, meaning in _columns(standings).items():
-            say(f"{title}: {meaning}", hang=2)
         print()
     for number, sentence in enumerate(finished.sentences):
         say(sentence, "" if number else "bold")
@@ -132,37 +128,17 @@ def _print_standings(finished: Finished, details: bool) -> None:
         )
 
 
-def _columns(standings: Standings) -> dict[str, str]:
-    """The meaning of each column of the detailed standings."""
-    from coebl.tournament.standings import kinds_in
-    from coebl.tournament.words import MARKS
-
-    share = "in % of the payoff range per round"
-    return {
-        "rank": "by advantage",
-        "95 %": f"the interval of the rank, in 95 % of {standings.resamples} resamples of games and seeds",
-        ", ".join(f"{MARKS[kind]} {kind}" for kind in kinds_in(standings.standings)): "how much a learner sees",
-        "advantage": f"earnings above the value, {share}, mean over opponents, seats and games, 95 % interval",
-        "kind rank": "the rank among the learners of its kind, and their number",
-        "Nash": "the probability of the learner in the equilibrium of the meta-game",
-        "kind Nash": "the same, among the learners of its kind",
-        "worst": f"losses to a best response, {share}",
-        "self": "exploitability of its last policies in self-play, in % of the payoff range",
-        "us": "microseconds per round",
-    }
-
-
 def _print_trial(suite: Suite, subjects: Sequence[str], study: Study, out: Path, command: str) -> Path:
     """Judge the statements about the tested learners, and print the verdicts, then the failures."""
-    from coebl.tournament.trial.outcome import finish_trial
-    from coebl.tournament.trial.words import LEGEND, as_text, failure_lines
+    from coebl.evidence.rendering import AIM_LEGEND, aim_failures, aim_paragraphs
+    from coebl.tournament.outcome import finish_trial
 
     outcome = finish_trial(suite, subjects, study, out, command)
-    for findings in outcome.trials:
+    for contest, verdicts in outcome.trials:
         print()
-        say(findings[0].contest.subject, "bold")
-        for line in (*as_text(findings), *(line for finding in findings for line in failure_lines(finding))):
+        say(contest.subject, "bold")
+        for line in (*aim_paragraphs(verdicts), *(line for verdict in verdicts for line in aim_failures(verdict))):
             say(line)
-    for line in (LEGEND, *outcome.notes):
+    for line in (AIM_LEGEND, *outcome.notes):
         say(line)
     return outcome.files

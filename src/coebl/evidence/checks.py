@@ -1,4 +1,4 @@
-"""Checks of statements about matches, from one number per seed: what is measured, and two p values.
+"""Checks of statements about matches, from one number per seed: an estimate with two p values.
 
 One p value is for the statement and one against it, so that a check holds, fails, or decides nothing. The tests are
 Student's. Intervals are two-sided, at 95 %, and not corrected for the number of checks; the p values are, by
@@ -12,34 +12,166 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import InputError
 from coebl.core.text import number_text
-from coebl.evidence.samples import Sample
-from coebl.evidence.statistics import LEVEL, mean_interval, one_sided_p, t_quantile
+from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, t_quantile
+from coebl.runs import MatchSpecs
+
+if TYPE_CHECKING:
+    import polars
 
 Side = Literal["above", "below"]
 
 SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
-TOLERANCE = 0.1  # how far, in proportion, a mean may be from a number that it is said to be
+TOLERANCE = 0.1  # the relative distance that a mean may have from a number that it is stated to be
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """What a check finds: a number with its interval, and the p values for and against the statement."""
+# Samples: one number per seed
 
-    subject: str
-    measured: float
-    low: float
-    high: float
-    n: int  # seeds
-    p_for: float
-    p_against: float
+
+class Setting(NamedTuple):
+    """The rounds and the noise of the matches of a claim. Matches that were played otherwise do not count."""
+
+    rounds: int
+    noise: str
+
+    def end(self, pairing: MatchSpecs) -> Sample:
+        """The last round of a match."""
+        return self.at(pairing, self.rounds)
+
+    def at(self, pairing: MatchSpecs, round: int) -> Sample:
+        """One round of a match."""
+        return self.between(pairing, round, round)
+
+    def between(self, pairing: MatchSpecs, first: int, last: int) -> Sample:
+        """The rounds of a match from the first to the last, both included."""
+        return Sample(self, pairing, first, last)
+
+    def latest(self, pairing: MatchSpecs, count: int) -> Sample:
+        """The last `count` rounds of a match."""
+        return self.between(pairing, self.rounds - count + 1, self.rounds)
+
+
+class Sample(NamedTuple):
+    """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last."""
+
+    setting: Setting
+    pairing: MatchSpecs
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        if self.first < self.last:
+            return f"{self.pairing}, rounds {self.first} to {self.last}"
+        return str(self.pairing) if self.last == self.setting.rounds else f"{self.pairing}, round {self.last}"
+
+
+class Missing(NamedTuple):
+    """A match without the data that a check needs, and why; an empty reason means that the match was not played."""
+
+    pairing: MatchSpecs
+    reason: str
+
+
+class Curves(Protocol):
+    """Results that claims can be judged on, such as `coebl.study.Results`."""
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that were recorded."""
+
+    def matches(self) -> Sequence[tuple[str, str, str]]:
+        """Game, row and column of every match."""
+
+    def curves(self, metrics: list[str], *, game: str, players: tuple[str, str]) -> polars.DataFrame:
+        """The recorded rounds of the runs of a match, see `coebl.study.Results.curves`."""
+
+
+class Reader:
+    """Reads samples from results, each match once for all metrics, and only some seeds if these are given."""
+
+    def __init__(self, results: Curves, metrics: Iterable[str], seeds: Collection[int] | None = None) -> None:
+        self._results = results
+        self._metrics = [metric for metric in dict.fromkeys(metrics) if metric in results.metrics]
+        self._seeds = None if seeds is None else sorted(seeds)
+        self._present = {MatchSpecs(*match) for match in results.matches()}
+        self._frames: dict[MatchSpecs, polars.DataFrame | Missing] = {}
+        self._runs: dict[tuple[MatchSpecs, Setting, str], _Runs | Missing] = {}
+
+    def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
+        """The samples, of shape (samples, seeds), at the seeds that they share, sorted; or what is missing."""
+        by_seed = [self._numbers(sample, metric) for sample in samples]
+        missing = [numbers for numbers in by_seed if isinstance(numbers, Missing)]
+        if missing:
+            return missing
+        found = [numbers for numbers in by_seed if not isinstance(numbers, Missing)]
+        shared = sorted(set.intersection(*map(set, found)))
+        if len(shared) < 2:
+            return [Missing(samples[0].pairing, f"{samples[0]}: fewer than two seeds")]
+        return np.array([[numbers[seed] for seed in shared] for numbers in found])
+
+    def _numbers(self, sample: Sample, metric: str) -> dict[int, float] | Missing:
+        """Seed to number, or why there are none."""
+        key = sample.pairing, sample.setting, metric
+        if key not in self._runs:
+            self._runs[key] = self._in_setting(*key)
+        runs = self._runs[key]
+        if isinstance(runs, Missing):
+            return runs if not runs.reason else Missing(sample.pairing, f"{sample}: {runs.reason}")
+        window = runs.values[:, (sample.first <= runs.rounds) & (runs.rounds <= sample.last)]
+        if sample.last not in runs.rounds:  # a shorter match has no such window, not a part of it
+            return Missing(sample.pairing, f"{sample}: round {sample.last} is not recorded")
+        if not np.isfinite(window).all():
+            return Missing(sample.pairing, f"{sample}: {metric} is not finite in every run")
+        return dict(zip(runs.seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
+
+    def _in_setting(self, pairing: MatchSpecs, setting: Setting, metric: str) -> _Runs | Missing:
+        if pairing not in self._frames:
+            self._frames[pairing] = self._read(pairing)
+        frame = self._frames[pairing]
+        if isinstance(frame, Missing):
+            return frame
+        fitting = frame.filter((frame["rounds"] == setting.rounds) & (frame["noise"] == setting.noise))
+        if not len(fitting):
+            rounds, noise = frame.select("rounds", "noise").row(0)
+            asked = f"where the claim is about {setting.rounds} rounds and noise {setting.noise}"
+            return Missing(pairing, f"the match has {rounds} rounds and noise {noise}, {asked}")
+        recorded = fitting.drop_nulls(metric).sort("seed", "round") if metric in fitting.columns else fitting.clear()
+        if not len(recorded):
+            return Missing(pairing, f"{metric} was not recorded")
+        seeds, rounds = (recorded[name].unique().sort().to_numpy() for name in ("seed", "round"))
+        if len(recorded) != len(seeds) * len(rounds):
+            return Missing(pairing, "its runs were recorded at different rounds")
+        return _Runs(rounds, seeds, recorded[metric].to_numpy().reshape(len(seeds), len(rounds)))
+
+    def _read(self, pairing: MatchSpecs) -> polars.DataFrame | Missing:
+        if pairing not in self._present:
+            return Missing(pairing, "")
+        try:
+            frame = self._results.curves(self._metrics, game=pairing.game, players=(pairing.row, pairing.column))
+        except InputError as error:
+            return Missing(pairing, str(error).rstrip("."))
+        if self._seeds is not None:
+            frame = frame.filter(frame["seed"].is_in(self._seeds))
+        return frame if len(frame) else Missing(pairing, "no run of these seeds has recorded these metrics")
+
+
+class _Runs(NamedTuple):
+    """A metric of a match."""
+
+    rounds: Ints  # (recorded,)
+    seeds: Ints  # (runs,)
+    values: Floats  # (runs, recorded)
+
+
+# Checks
 
 
 @dataclass(frozen=True)
@@ -50,57 +182,43 @@ class Check(ABC):
     threshold: float
 
     beside: ClassVar[bool] = False  # a number mentioned in passing: it decides only if nothing else does
+    published: ClassVar[bool] = False  # the threshold is a number that was published
 
     @property
     @abstractmethod
     def words(self) -> tuple[str, str]:
-        """What the measured number is, and what it is said to be, as in "the mean", "above 5"."""
+        """The measured quantity, and what it is stated to be, as in "the mean", "above 5"."""
 
-    @property
-    def subject(self) -> str:
-        """The match or matches that the number is about."""
+    def subject(self, numbers: Floats | None = None) -> str:
+        """The match or matches that the number is about, with data or without."""
         return " minus ".join(map(str, self.samples))
 
     @abstractmethod
-    def measure(self, numbers: Floats) -> Measurement:
+    def measure(self, numbers: Floats) -> Estimate:
         """Test the statement on numbers of shape (samples, seeds)."""
 
-    def _mean(self, numbers: Floats, p_for: float, p_against: float, subject: str = "") -> Measurement:
-        """A measurement of the mean of these numbers."""
-        interval = mean_interval(numbers, LEVEL)
-        return Measurement(
-            subject or self.subject, interval.mean, interval.low, interval.high, interval.n, p_for, p_against
-        )
+    def means(self, numbers: Floats) -> Floats:
+        """The means of the numbers that are compared."""
+        means: Floats = numbers.mean(axis=1)
+        return means
 
 
 @dataclass(frozen=True)
 class Bound(Check):
-    """The mean, or the mean difference by seed of two samples, is above or below a number."""
+    """The mean of a sample, of a difference by seed, or of a weighted sum by seed, is above or below a number."""
 
     side: Side
+    weights: tuple[float, ...] = ()  # of the samples; by default 1 for the first and -1 for the others
 
     @property
     def words(self) -> tuple[str, str]:
-        return "the mean" + " difference" * (len(self.samples) > 1), f"{self.side} {number_text(self.threshold, 5)}"
+        difference = len(self.samples) > 1 and not self.weights
+        return "the mean" + " difference" * difference, f"{self.side} {number_text(self.threshold, 5)}"
 
-    def measure(self, numbers: Floats) -> Measurement:
-        contrast = numbers[0] - numbers[1:].sum(axis=0)
+    def measure(self, numbers: Floats) -> Estimate:
+        contrast = weighted(self.weights, numbers) if self.weights else numbers[0] - numbers[1:].sum(axis=0)
         p_for, p_against = (p_value(contrast, self.threshold, side) for side in (self.side, other(self.side)))
-        return self._mean(contrast, p_for, p_against)
-
-
-@dataclass(frozen=True)
-class Contrast(Bound):
-    """The mean of a weighted sum of samples, taken by seed, is above or below a number."""
-
-    weights: tuple[float, ...]  # of the samples
-
-    @property
-    def words(self) -> tuple[str, str]:
-        return "the mean", f"{self.side} {number_text(self.threshold, 5)}"
-
-    def measure(self, numbers: Floats) -> Measurement:
-        return super().measure(weighted(self.weights, numbers)[None])
+        return replace(mean_interval(contrast), p_for=p_for, p_against=p_against)
 
 
 @dataclass(frozen=True)
@@ -109,7 +227,7 @@ class TimesLeast(Check):
 
     Each number is a weighted sum of as many samples as there are weights. The statement is true if it is of every other
     number, whichever is the least: the p value for it is that of all comparisons together, and the p value against it
-    that of some of them, where Bonferroni's correction pays for choosing which. What is measured is the ratio to the
+    that of some of them, where Bonferroni's correction pays for choosing which. The measured number is the ratio to the
     least mean. Its interval is Fieller's, as if the least had not been chosen.
     """
 
@@ -119,25 +237,26 @@ class TimesLeast(Check):
     def words(self) -> tuple[str, str]:
         return "the ratio to the least mean", f"at most {number_text(self.threshold, 5)}"
 
-    @property
-    def subject(self) -> str:
+    def subject(self, numbers: Floats | None = None) -> str:
         return str(self.samples[0])
 
-    def measure(self, numbers: Floats) -> Measurement:
-        size = len(self.weights)
-        first, *others = (
-            weighted(self.weights, numbers[start : start + size]) for start in range(0, len(numbers), size)
-        )
-        contrasts = [first - self.threshold * one for one in others]
-        least = min(others, key=lambda one: float(one.mean()))
-        return Measurement(
-            self.subject,
-            _ratio(first.mean(), least.mean()),
-            *fieller(first, least),
+    def measure(self, numbers: Floats) -> Estimate:
+        first, *others = self._groups(numbers)
+        contrasts = [first - self.threshold * rival for rival in others]
+        least = min(others, key=lambda rival: float(rival.mean()))
+        return _ratio_estimate(
+            (_ratio(first.mean(), least.mean()), *fieller(first, least)),
             len(first),
-            p_for=every(p_value(contrast, 0, "below") for contrast in contrasts),
-            p_against=some(p_value(contrast, 0, "above") for contrast in contrasts),
+            every(p_value(contrast, 0, "below") for contrast in contrasts),
+            some(p_value(contrast, 0, "above") for contrast in contrasts),
         )
+
+    def means(self, numbers: Floats) -> Floats:
+        return np.array([group.mean() for group in self._groups(numbers)])
+
+    def _groups(self, numbers: Floats) -> list[Floats]:
+        size = len(self.weights)
+        return [weighted(self.weights, numbers[start : start + size]) for start in range(0, len(numbers), size)]
 
 
 @dataclass(frozen=True)
@@ -152,16 +271,20 @@ class Near(Check):
     extreme: Literal["largest", "least"]
 
     beside: ClassVar[bool] = True
+    published: ClassVar[bool] = True
 
-    @property
-    def subject(self) -> str:
-        return f"{len(self.samples)} matches"
+    def subject(self, numbers: Floats | None = None) -> str:
+        return f"{len(self.samples)} matches" if numbers is None else str(self.samples[self._chosen(numbers)])
 
     @property
     def words(self) -> tuple[str, str]:
         return f"the {self.extreme} mean", f"within {100 * TOLERANCE:g} % of {number_text(self.threshold, 5)}"
 
-    def measure(self, numbers: Floats) -> Measurement:
+    def _chosen(self, numbers: Floats) -> int:
+        means = numbers.mean(axis=1)
+        return int(means.argmax() if self.extreme == "largest" else means.argmin())
+
+    def measure(self, numbers: Floats) -> Estimate:
         sign = 1 if self.extreme == "largest" else -1  # the least is the largest of the negatives
         rows = sign * numbers
         low, high = sorted(sign * self.threshold * (1 + change) for change in (-TOLERANCE, TOLERANCE))
@@ -172,8 +295,7 @@ class Near(Check):
 
         p_for = max(largest("above", low), largest("below", high))
         p_against = min(1.0, 2 * min(largest("above", high), largest("below", low)))
-        chosen = int(rows.mean(axis=1).argmax())
-        return self._mean(numbers[chosen], p_for, p_against, str(self.samples[chosen]))
+        return replace(mean_interval(numbers[self._chosen(numbers)]), p_for=p_for, p_against=p_against)
 
 
 @dataclass(frozen=True)
@@ -189,24 +311,32 @@ class Largest(Check):
 
     beside: ClassVar[bool] = True
 
-    @property
-    def subject(self) -> str:
-        return f"the largest of the first {self.first} of {len(self.samples)} matches minus the largest of the others"
+    def subject(self, numbers: Floats | None = None) -> str:
+        if numbers is None:
+            return (
+                f"the largest of the first {self.first} of {len(self.samples)} matches minus the largest of the others"
+            )
+        best, rival = self._chosen(numbers)
+        return f"{self.samples[best]} minus {self.samples[rival]}"
 
     @property
     def words(self) -> tuple[str, str]:
         return "the mean difference", "above 0"
 
-    def measure(self, numbers: Floats) -> Measurement:
+    def _chosen(self, numbers: Floats) -> tuple[int, int]:
+        means = numbers.mean(axis=1)
+        return int(means[: self.first].argmax()), self.first + int(means[self.first :].argmax())
+
+    def measure(self, numbers: Floats) -> Estimate:
         ours, others = numbers[: self.first], numbers[self.first :]
-        best, rival = (int(rows.mean(axis=1).argmax()) for rows in (ours, others))
-        subject = f"{self.samples[best]} minus {self.samples[self.first + rival]}"
-        return self._mean(ours[best] - others[rival], self._lead(ours, others), self._lead(others, ours), subject)
+        best, rival = self._chosen(numbers)
+        estimate = mean_interval(numbers[best] - numbers[rival])
+        return replace(estimate, p_for=self._lead(ours, others), p_against=self._lead(others, ours))
 
     @staticmethod
-    def _lead(ones: Floats, others: Floats) -> float:
-        """The p value that some one has a larger mean than all the others."""
-        return some(every(p_value(one - another, 0, "above") for another in others) for one in ones)
+    def _lead(ours: Floats, others: Floats) -> float:
+        """The p value that one of ours has a larger mean than all the others."""
+        return some(every(p_value(row - rival, 0, "above") for rival in others) for row in ours)
 
 
 @dataclass(frozen=True)
@@ -222,20 +352,19 @@ class Sublinear(Check):
     def words(self) -> tuple[str, str]:
         return "the growth exponent", f"below {self.threshold:g}"
 
-    @property
-    def subject(self) -> str:
+    def subject(self, numbers: Floats | None = None) -> str:
         return str(self.samples[0])
 
-    def measure(self, numbers: Floats) -> Measurement:
+    def measure(self, numbers: Floats) -> Estimate:
         late, early = numbers
         if not late.any():
-            return Measurement(self.subject, 0.0, 0.0, 0.0, len(late), p_for=0.0, p_against=1.0)
+            return _ratio_estimate((0.0, 0.0, 0.0), len(late), 0.0, 1.0)
         stretch = self.samples[0].last / self.samples[1].last
         contrast = late - stretch**self.threshold * early
         ratios = _ratio(late.mean(), early.mean()), *fieller(late, early)
         exponent, low, high = (math.log(ratio, stretch) if ratio > 0 else -math.inf for ratio in ratios)
         p_for, p_against = p_value(contrast, 0, "below"), p_value(contrast, 0, "above")
-        return Measurement(self.subject, exponent, low, high, len(late), p_for, p_against)
+        return _ratio_estimate((exponent, low, high), len(late), p_for, p_against)
 
 
 def above(sample: Sample, threshold: float = 0, minus: Sample | None = None) -> Check:
@@ -277,8 +406,8 @@ def every(p_values: Iterable[float]) -> float:
 def fieller(late: Floats, early: Floats) -> tuple[float, float]:
     """Fieller's interval for the ratio of two positive means, paired by seed; its ends may be 0 and infinity.
 
-    It holds the ratios r for which late - r early has a mean that the t test does not tell from 0. They solve
-    a r² - 2 b r + c <= 0; where they are not an interval of positive numbers, the least one around them is given.
+    It contains the ratios r for which late - r early has a mean that the t test does not tell from 0. They solve
+    a r² - 2 b r + c <= 0; where they are not an interval of positive numbers, the least one around them is returned.
 
     >>> low, high = fieller(np.array([4.0, 6.0, 9.0]), np.array([2.0, 3.0, 4.0]))
     >>> round(low, 3), round(high, 3)
@@ -294,6 +423,10 @@ def fieller(late: Floats, early: Floats) -> tuple[float, float]:
 def _ratio(numerator: float, denominator: float) -> float:
     """The ratio of two numbers that are not negative; that of 0 to 0 is infinite too."""
     return float(numerator / denominator) if denominator else math.inf
+
+
+def _ratio_estimate(ends: tuple[float, float, float], n: int, p_for: float, p_against: float) -> Estimate:
+    return Estimate(*ends, math.nan, n, p_for=p_for, p_against=p_against)
 
 
 def weighted(weights: Sequence[float], numbers: Floats) -> Floats:

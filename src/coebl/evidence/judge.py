@@ -1,43 +1,133 @@
-"""Claims and the verdicts that results give on them.
+"""Claims and the verdicts that results give on them: those of a paper, and those that were registered before a test.
 
 A claim holds if every one of its checks holds, and fails if any fails, at 5 % after Holm's correction over the checks
 of the claim in a variant. Its number and interval are those of the check that decided: the failing check with the
 smallest p value, else the one that is nearest to not holding. The interval is Student's, two-sided at 95 %, and not
-corrected. What a claim would be on the other metrics that fit it is reported with the verdict.
+corrected. The verdicts on the other metrics that fit a claim are reported with it. A claim with an aim also has a count
+of where the aim is missed, see `Aim`.
 
-A variant is whatever a paper's claims take as one: a reading of the paper that changes who plays.
+A variant is anything that the checks of a claim depend on: a reading of a paper that changes who plays, or the learner
+that is tested.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from coebl.core.specs import split_spec
 from coebl.core.text import finite, number_text
-from coebl.evidence.checks import Check, Measurement
-from coebl.evidence.samples import Missing, Reader
-from coebl.evidence.statistics import ALPHA, holm
-from coebl.runs import MatchSpecs, Source
+from coebl.evidence.checks import Check, Curves, Missing, Reader
+from coebl.evidence.statistics import ALPHA, Estimate, correct
+from coebl.runs import MatchSpecs
 
 Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
+
+REPORTED_KEYS = ("metric", "verdict", "measured", "low", "high")
+"""The plain values of a verdict on another metric."""
 
 _MOST_MISSING = 4  # that a note names
 
 
 @dataclass(frozen=True)
+class CheckResult:
+    """A check on data, corrected over the family that it was tested in; or what it misses."""
+
+    check: Check
+    subject: str  # the match or matches that the number is about
+    estimate: Estimate
+    missing: list[Missing] = field(default_factory=list)
+    means: tuple[float, ...] = ()  # of the numbers that the check compares
+
+    @property
+    def verdict(self) -> Outcome:
+        """The outcome by the corrected p values."""
+        if self.missing:
+            return "not testable"
+        if self.estimate.p_against_holm <= ALPHA:
+            return "fails"
+        return "holds" if self.estimate.p_for_holm <= ALPHA else "not significant"
+
+    @property
+    def before_correction(self) -> str:
+        """The outcome without Holm's correction, where there is none with it: shown, refuted, or ''."""
+        if self.verdict != "not significant":
+            return ""
+        return "refuted" if self.estimate.p_against <= ALPHA else "shown" if self.estimate.p_for <= ALPHA else ""
+
+    def __str__(self) -> str:
+        is_ = {"holds": "is", "fails": "is not", "not significant": "is not shown to be", "not testable": "has to be"}
+        before = f", {self.before_correction} before Holm's correction only" if self.before_correction else ""
+        quantity, wanted = self.check.words
+        return f"{self.subject}: {quantity} {number_text(self.estimate.mean)} {is_[self.verdict]} {wanted}{before}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        found, (quantity, wanted) = self.estimate, self.check.words
+        return {
+            "subject": self.subject,
+            "measured": found.mean,
+            "low": found.low,
+            "high": found.high,
+            "n": found.n,
+            "p_for": found.p_for,
+            "p_against": found.p_against,
+            "quantity": quantity,
+            "wanted": wanted,
+            "threshold": self.check.threshold,
+            "beside": self.check.beside,
+            "published": self.check.published,
+            "p_for_adjusted": found.p_for_holm,
+            "p_against_adjusted": found.p_against_holm,
+            "missing": self.missing,
+            "before": self.before_correction,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class AimResult:
+    """How far an aim is reached."""
+
+    missed: int  # the number of cases in which it is missed
+    allowed: int  # the number of misses that the aim allows
+    total: int  # the number of cases
+    reached: bool | None  # None if data are missing and nothing else decides
+    counts: Mapping[str, int]  # what else is counted, by name
+    reported: Mapping[str, Mapping[str, int]]  # the same on other metrics
+    rows: Sequence[Mapping[str, Any]]  # the checks as a table
+    overall: Sequence[Mapping[str, Any]]  # the tests over all games, likewise
+    failing: Sequence[Mapping[str, Any]]  # the rows on which the aim is missed, the worst first
+    failure: str  # what such a row is called
+    said: str = ""  # the result in a line or two
+
+    @property
+    def word(self) -> str:
+        """Reached, missed or open."""
+        return {True: "reached", False: "missed", None: "open"}[self.reached]
+
+
+class Aim(Protocol):
+    """The hope that was written down with a claim before its test, judged by counting its checks."""
+
+    def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
+        """Judge the aim on the checks by the metric that decides; those by the others are reported."""
+
+
+@dataclass(frozen=True)
 class Claim(Generic[Variant]):
-    """A sentence of a paper, and the checks that it stands or falls with."""
+    """A sentence, and the checks that it stands or falls with."""
 
     id: str
     sentence: str
     metrics: tuple[str, ...]  # the one that decides, then those that are reported
     checks: Callable[[Variant], list[Check]]
-    silence: str  # why a variant has no checks
+    silence: str = ""  # why a variant has no checks
+    aim: Callable[[Variant], Aim] | None = None
 
     def needs(self, variant: Variant) -> list[MatchSpecs]:
         """The matches that the checks are about, each once."""
@@ -60,165 +150,125 @@ class Claims(dict[str, Claim[Variant]]):
 
 
 @dataclass(frozen=True)
-class CheckResult(Measurement):
-    """A check on data, with its p values also as Holm corrects them for the family that it was tested in."""
-
-    quantity: str
-    wanted: str
-    threshold: float
-    beside: bool
-    p_for_adjusted: float
-    p_against_adjusted: float
-    missing: list[Missing]
-
-    @property
-    def verdict(self) -> Outcome:
-        """What the corrected p values say."""
-        if self.missing:
-            return "not testable"
-        if self.p_against_adjusted <= ALPHA:
-            return "fails"
-        return "holds" if self.p_for_adjusted <= ALPHA else "not significant"
-
-    @property
-    def before_correction(self) -> str:
-        """What the p values say before Holm's correction, where they say nothing after it: shown, refuted, or ''."""
-        if self.verdict != "not significant":
-            return ""
-        return "refuted" if self.p_against <= ALPHA else "shown" if self.p_for <= ALPHA else ""
-
-    def __str__(self) -> str:
-        said = {"holds": "is", "fails": "is not", "not significant": "is not shown to be", "not testable": "has to be"}
-        before = f", {self.before_correction} before Holm's correction only" if self.before_correction else ""
-        return (
-            f"{self.subject}: {self.quantity} {number_text(self.measured)} {said[self.verdict]} {self.wanted}{before}"
-        )
-
-
-@dataclass(frozen=True)
-class Reported:
-    """A claim judged on another metric than the one that decides."""
-
-    metric: str
-    verdict: Outcome
-    measured: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Verdict:
-    """What the results say of a claim in a variant; the numbers are those of the check that decided."""
+    """The judgement of a claim in a variant on a metric; its numbers are those of the check that decided."""
 
     id: str
     variant: str
     verdict: Outcome
     metric: str
-    measured: float
-    low: float
-    high: float
-    threshold: float
-    n: int  # runs
-    text: str  # the paper's sentence
+    text: str  # the sentence
     note: str  # what decided
     checks: list[CheckResult]
-    reported: list[Reported]
+    decisive: CheckResult | None  # if any check has data
+    reported: list[Verdict] = field(default_factory=list)  # on the other metrics
+    aim: AimResult | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The number of the check that decided."""
+        return self.decisive.estimate if self.decisive else _nothing()
+
+    @property
+    def threshold(self) -> float:
+        """That of the check that decided."""
+        return self.decisive.check.threshold if self.decisive else math.nan
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, which has no infinity and no NaN: they are None."""
-        plain: dict[str, Any] = finite(asdict(self))
-        for check, values in zip(self.checks, plain["checks"], strict=True):
-            values["verdict"] = check.verdict
-        return plain
+        found = self.estimate
+        plain: dict[str, Any] = {"id": self.id, "variant": self.variant, "verdict": self.verdict, "metric": self.metric}
+        plain |= {"measured": found.mean, "low": found.low, "high": found.high, "threshold": self.threshold}
+        plain |= {"n": found.n, "text": self.text, "note": self.note}
+        plain["decisive"] = next((place for place, one in enumerate(self.checks) if one is self.decisive), None)
+        plain["checks"] = [check.as_dict() for check in self.checks]
+        reported = [verdict.as_dict() for verdict in self.reported]
+        plain["reported"] = [{key: verdict[key] for key in REPORTED_KEYS} for verdict in reported]
+        values: dict[str, Any] = finite(plain)
+        return values
 
 
-def judge(source: Source, claims: Iterable[Claim[Variant]], variants: Mapping[str, Variant]) -> list[Verdict]:
-    """A verdict on each claim in each variant.
+def judge(
+    results: Curves,
+    claims: Iterable[Claim[Variant]],
+    variants: Mapping[str, Variant],
+    seeds: Collection[int] | None = None,
+) -> list[Verdict]:
+    """Return a verdict on each claim in each variant.
 
     Args:
-        source: the results.
+        results: those of a study.
         claims: what to judge.
         variants: the variants by the ids that the verdicts carry.
+        seeds: only these, if the results have more.
     """
-    reader = Reader(source)
-    return [_judge_claim(claim, id, variant, reader) for claim in claims for id, variant in variants.items()]
+    chosen = list(claims)
+    reader = Reader(results, [metric for claim in chosen for metric in claim.metrics], seeds)
+    return [_judge_claim(claim, id, variant, reader) for claim in chosen for id, variant in variants.items()]
 
 
-def judge_family(checks: Sequence[Check], reader: Reader, metric: str) -> list[CheckResult]:
-    """Test the checks on a metric as one family, with Holm's correction for each of the two directions.
+def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -> list[CheckResult]:
+    """Test checks as one family, with Holm's correction for each of the two directions.
 
     A check without data counts in the family with p = 1, so that what is decided without it stays so with it.
+
+    Args:
+        checks: those of the family.
+        numbers: of each check, an array of (samples, seeds), or a list of what is missing.
+        family: its name, in words.
     """
-    found: list[tuple[Measurement, list[Missing]]] = []
-    for check in checks:
-        numbers = reader.read(check.samples, metric)
-        if isinstance(numbers, list):
-            found.append((Measurement(check.subject, math.nan, math.nan, math.nan, 0, 1.0, 1.0), numbers))
-        else:
-            found.append((check.measure(numbers), []))
-    return corrected(checks, found)
+    found = [
+        CheckResult(check, check.subject(), _nothing(), data)
+        if isinstance(data, list)
+        else CheckResult(check, check.subject(data), check.measure(data), means=tuple(check.means(data).tolist()))
+        for check, data in zip(checks, numbers, strict=True)
+    ]
+    corrected = correct([result.estimate for result in found], family)
+    return [
+        CheckResult(result.check, result.subject, estimate, result.missing, result.means)
+        for result, estimate in zip(found, corrected, strict=True)
+    ]
 
 
-def corrected(checks: Sequence[Check], found: Sequence[tuple[Measurement, list[Missing]]]) -> list[CheckResult]:
-    """What the checks of a family have measured, or what they miss, with Holm's correction for each direction."""
-    for_it = holm([measurement.p_for for measurement, _ in found])
-    against_it = holm([measurement.p_against for measurement, _ in found])
-    results = []
-    for check, (measurement, missing), p_for, p_against in zip(checks, found, for_it, against_it, strict=True):
-        quantity, wanted = check.words
-        results.append(
-            CheckResult(
-                **vars(measurement),
-                quantity=quantity,
-                wanted=wanted,
-                threshold=check.threshold,
-                beside=check.beside,
-                p_for_adjusted=p_for,
-                p_against_adjusted=p_against,
-                missing=missing,
-            )
-        )
-    return results
+def _nothing() -> Estimate:
+    return Estimate(math.nan, math.nan, math.nan, math.nan, 0, p_for=1.0, p_against=1.0)
 
 
 def _judge_claim(claim: Claim[Variant], id: str, variant: Variant, reader: Reader) -> Verdict:
     checks = claim.checks(variant)
-    results = judge_family(checks, reader, claim.metrics[0])
-    verdict, decisive = _decide(results)
-    reported = []
-    for metric in claim.metrics[1:]:
-        outcome, number = _decide(judge_family(checks, reader, metric))
-        reported.append(Reported(metric, outcome, *_interval(number)))
-    return Verdict(
-        claim.id,
-        id,
-        verdict,
-        claim.metrics[0],
-        *_interval(decisive),
-        decisive.threshold if decisive else math.nan,
-        decisive.n if decisive else 0,
-        claim.sentence,
-        _note(verdict, decisive, results, claim.needs(variant)) or claim.silence,
-        results,
-        reported,
+    by_metric = {}
+    for metric in claim.metrics:
+        numbers = [reader.read(check.samples, metric) for check in checks]
+        by_metric[metric] = judge_family(checks, numbers, f"the checks of {claim.id}")
+    first, *others = (
+        _verdict(claim, id, metric, results, claim.needs(variant)) for metric, results in by_metric.items()
     )
+    aim = None
+    if claim.aim is not None:
+        results, *reported = by_metric.values()
+        aim = claim.aim(variant).result(results, dict(zip(claim.metrics[1:], reported, strict=True)))
+    return Verdict(**{**vars(first), "reported": others, "aim": aim})
 
 
-def _decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
+def _verdict(
+    claim: Claim[Variant], id: str, metric: str, results: list[CheckResult], needs: list[MatchSpecs]
+) -> Verdict:
+    verdict, decisive = decide(results)
+    note = _note(verdict, decisive, results, needs) or claim.silence
+    return Verdict(claim.id, id, verdict, metric, claim.sentence, note, results, decisive)
+
+
+def decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
     """The verdict on all checks together, and the one that decides, if any has data."""
     tested = [result for result in results if not result.missing]
     outcomes = {result.verdict for result in results}
     if "fails" in outcomes:
         failing = [result for result in tested if result.verdict == "fails"]
-        return "fails", min(failing, key=lambda result: (result.beside, result.p_against))
-    weakest = max(tested, key=lambda result: result.p_for, default=None)
+        return "fails", min(failing, key=lambda result: (result.check.beside, result.estimate.p_against))
+    weakest = max(tested, key=lambda result: result.estimate.p_for, default=None)
     if not outcomes or "not testable" in outcomes:
         return "not testable", weakest
     return "not significant" if "not significant" in outcomes else "holds", weakest
-
-
-def _interval(result: CheckResult | None) -> tuple[float, float, float]:
-    return (result.measured, result.low, result.high) if result else (math.nan, math.nan, math.nan)
 
 
 def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[MatchSpecs]) -> str:
@@ -242,14 +292,14 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
 
 
 def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
-    """What is missing: games of which nothing is there, then matches that were not played, then other reasons."""
-    missing = list(dict.fromkeys(each for result in results for each in result.missing))
-    absent = [each.pairing for each in missing if not each.reason]
+    """What is missing: games without any match, then matches that were not played, then other reasons."""
+    missing = list(dict.fromkeys(lack for result in results for lack in result.missing))
+    absent = [lack.pairing for lack in missing if not lack.reason]
     partly = {pairing.game for pairing in needs if pairing not in absent}
     parts = [
         *_by_family(dict.fromkeys(pairing.game for pairing in absent if pairing.game not in partly)),
         *(str(pairing) for pairing in absent if pairing.game in partly),
-        *dict.fromkeys(each.reason for each in missing if each.reason),
+        *dict.fromkeys(lack.reason for lack in missing if lack.reason),
     ]
     more = len(parts) - _MOST_MISSING
     return "; ".join(parts[:_MOST_MISSING]) + (f"; and {more} more" if more > 0 else "")
@@ -261,7 +311,7 @@ def _by_family(games: Iterable[str]) -> list[str]:
     >>> _by_family(["rps", "diagonal:n=5", "diagonal:n=6", "blotto:fields=2,coins=6"])
     ['rps', 'diagonal n = 5, 6', 'blotto:fields=2,coins=6']
     """
-    values: dict[str, list[str]] = {}  # by what stands before them
+    values: dict[str, list[str]] = {}  # by what comes before them
     for game in games:
         parts = split_spec(game)
         if len(parts.arguments) == 1:

@@ -1,6 +1,6 @@
-"""Verdicts as JSON, as Markdown and as a table for a terminal.
+"""Verdicts as JSON, as Markdown and as a table for a terminal; and those on claims with an aim, likewise.
 
-If variants are named, `titles` has what each is called, by its id, in the order in which they are reported.
+If variants are named, `titles` has the name of each, by its id, in the order in which they are reported.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import get_args
+from typing import Any, get_args
 
+from coebl.core.errors import printable
 from coebl.core.text import number_text
-from coebl.evidence.judge import Outcome, Verdict
+from coebl.evidence.judge import AimResult, Outcome, Verdict
+from coebl.evidence.statistics import Estimate
 
 MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": "?", "not testable": "·"}
 MEANINGS: dict[Outcome, str] = {
@@ -46,10 +48,15 @@ def as_markdown(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
     judged = {verdict.variant for verdict in verdicts}
     variants = [variant for variant in titles if variant in judged]
     cells = {(verdict.id, verdict.variant): _cell(verdict) for verdict in verdicts}
-    rows = [["id", "claim", *(titles[variant] for variant in variants)], ["---"] * (2 + len(variants))]
+    rows = [["id", "claim", *(titles[variant] for variant in variants)]]
     for name, text in {verdict.id: verdict.text for verdict in verdicts}.items():
         rows.append([name, text, *(cells.get((name, variant), "") for variant in variants)])
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return _markdown_table(rows)
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    header, *others = rows
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, ["---"] * len(header), *others))
 
 
 def _cell(verdict: Verdict) -> str:
@@ -78,7 +85,7 @@ def _alike(verdicts: Sequence[Verdict]) -> dict[tuple[str, ...], list[Verdict]]:
     for verdict in verdicts:
         said = [f"{verdict.verdict:<16}{_measured(verdict)}".rstrip(), verdict.note]
         for other in verdict.reported:
-            number = _interval_text(other.measured, other.low, other.high)
+            number = _interval_text(other.estimate)
             said.append(f"on {other.metric}: {other.verdict} {number}".rstrip())
         groups.setdefault(tuple(said), []).append(verdict)
     return groups
@@ -96,15 +103,70 @@ def _tally(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> list[str]:
 
 def _measured(verdict: Verdict) -> str:
     """Measured [low, high] against the threshold."""
-    number = _interval_text(verdict.measured, verdict.low, verdict.high)
+    number = _interval_text(verdict.estimate)
     return f"{number} against {number_text(verdict.threshold, 5)}" if number else ""
 
 
-def _interval_text(measured: float, low: float, high: float) -> str:
-    if math.isnan(measured):
+def _interval_text(found: Estimate) -> str:
+    if math.isnan(found.mean):
         return ""
-    return f"{number_text(measured)} [{number_text(low)}, {number_text(high)}]"
+    return f"{number_text(found.mean)} [{number_text(found.low)}, {number_text(found.high)}]"
 
 
 def _wrap(text: str, width: int, indent: int) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent=" " * indent, break_on_hyphens=False, replace_whitespace=False)
+
+
+# Claims with an aim
+
+AIM_HEADER = ["", "statement", "aim", "what came out"]
+AIM_LEGEND = (
+    "One-sided Student tests, paired by seed, Holm over the suite, 5 %. Over all games: tests with one number per "
+    "game, Holm over the opponents."
+)
+_MOST_FAILURES = 12  # that a terminal lists for a claim
+
+
+def _aim(verdict: Verdict) -> AimResult:
+    assert verdict.aim is not None, "this claim has no aim"
+    return verdict.aim
+
+
+def aim_rows(verdicts: Iterable[Verdict]) -> list[list[str]]:
+    """The answer, a row per claim under `AIM_HEADER`."""
+    return [[verdict.id, verdict.text, _aim(verdict).word, _aim(verdict).said] for verdict in verdicts]
+
+
+def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
+    """The answer for a terminal: a paragraph per claim, not yet wrapped."""
+    return [f"({id}) {word.upper()}: {text} {said}" for id, text, word, said in aim_rows(verdicts)]
+
+
+def aim_failures(verdict: Verdict) -> list[str]:
+    """The rows on which the aim is missed, a line each, for a terminal; of many the worst."""
+    found = _aim(verdict)
+    lines = [
+        printable(f"  ({verdict.id}) {found.failure}: {row['game']}, {row['opponent']}, {' '.join(_numbers(row))}")
+        for row in found.failing[:_MOST_FAILURES]
+    ]
+    more = len(found.failing) - len(lines)
+    return [*lines, f"  and {more} more"] if more else lines
+
+
+def _numbers(row: Mapping[str, Any]) -> tuple[str, str]:
+    return number_text(row["measured"]), f"[{number_text(row['low'])}, {number_text(row['high'])}]"
+
+
+def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[str, str]) -> str:
+    """All verdicts: for each variant the answer, then the rows of each claim, with what was computed, by its id."""
+    parts = [f"# {title}\n"]
+    for variant, found in groupby(verdicts, key=lambda verdict: verdict.variant):
+        of_variant = list(found)
+        parts.append(f"## {variant}\n\n{_markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
+        for verdict in of_variant:
+            rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
+            for row in (*_aim(verdict).rows, *_aim(verdict).overall):
+                opponent = f"`{row['opponent']}`" * bool(row["opponent"])
+                rows.append([f"`{row['game']}`", opponent, row["outcome"], *_numbers(row), str(row["n"])])
+            parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{_markdown_table(rows)}")
+    return "\n".join([*parts, AIM_LEGEND]) + "\n"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import look_up
 from coebl.core.modules import load
+from coebl.evidence.checks import Curves
 from coebl.evidence.judge import Claim, Verdict, judge
-from coebl.runs import MatchSpecs, Source
+from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     from coebl.papers.drawing import Figure
@@ -69,11 +70,11 @@ class Paper:
         return {id: variant.title for id, variant in self.variants.items()}
 
     def judge(
-        self, source: Source, claims: str | Iterable[str] | None = None, variants: str | Iterable[str] | None = None
+        self, results: Curves, claims: str | Iterable[str] | None = None, variants: str | Iterable[str] | None = None
     ) -> list[Verdict]:
         """Judge each claim, or those named, in each variant, or in those named."""
         chosen = {variant.id: variant for variant in look_up("variant", variants, self.variants)}
-        return judge(source, look_up("claim", claims, self.claims), chosen)
+        return judge(results, look_up("claim", claims, self.claims), chosen)
 
     def result(self, verdicts: Iterable[Verdict]) -> str:
         """Return the result of the reproduction in one sentence, or "" if the main claim is not judged."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, get_args
 
 from coebl.core.text import few_digits
-from coebl.evidence.judge import Outcome, Reported, Verdict
+from coebl.evidence.judge import REPORTED_KEYS, Outcome
 from coebl.evidence.statistics import ALPHA
 from coebl.report.legend import Preset
 from coebl.report.numbers import DIGITS
 
 _VERDICTS = get_args(Outcome)
+_VERDICT_FIELDS = (
+    *("id", "variant", "verdict", "metric", "measured", "low", "high", "threshold", "n", "text", "note"),
+    *("checks", "reported"),
+)
 _CHECK_FIELDS = ("subject", "quantity", "measured", "low", "high", "wanted", "threshold", "verdict")  # of many more
 
 OUTCOMES = {"holds": "shown", "fails": "refuted", "not significant": "open", "not testable": "without data"}
 """What the verdict on a check is called."""
-
-_REPORTED_FIELDS = tuple(field.name for field in fields(Reported))
 
 VERDICT_KINDS = {word: word.replace(" ", "-") for word in _VERDICTS}  # to the class of the style sheet
 VerdictValues = Mapping[str, Any]  # a `coebl.evidence.judge.Verdict` as plain values
@@ -27,13 +28,13 @@ VerdictValues = Mapping[str, Any]  # a `coebl.evidence.judge.Verdict` as plain v
 def claims_table(verdicts: Sequence[VerdictValues], presets: Sequence[Preset]) -> dict[str, Any]:
     """The grid of variants (columns) and claims (rows): each square has its verdicts, and shows the first."""
     whole = [
-        dict.fromkeys(field.name for field in fields(Verdict))
+        dict.fromkeys(_VERDICT_FIELDS)
         | dict(verdict)
         | {
             "place": place,
             "strip": [OUTCOMES.get(str(check.get("verdict")), "without data") for check in verdict.get("checks") or ()],
             "decisive": decisive_check(verdict),
-            "reported": [_some(other, _REPORTED_FIELDS) for other in verdict.get("reported") or ()],
+            "reported": [_some(other, REPORTED_KEYS) for other in verdict.get("reported") or ()],
         }
         for place, verdict in enumerate(verdicts)
     ]
@@ -88,7 +89,7 @@ def short_verdict(verdict: VerdictValues, said: Callable[[object], str] = str) -
     """
     found = dict(verdict)
     if verdict.get("reported"):
-        found["reported"] = [_some(other, _REPORTED_FIELDS) for other in verdict["reported"]]
+        found["reported"] = [_some(other, REPORTED_KEYS) for other in verdict["reported"]]
     if verdict.get("checks"):
         found["checks"] = [
             _some(check, _CHECK_FIELDS) | _marks(check) | _said(check, said) for check in verdict["checks"]

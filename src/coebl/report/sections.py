@@ -11,7 +11,7 @@ from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
-from coebl.tournament.files import FOLDER
+from coebl.tournament.outcome import FOLDER
 
 _PICTURE = "Mean advantage against worst-case regret: to the right and below is better"
 

@@ -1,34 +1,193 @@
-"""What comes of a tournament: the standings, what to say of them, and the files."""
+"""The outcome of a tournament: a table, a few sentences, and the files that a page and other programs read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from coebl.core.errors import printable
+from coebl.core.files import make_folder, write_whole
+from coebl.core.modules import require
 from coebl.core.specs import without_folder
-from coebl.learners import LEARNERS
-from coebl.naming import known_to
+from coebl.core.text import csv_text, finite, with_minus
+from coebl.evidence.checks import Setting
+from coebl.evidence.judge import Verdict, judge
+from coebl.evidence.pairwise import ALL_GAMES, Pairing
+from coebl.evidence.ranking import label
+from coebl.evidence.rendering import AIM_HEADER, AIM_LEGEND, aim_paragraphs, aim_rows, aims_as_markdown
+from coebl.evidence.statistics import Estimate
+from coebl.games import parse_game
+from coebl.learners import LEARNERS, parse_learner
+from coebl.learners.base import Kind
+from coebl.naming import known_to, learner_titles
+from coebl.naming.described import NOTHING, Known
+from coebl.plots import save
 from coebl.study import Results, Study
-from coebl.tournament.files import write_files
-from coebl.tournament.measured import measure
-from coebl.tournament.plan import shortest
-from coebl.tournament.standings import Standings, standings
+from coebl.tournament.figures import plot_standings, plot_trial
+from coebl.tournament.recipe import opponents_of, shortest
+from coebl.tournament.standings import Standing, Standings, kinds_in, measure, standings
+from coebl.tournament.statements import Arena, Contest, claim_of
 from coebl.tournament.suite import Suite
-from coebl.tournament.words import sentences
+
+FOLDER = "tournament"  # inside that of the study
+
+_PLURAL: dict[Kind, str] = {
+    "bandit": "bandits",
+    "informed bandit": "informed bandits",
+    "full information": "full information",
+    "oracle": "oracles",
+}
+
+
+# The table of the standings
+
+
+class Column(NamedTuple):
+    """A column of the standings as people read them; amounts are in % of the payoff range per round."""
+
+    header: str
+    text: Callable[[Standing], str]
+    meaning: str = ""
+    brief: bool = False  # also in the short table
+
+
+_SHARE = "in % of the payoff range per round"
+COLUMNS = [
+    Column("rank", lambda entry: str(entry.rank), "by advantage", brief=True),
+    Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
+    Column("learner", lambda entry: entry.learner, brief=True),
+    Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
+    Column(
+        "advantage, %",
+        lambda entry: _signed(entry.advantage),
+        f"earnings above the value, {_SHARE}, mean over opponents, seats and games, with its 95 % interval",
+        brief=True,
+    ),
+    Column(
+        "rank in kind",
+        lambda entry: "-" if entry.kind_rank is None else f"{entry.kind_rank} of {entry.kind_size}",
+        "its rank among the learners of its kind",
+    ),
+    Column(
+        "Nash",
+        lambda entry: f"{entry.nash_mass:.2f}",
+        "its probability in the equilibrium of the meta-game",
+    ),
+    Column(
+        "Nash in kind",
+        lambda entry: "-" if entry.kind_nash_mass is None else f"{entry.kind_nash_mass:.2f}",
+        "the same, among the learners of its kind",
+    ),
+    Column(
+        "worst, %",
+        lambda entry: f"{100 * entry.regret.mean:.2f}",
+        f"losses to a best response, {_SHARE}",
+        brief=True,
+    ),
+    Column(
+        "self, %",
+        lambda entry: f"{100 * entry.exploitability.mean:.1f}",
+        "exploitability of its last policies in self-play, in % of the payoff range",
+    ),
+    Column("µs", lambda entry: f"{entry.microseconds:.1f}", "microseconds of computing per round"),
+]
+
+
+def _signed(estimate: Estimate) -> str:
+    return f"{100 * estimate.mean:+.2f} [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
+
+
+def table_of(found: Standings, columns: Iterable[Column] = COLUMNS) -> list[list[str]]:
+    """The cells of the ranking, a row per learner."""
+    chosen = list(columns)
+    return [[printable(column.text(entry)) for column in chosen] for entry in found.standings]
+
+
+def legend(found: Standings) -> str:
+    """What the columns mean, in one paragraph."""
+    meanings = "; ".join(f"{column.header}: {column.meaning}" for column in COLUMNS if column.meaning)
+    return f"{meanings}. Intervals are by {found.resamples} resamples of games and seeds."
+
+
+def named(found: Standings, names: Mapping[str, str]) -> Standings:
+    """Return the standings with these names in the place of specs."""
+    return replace(
+        found,
+        standings=[replace(entry, learner=names[entry.learner]) for entry in found.standings],
+        cycles=[cycle.named(names) for cycle in found.cycles],
+    )
+
+
+# Sentences
+
+
+def sentences(found: Standings, own: Collection[str] = ()) -> list[str]:
+    """The answer: the places of these learners, who leads each kind, who is hardest to exploit, cycles."""
+    lines = [_of_own(found, entry) for entry in found.standings if entry.learner in own]
+    lines.append(_leaders(found))
+    on_games = f"; on single games, {len(found.cycles_by_game)} of {len(found.games)} have cycles"
+    if found.cycles:
+        chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in found.cycles)
+        lines.append(f"Over all games there are cycles, after Holm: {chains}{on_games}.")
+    else:
+        lines.append(f"Over all games there is no cycle of learners that beat each other, after Holm{on_games}.")
+    if not found.nash_unique:
+        lines.append("The meta-game has several equilibria; the Nash masses are those of the largest entropy.")
+    return [*lines, *(f"{sentence}." for sentence in found.missing)]
+
+
+def _leaders(found: Standings) -> str:
+    groups = {kind: [entry for entry in found.standings if entry.kind == kind] for kind in kinds_in(found.standings)}
+    safest = [min(entries, key=lambda entry: entry.regret.mean) for entries in groups.values()]
+    holds = ", ".join(f"{entry.learner} ({_percent(entry.regret)})" for entry in safest)
+    regret = f"least worst-case regret{' of each kind' * (len(groups) > 1)}: {holds}."
+    leads = [
+        f"{entry.learner} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+.2f} %)"
+        for kind, entries in groups.items()
+        for entry in entries
+        if entry.kind_rank == 1 and entry.kind_advantage is not None
+    ]
+    if not leads:  # each is alone
+        first = found.standings[0]
+        return f"Largest advantage: {first.learner} ({100 * first.advantage.mean:+.2f} %); {regret}"
+    return f"Largest advantage over its own kind: {', '.join(leads)}; {regret}"
+
+
+def _percent(estimate: Estimate) -> str:
+    return f"{100 * estimate.mean:.2f} %"
+
+
+def _of_own(found: Standings, entry: Standing) -> str:
+    kind = _PLURAL[entry.kind]
+    among = "" if entry.kind_rank is None else f", {entry.kind_rank} of {entry.kind_size} among {kind}"
+    return (
+        f"{entry.learner} is {entry.rank} of {len(found.standings)} (95 %: {entry.rank_low} to {entry.rank_high})"
+        f"{among}: it beats {entry.beats} and loses to {entry.loses_to} after Holm, and best-response takes "
+        f"{_percent(entry.regret)} of the payoff range per round from it."
+    )
+
+
+def _chain(example: Sequence[str], members: int) -> str:
+    more = members - len(example)
+    return " beats ".join([*example, example[0]]) + f" (and {more} more learners in cycles with these)" * (more > 0)
+
+
+# A tournament
 
 
 @dataclass(frozen=True)
 class Finished:
     """The standings of a tournament, in numbers, words and files."""
 
-    standings: Standings
+    standings: Standings  # with names that tell learners apart
     sentences: list[str]
     files: Path  # the folder that they are in
 
 
-def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterable[str] = ()) -> Finished:
+def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
     """Rank what is finished of a tournament, and write its files.
 
     Args:
@@ -36,14 +195,16 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, named: Iterab
         study: the study of the tournament.
         folder: where it was run.
         command: what makes the same again.
-        named: the learners that the user asked about, by their specs: the sentences begin with them.
+        names: the learners that the user asked about, by their specs: the sentences begin with them.
     """
     results = Results(folder)
     found = standings(measure(study, results))
-    subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(named)}
-    own = [one.learner for one in found.standings if one.learner in subjects]
-    about = about_run(suite, results, command)
-    return Finished(found, sentences(found, own), write_files(found, folder, about, own, known_to(results)))
+    subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
+    own = [entry.learner for entry in found.standings if entry.learner in subjects]
+    apart = LEARNERS.disambiguate(entry.learner for entry in found.standings)
+    files = write_standings(found, folder, about_run(suite, results, command), own, known_to(results))
+    shown = named(found, apart)
+    return Finished(shown, sentences(shown, [apart[learner] for learner in own]), files)
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
@@ -53,7 +214,205 @@ def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
         "title": suite.title,
         "description": suite.description,
         "command": command,
-        "cells": len(results.cells()),
+        "cells": len(results.records()),
         "worker_seconds": round(results.seconds()),
         "versions": results.versions(),
     }
+
+
+def write_standings(
+    found: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
+) -> Path:
+    """Write the tables, the figure and the summary into the folder of a study, and return where they are."""
+    target = make_folder(folder / FOLDER, folder)
+    write_table([_flat(entry) for entry in found.standings], target / "standings", folder)
+    write_table([_duel(duel) for duel in found.duels], target / "head-to-head", folder)
+    save(plot_standings(found, known).figure, target, "figure", ("svg", "png"), folder)  # type: ignore[arg-type]
+    titles = learner_titles([entry.learner for entry in found.standings], known)
+    shown = named(found, titles)
+    page = {
+        "header": [column.header[:1].upper() + column.header[1:] for column in COLUMNS],
+        "rows": [list(map(with_minus, row)) for row in table_of(shown)],
+        "sentences": sentences(shown, [titles[learner] for learner in own]),
+        "legend": legend(found),
+    }
+    write_summary({**about, **_as_dict(found), "page": page}, target, folder)
+    return target
+
+
+def write_summary(summary: Mapping[str, Any], target: Path, within: Path) -> None:
+    """Write summary.json, which has no NaN and no infinity."""
+    text = json.dumps(finite(summary), indent=1, ensure_ascii=False) + "\n"
+    write_whole(target / "summary.json", text, within=within)
+
+
+def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> None:
+    """Write rows as CSV and as Parquet, inside the folder of a study."""
+    write_whole(path.with_suffix(".csv"), csv_text(rows, list(rows[0])), within=within)
+    buffer = require("pyarrow").BufferOutputStream()
+    require("pyarrow.parquet").write_table(require("pyarrow").Table.from_pylist(list(rows)), buffer)
+    write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes(), within=within)
+
+
+def _as_dict(found: Standings) -> dict[str, Any]:
+    """All but the duels on single games, as plain values."""
+    whole = asdict(found)
+    whole["standings"] = [
+        vars(entry) | {key: _ends(value) for key, value in vars(entry).items() if isinstance(value, Estimate)}
+        for entry in found.standings
+    ]
+    whole["duels"] = [_duel(duel) for duel in found.duels if duel.game == ALL_GAMES]
+    return whole
+
+
+def _ends(estimate: Estimate) -> dict[str, float]:
+    return {"value": estimate.mean, "low": estimate.low, "high": estimate.high}
+
+
+def _flat(entry: Standing) -> dict[str, Any]:
+    """A standing as a row of a table: an estimate is three columns."""
+    row: dict[str, Any] = {}
+    for key, value in vars(entry).items():
+        if isinstance(value, Estimate) or key == "kind_advantage":
+            ends = _ends(value) if value else dict.fromkeys(("value", "low", "high"), float("nan"))
+            row |= {key: ends["value"], f"{key}_low": ends["low"], f"{key}_high": ends["high"]}
+        else:
+            row[key] = value
+    return row
+
+
+def _duel(duel: Pairing) -> dict[str, Any]:
+    found = duel.advantage
+    return {
+        "game": duel.game,
+        "first": duel.first,
+        "second": duel.second,
+        "advantage": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "sd": found.sd,
+        "n": found.n,
+        "p": found.p,
+        "p_holm": found.p_holm,
+        "winner": duel.winner,
+    }
+
+
+# A test of one learner
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """The verdicts on the statements of a suite, for each subject, and where the files are."""
+
+    trials: list[tuple[Contest, list[Verdict]]]
+    files: Path
+    notes: list[str]  # where this is not the test that the suite's file describes
+
+
+def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Path, command: str) -> TrialOutcome:
+    """Judge the statements of a suite on what is finished of its study, and write the files.
+
+    Args:
+        suite: what was played.
+        subjects: who is tested, each by itself.
+        study: the study of the test.
+        folder: where it was run.
+        command: what makes the same again.
+    """
+    results = Results(folder)
+    seeds = {seed for cell in study.cells for seed in cell.seeds}
+    games = {label(cell.game): _arena(cell.game, cell.rounds) for cell in study.cells}
+    contests = {
+        name: Contest(name, tuple(map(label, opponents_of(suite, subject))), games)
+        for subject in subjects
+        for name in [label(str(parse_learner(subject)))]  # as the study spells it
+    }
+    verdicts = judge(results, map(claim_of, suite.statements), contests, seeds)
+    trials = [(contests[name], [one for one in verdicts if one.variant == name]) for name in contests]
+    notes = []
+    if not suite.digest:
+        notes.append(suite.description)
+    if len(seeds) != suite.seeds:
+        notes.append(f"Not the test of the suite's file: {len(seeds)} seeds instead of {suite.seeds}.")
+    about = about_run(suite, results, command) | {
+        "begun": min((record.created for record in results.records()), default=""),  # when the first cell was finished
+        "suite_sha256": suite.digest,
+        "seeds": len(seeds),
+        "notes": notes,
+    }
+    return TrialOutcome(trials, write_trials(suite, trials, folder, about, known_to(results)), notes)
+
+
+def _arena(game: str, rounds: int) -> Arena:
+    whole = parse_game(game)
+    low, high = whole.payoff_range
+    return Arena(Setting(rounds, str(whole.noise)), (high - low) or 1.0)
+
+
+def write_trials(
+    suite: Suite,
+    trials: Sequence[tuple[Contest, list[Verdict]]],
+    folder: Path,
+    about: Mapping[str, Any],
+    known: Known = NOTHING,
+) -> Path:
+    """Write the verdicts as JSON, Markdown, CSV and Parquet, and a figure per subject, into the folder of a study."""
+    target = make_folder(folder / FOLDER, folder)
+    plain = [_trial(suite, contest, verdicts) for contest, verdicts in trials]
+    for place, trial in enumerate(plain):
+        save(plot_trial(trial, known), target, f"figure-{place + 1}" if place else "figure", ("svg", "png"), folder)
+    everything = [verdict for _, verdicts in trials for verdict in verdicts]
+    rows = [
+        {"subject": verdict.variant, "statement": verdict.id, **row}
+        for verdict in everything
+        if verdict.aim
+        for row in (*verdict.aim.rows, *verdict.aim.overall)
+    ]
+    write_table(rows, target / "verdicts", folder)
+    computed = {statement.id: statement.computed for statement in suite.statements}
+    markdown = aims_as_markdown(str(about["title"]), everything, computed)
+    write_whole(target / "verdicts.md", markdown, within=folder)
+    page = {
+        "title": "Test",
+        "header": ["subject", *AIM_HEADER],
+        "rows": [[verdict.variant, *row] for verdict, row in zip(everything, aim_rows(everything), strict=True)],
+        "sentences": [*aim_paragraphs(trials[0][1]), *about.get("notes", ())],
+        "legend": AIM_LEGEND,
+        "picture_text": "The subject against each opponent on each game: ahead, level or behind",
+    }
+    write_summary({**about, "trials": plain, "page": page}, target, folder)
+    return target
+
+
+def _trial(suite: Suite, contest: Contest, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    statements = {}
+    for statement, verdict in zip(suite.statements, verdicts, strict=True):
+        aim = verdict.aim
+        assert aim is not None
+        tables = {"failing": aim.failing, "rows": aim.rows, "overall": aim.overall}
+        statements[statement.id] = {
+            **statement.model_dump(),
+            "reached": aim.reached,
+            "word": aim.word,
+            "said": aim.said,
+            "missed": aim.missed,
+            "allowed": aim.allowed,
+            "total": aim.total,
+            "counts": aim.counts,
+            "on_reported": aim.reported,
+            **{key: [_rounded(row) for row in rows] for key, rows in tables.items()},
+        }
+    return {
+        "subject": contest.subject,
+        "opponents": list(contest.opponents),
+        "games": {
+            game: {"rounds": arena.setting.rounds, "width": arena.width} for game, arena in contest.games.items()
+        },
+        "statements": statements,
+    }
+
+
+def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the summary; the table has all digits."""
+    return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in row.items()}

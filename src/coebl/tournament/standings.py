@@ -1,41 +1,286 @@
-"""The standings: learners ranked by mean advantage, with other measures, and the uncertainty of all of it.
+"""The standings of a tournament: learners ranked by mean advantage, with other measures, and how sure all of it is.
 
-How sure is found by the bootstrap: games are drawn again, and for each of them its seeds, the same for all pairs. The
-intervals so say how the ranking would be with other games of this sort and other seeds. The tests head to head
-(`coebl.tournament.duels`) are about these very games.
+The uncertainty comes from the bootstrap: games are drawn again, and for each of them its seeds, the same for all pairs.
+So the intervals show how the ranking would be with other games of this kind and other seeds. The tests head to head,
+by `coebl.evidence.pairwise`, are about these very games.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import InputError
+from coebl.core.modules import require
+from coebl.evidence.pairwise import ALL_GAMES, Pairing, pairwise
+from coebl.evidence.ranking import asked_for, label
+from coebl.evidence.statistics import Estimate
+from coebl.games import parse_game
 from coebl.learners.base import KINDS, Kind
-from coebl.tournament.duels import OVERALL, Cycle, Duel, beaten, cycles, duels
-from coebl.tournament.measured import Measured
-from coebl.tournament.nash import nash_average, nash_masses
+from coebl.solver import maximin
+from coebl.study import Results, Study
+from coebl.tournament.suite import YARDSTICK
 
+if TYPE_CHECKING:
+    import polars
+
+TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 RESAMPLES = 2000
 _SEED = 0  # of the bootstrap, so that a tournament has one result
 _PLAYED = 1e-6  # a mass below this is rounding
+_ALIKE = 1e-6  # equilibria that differ by less are one
 
 
-class Estimate(NamedTuple):
-    """A number with its 95 % interval, by percentiles of the bootstrap."""
+# What was measured
 
-    value: float
-    low: float
-    high: float
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of a tournament, per round and in units of each game's payoff range.
+
+    All of them are about the same games and seeds for every learner, so that means can be compared.
+    """
+
+    learners: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    games: dict[str, int]  # to rounds
+    units: dict[str, float]  # by game, the largest amount that can be won in a match
+    table: polars.DataFrame  # of these games, learners and seeds, as `Results.last` returns it
+    seeds: Ints
+    advantage: Floats  # (games, seeds, learners, learners): what the first earns above the value against the second
+    regret: Floats  # (games, seeds, learners): what best-response takes from it, the mean of both seats
+    exploitability: Floats  # (games, seeds, learners): of the last policies in self-play
+    microseconds: Floats  # (learners,): per run and round, the median over matches
+    missing: tuple[str, ...] = ()  # what is left out because it is not finished, a sentence for each
+
+    @property
+    def against(self) -> Floats:
+        """The meta-game: the mean advantage over games and seeds, (learners, learners)."""
+        mean: Floats = self.advantage.mean(axis=(0, 1))
+        return mean
+
+    def duels(self) -> list[Pairing]:
+        """All pairs: over all games, then on each of them; Holm corrects over the pairs of each."""
+        options: dict[str, Any] = {"family": "the pairings of a game", "overall": True}
+        return pairwise(self.table, learners=self.learners, units=self.units, **options)
+
+
+def measure(study: Study, results: Results) -> Measured:
+    """Read the results of a tournament.
+
+    What is not finished is left out so that the rest stays comparable: first learners none of whose matches are
+    there, then games on which any match of the others is missing. What the folder has besides the study is not read.
+    """
+    pl = require("polars")
+    paths = {label(cell.game): cell.game for cell in study.cells}
+    rounds = {label(cell.game): cell.rounds for cell in study.cells}
+    learners = list(dict.fromkeys(label(cell.players[0]) for cell in study.cells if cell.players[0] != YARDSTICK))
+    table = asked_for(results.last(TOURNAMENT_METRICS), study, TOURNAMENT_METRICS[0]).drop_nulls(TOURNAMENT_METRICS)
+    by_match = table.group_by("game", "players").agg("seed").iter_rows()
+    seeds_of: dict[tuple[str, ...], set[int]] = {(game, *players): set(seeds) for game, players, seeds in by_match}
+    present = {learner for _, *players in seeds_of for learner in players}
+    absent = [spec for spec in learners if spec not in present]
+    learners = [spec for spec in learners if spec in present]
+    pairs = [(row, column) for row in learners for column in learners]
+    pairs += [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
+    unfinished = [game for game in rounds if not all((game, *pair) in seeds_of for pair in pairs)]
+    games = [game for game in rounds if game not in unfinished]
+    folder = results.store.folder
+    if not games or len(learners) < 2:
+        raise InputError(f"{folder}: no game has been played by all learners yet; run the tournament again.")
+    seeds = sorted(set.intersection(*(seeds_of[game, *pair] for game in games for pair in pairs)))
+    if len(seeds) < 2:
+        raise InputError(f"{folder}: the matches have fewer than two seeds in common; run it again.")
+    missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
+    missing += [f"{game} is left out: not all matches on it are finished" for game in unfinished]
+    asked = {seed for cell in study.cells for seed in cell.seeds}
+    if len(seeds) < len(asked):
+        missing.append(f"only {len(seeds)} of {len(asked)} seeds are counted: the others are not finished everywhere")
+    everyone = [*learners, YARDSTICK]
+    players = pl.col("players").list
+    table = table.filter(*(place.is_in(everyone) for place in (players.get(0), players.get(1))))
+    table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # as the suite has them
+    widths = {game: _width(paths[game]) for game in games}
+    units = {game: rounds[game] * widths[game] for game in games}
+    lost, exploitability = (_array(table, metric, games, seeds, everyone) for metric in TOURNAMENT_METRICS)
+    lost /= np.array([units[game] for game in games])[:, None, None, None]
+    exploitability /= np.array([widths[game] for game in games])[:, None, None, None]
+    matrix = lost[:, :, :-1, :-1]
+    return Measured(
+        learners=tuple(learners),
+        kinds=tuple(map(results.kinds().__getitem__, learners)),
+        games={game: rounds[game] for game in games},
+        units=units,
+        table=table,
+        seeds=np.array(seeds),
+        # The value of the game cancels: the second learner's loss as row is the first one's gain as column.
+        advantage=(matrix.swapaxes(2, 3) - matrix) / 2,
+        # The column player loses what the row player wins.
+        regret=(lost[:, :, :-1, -1] - lost[:, :, -1, :-1]) / 2,
+        exploitability=np.diagonal(exploitability, axis1=2, axis2=3)[:, :, :-1],
+        microseconds=_microseconds(results, learners, seeds_of),
+        missing=tuple(missing),
+    )
+
+
+def _width(game: str) -> float:
+    low, high = parse_game(game).payoff_range
+    return (high - low) or 1.0
+
+
+def _array(
+    table: polars.DataFrame, metric: str, games: Sequence[str], seeds: Sequence[int], learners: Sequence[str]
+) -> Floats:
+    """A metric by game, seed, row and column."""
+    pl = require("polars")
+
+    def places(column: Any, values: Sequence[Any]) -> Any:
+        return column.replace_strict(dict(zip(values, range(len(values)), strict=True)), return_dtype=pl.Int64)
+
+    players = pl.col("players").list
+    axes = [(pl.col("game"), games), (pl.col("seed"), seeds), (players.get(0), learners), (players.get(1), learners)]
+    index = table.select(**{str(axis): places(*pair) for axis, pair in enumerate(axes)})
+    found: Floats = np.full([len(values) for _, values in axes], np.nan)
+    found[tuple(index.to_numpy().T)] = table[metric].to_numpy()
+    return found
+
+
+def _microseconds(results: Results, learners: Sequence[str], played: Collection[tuple[str, ...]]) -> Floats:
+    """Per run and round, by learner: the median over cells and seats."""
+    times: dict[str, list[float]] = {}
+    for record in results.records():
+        if (record.game, *record.players) in played:
+            runs = len(record.description.seeds) * record.rounds
+            for seat, learner in zip(("row", "column"), record.players, strict=True):
+                times.setdefault(learner, []).append(1e6 * record.seconds.get(f"{seat} learner", np.nan) / runs)
+    return np.array([np.median(times[spec]) for spec in learners])
+
+
+# Cycles
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Learners that beat each other in a circle, by chains of wins: no order can rank them."""
+
+    members: tuple[str, ...]
+    example: tuple[str, ...]  # a shortest cycle: each beats the next, and the last the first
+
+    def named(self, names: Mapping[str, str]) -> Cycle:
+        """Return the cycle with these names in the place of specs."""
+        return Cycle(tuple(map(names.__getitem__, self.members)), tuple(map(names.__getitem__, self.example)))
+
+
+def beaten(duels: Sequence[Pairing], game: str = ALL_GAMES) -> dict[str, list[str]]:
+    """By learner, those that it beats on a game after the correction."""
+    graph: dict[str, list[str]] = {}
+    for duel in duels:
+        if duel.game == game:
+            graph.setdefault(duel.first, [])
+            graph.setdefault(duel.second, [])
+            if duel.winner:
+                graph[duel.winner].append(duel.loser)
+    return graph
+
+
+def cycles(graph: Mapping[str, Sequence[str]]) -> list[Cycle]:
+    """The strongly connected parts of who beats whom, of three or more learners.
+
+    >>> cycles({"rock": ["scissors"], "scissors": ["paper"], "paper": ["rock"], "spectator": []})
+    [Cycle(members=('rock', 'scissors', 'paper'), example=('rock', 'scissors', 'paper'))]
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    names = list(graph)
+    wins = np.array([[loser in graph[name] for loser in names] for name in names], dtype=np.int8)
+    _, part = connected_components(csr_array(wins.reshape(len(names), -1)), connection="strong")
+    groups = [[name for name, its in zip(names, part, strict=True) if its == one] for one in dict.fromkeys(part)]
+    return [
+        Cycle(tuple(group), min((_cycle_through(graph, name) for name in group), key=len))
+        for group in groups
+        if len(group) > 2
+    ]
+
+
+def _cycle_through(graph: Mapping[str, Sequence[str]], start: str) -> tuple[str, ...]:
+    """A shortest chain of wins from a learner back to itself, by breadth-first search; there is one."""
+    before: dict[str, str] = {}
+    queue = deque([start])
+    while start not in before:
+        winner = queue.popleft()
+        for loser in graph[winner]:
+            if loser not in before:
+                before[loser] = winner
+                queue.append(loser)
+    chain = [start]
+    while (previous := before[chain[0]]) != start:
+        chain.insert(0, previous)
+    return (start, *chain[:-1])
+
+
+# Nash averaging: learners weighted by an equilibrium of the meta-game, in which a player picks a learner to play for it
+# (Balduzzi et al., Re-evaluating Evaluation, 2018). Copies of a learner, or opponents that all beat, change nothing in
+# it. If the meta-game has several equilibria, the one of largest entropy is taken, as there.
+
+
+class NashAverage(NamedTuple):
+    """An equilibrium of the meta-game."""
+
+    mass: Floats  # (learners,), how often each is played
+    score: Floats  # (learners,), its advantage over that mixture: zero for those that are played, else below it
+    unique: bool  # True if it is the only one
+
+
+def nash_average(against: Floats) -> NashAverage:
+    """The equilibrium of largest entropy of an antisymmetric meta-game, and the learners' scores against it.
+
+    >>> nash_average(np.array([[0.0, 1, -1], [-1, 0, 1], [1, -1, 0]])).mass.round(3)
+    array([0.333, 0.333, 0.333])
+    """
+    count = len(against)
+    # One equilibrium per learner, which plays it as often as any does: if all are the same, there is only one.
+    favourites = maximin(np.repeat(against[None], count, axis=0), ties=1.0 - np.eye(count)).strategy
+    unique = bool(np.ptp(favourites, axis=0).max() < _ALIKE)
+    mass = favourites[0] if unique else _largest_entropy(against, favourites.mean(axis=0))
+    return NashAverage(mass, against @ mass, unique)
+
+
+def _largest_entropy(against: Floats, inside: Floats) -> Floats:
+    """The equilibrium of largest entropy, from one that plays all learners that any equilibrium plays."""
+    from scipy.optimize import LinearConstraint, minimize
+
+    used = np.flatnonzero(inside > _ALIKE)
+    unit = float(np.abs(against).max()) or 1.0
+    gains = -against[:, used] / unit  # what the mixture earns against each learner, at least the value, which is zero
+    found = minimize(
+        lambda mass: float(mass @ np.log(mass)),
+        inside[used],
+        jac=lambda mass: 1 + np.log(mass),  # type: ignore[call-overload]
+        method="SLSQP",
+        bounds=[(1e-12, 1.0)] * len(used),
+        constraints=[LinearConstraint(np.ones((1, len(used))), 1.0, 1.0), LinearConstraint(gains, 0.0, np.inf)],
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    mass = np.zeros(len(against))
+    mass[used] = np.clip(found.x, 0, None)
+    mass /= mass.sum()
+    # What the optimiser returns is taken only if it is an equilibrium.
+    return mass if (against @ mass).max() <= _ALIKE * unit else inside
+
+
+# The ranking
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A learner in the ranking. Amounts are per round, in units of the payoff range."""
+    """A learner in the ranking. Amounts are per round, in units of the payoff range; intervals are the bootstrap's."""
 
     learner: str
     kind: Kind
@@ -54,7 +299,7 @@ class Standing:
     regret: Estimate  # against best-response
     exploitability: Estimate  # in self-play, of the last policies
     microseconds: float  # per run and round
-    beats: int  # how many others, over all games, after Holm
+    beats: int  # the number of others, over all games, after Holm
     loses_to: int
 
 
@@ -63,7 +308,7 @@ class Standings:
     """The results of a tournament: the ranking, the head-to-heads, and the cycles among them."""
 
     standings: list[Standing]  # by rank
-    duels: list[Duel]
+    duels: list[Pairing]
     cycles: list[Cycle]  # over all games
     cycles_by_game: dict[str, list[Cycle]]  # of the games that have any
     nash_unique: bool
@@ -74,25 +319,18 @@ class Standings:
 
     def of(self, learner: str) -> Standing:
         """The standing of a learner."""
-        return next(one for one in self.standings if one.learner == learner)
-
-    def as_dict(self) -> dict[str, Any]:
-        """All of it but the duels on single games, as plain values."""
-        whole = asdict(self)
-        whole["standings"] = [asdict(one) | _estimates(one) for one in self.standings]
-        whole["duels"] = [asdict(duel) | {"winner": duel.winner} for duel in self.duels if duel.game == OVERALL]
-        return whole
+        return next(entry for entry in self.standings if entry.learner == learner)
 
 
 def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     """Rank the learners of a tournament."""
-    found = duels(measured)
-    graphs = {game: beaten(found, game) for game in (OVERALL, *measured.games)}
-    by_game = {game: cycles(graph) for game, graph in graphs.items() if game != OVERALL}
+    duels = measured.duels()
+    graphs = {game: beaten(duels, game) for game in (ALL_GAMES, *measured.games)}
+    by_game = {game: cycles(graph) for game, graph in graphs.items() if game != ALL_GAMES}
     average = nash_average(measured.against)
     kind_masses = _kind_masses(measured)
     rows = _Rows(measured, resamples)
-    wins = graphs[OVERALL]
+    wins = graphs[ALL_GAMES]
     table = [
         rows.standing(
             place,
@@ -105,12 +343,12 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
         for place, learner in enumerate(measured.learners)
     ]
     return Standings(
-        standings=sorted(table, key=lambda one: one.rank),
-        duels=found,
+        standings=sorted(table, key=lambda entry: entry.rank),
+        duels=duels,
         cycles=cycles(wins),
         cycles_by_game={game: cycle for game, cycle in by_game.items() if cycle},
         nash_unique=average.unique,
-        games=dict(zip(measured.games, measured.rounds, strict=True)),
+        games=measured.games,
         seeds=len(measured.seeds),
         resamples=resamples,
         missing=measured.missing,
@@ -118,7 +356,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
 
 
 def _kind_masses(measured: Measured) -> dict[int, float]:
-    """By place, the Nash mass of each learner in the meta-game of its kind, if it has company there."""
+    """By place, the Nash mass of each learner in the meta-game of its kind, if that has others."""
     masses: dict[int, float] = {}
     for kind in KINDS:
         places = [place for place, its in enumerate(measured.kinds) if its == kind]
@@ -137,7 +375,8 @@ class _Rows:
         random = np.random.default_rng(_SEED)
         weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
         against = _resampled(measured.advantage, weights)  # (1 + resamples, n, n), the data themselves first
-        self.mass = nash_masses(against[1:], random)
+        # Ties fall at random, so that copies are equal.
+        self.mass = maximin(against[1:], ties="random", random=random).strategy
         everyone = np.ones((count, count), dtype=bool)
         kin = np.array([[one == other for other in measured.kinds] for one in measured.kinds])
         self.advantage = _mean_over(against, everyone)
@@ -172,7 +411,7 @@ class _Rows:
 
 
 def resample_weights(games: int, seeds: int, resamples: int, random: np.random.Generator) -> Floats:
-    """How much each run counts, (1 + resamples, games * seeds): evenly first, then as often as it is drawn.
+    """The weight of each run, (1 + resamples, games * seeds): evenly first, then as often as it is drawn.
 
     Games are drawn with replacement, and for each that is drawn its seeds.
     """
@@ -204,14 +443,9 @@ def _ranks(advantage: Floats, opponents: NDArray[np.bool_]) -> Floats:
 
 
 def _estimate(values: Floats) -> Estimate:
-    """The first value, with the interval that the others give."""
+    """The first value, with the percentile interval of the others, the resamples."""
     low, high = np.percentile(values[1:], [2.5, 97.5])
-    return Estimate(float(values[0]), float(low), float(high))
-
-
-def _estimates(one: Standing) -> dict[str, Any]:
-    """The estimates of a standing, which are tuples, by their names."""
-    return {key: value._asdict() for key, value in vars(one).items() if isinstance(value, Estimate)}
+    return Estimate(float(values[0]), float(low), float(high), np.nan, len(values) - 1, method="bootstrap")
 
 
 def kinds_in(rows: Sequence[Standing]) -> list[Kind]:

@@ -1,7 +1,6 @@
-"""Statements of a suite, written down before it is played: what is computed, how it is tested, what is aimed at.
+"""The statements of a suite as claims about its subject, judged by `coebl.evidence.judge`.
 
-A suite that has a `subject` has statements about it. `suites/pre-registered.toml` shows their keys. Three kinds can be
-judged, by `coebl.tournament.trial`:
+The suite's file, `suites/pre-registered.toml`, says in words what is computed. Three kinds of statements are known:
 
     head-to-head     the subject against an opponent, the mean of both seats
     best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
@@ -10,84 +9,336 @@ judged, by `coebl.tournament.trial`:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from coebl.core.errors import InputError, nearest, shorten
-from coebl.evidence.statistics import ALPHA
-from coebl.metrics import metric_class
+import numpy as np
 
-StatementKind = Literal["head-to-head", "best-response", "self-play"]
-CORRECTION = "holm"
+from coebl.core.text import number_text
+from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast
+from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family
+from coebl.evidence.pairwise import ALL_GAMES
+from coebl.runs import MatchSpecs
+from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
+
+HALVES = (0.5, -0.5)  # of two matches with exchanged seats: what one seat loses, the other one gains
+MISSING = "missing"  # the outcome of a row without data
+
+# The names of the three outcomes of a check.
+WORDS: dict[StatementKind, dict[Outcome, str]] = {
+    "head-to-head": {"holds": "ahead", "not significant": "level", "fails": "behind"},
+    "best-response": {"holds": "within", "not significant": "undecided", "fails": "beyond"},
+    "self-play": {"holds": "below", "not significant": "level", "fails": "above"},
+}
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Statement:
-    """A statement about the subject of a suite; the fields are the keys of its table in the file."""
+class Arena:
+    """Where a game is played: its rounds and noise, and the width of its payoff range."""
 
-    id: str
-    kind: StatementKind
-    sentence: str  # what is stated, in a line
-    computed: str  # exactly what is computed and tested, in words
-    aim: str  # what is hoped for, in words
-    metric: str  # the one that decides
-    alpha: float
-    correction: str
-    ratio: float = 1.0  # best-response: of the least of the opponents' regrets
-    never_above: float | None = None  # best-response: the aim is missed if any ratio is
-    misses: int | None = None  # the aim: on at most so many, pairs of game and opponent head to head, else games
-    share: float | None = None  # the aim: on at least this share of the games
-    reported: tuple[str, ...] = ()  # metrics that are also reported; they do not decide
-
-    def allowed(self, games: int) -> int:
-        """On how many pairs, or games, it may miss so that the aim is reached."""
-        if self.misses is not None:
-            return self.misses
-        return int((1 - (self.share or 0)) * games + 1e-9)
+    setting: Setting
+    width: float
 
 
-def check_keys(table: Iterable[str], known: Collection[str], where: str) -> None:
-    """Reject keys of a suite's file, or of a table in it, that are not known."""
-    for key in table:
-        if key not in known:
-            raise InputError(f"{where}: unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}.")
+@dataclass(frozen=True)
+class Contest:
+    """The learner that is tested, its opponents and the games; all by the names that results have."""
+
+    subject: str
+    opponents: tuple[str, ...]
+    games: Mapping[str, Arena]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every game with every opponent."""
+        return [(game, opponent) for game in self.games for opponent in self.opponents]
+
+    def end(self, game: str, row: str, column: str) -> Sample:
+        """The last round of a match."""
+        return self.games[game].setting.end(MatchSpecs(game, row, column))
 
 
-def read_statement(table: Any, where: str) -> Statement:
-    """The statement of a table of a suite's file."""
-    if not isinstance(table, dict):
-        raise InputError(f"{where} is {shorten(table)}; accepted: a table, as suites/pre-registered.toml has them.")
-    check_keys(table, [field.name for field in fields(Statement)], where)
-    for key in ("id", "kind", "sentence", "computed", "aim", "metric", "alpha", "correction"):
-        if key not in table:
-            raise InputError(f"{where}: there is no key {key!r}. Add it.")
-    _check(table, where)
-    return Statement(**{**table, "reported": tuple(table.get("reported", ()))})
+def claim_of(statement: Statement) -> Claim[Contest]:
+    """Return the statement as a claim about the subject of a contest."""
+    kind = _KINDS[statement.kind]
+    return Claim(
+        statement.id,
+        statement.sentence,
+        (statement.metric, *statement.reported),
+        lambda contest: kind(statement, contest).checks(),
+        aim=lambda contest: kind(statement, contest),
+    )
 
 
-def _check(table: Mapping[str, Any], where: str) -> None:
-    """Refuse values that nothing here computes."""
-    accepted: dict[str, tuple[bool, str]] = {
-        "kind": (table["kind"] in get_args(StatementKind), f"one of {', '.join(get_args(StatementKind))}"),
-        "alpha": (table["alpha"] == ALPHA, f"{ALPHA}"),
-        "correction": (table["correction"] == CORRECTION, f'"{CORRECTION}"'),
-        "ratio": (_is_number(table.get("ratio", 1.0)), "a number above 0"),
-        "never_above": (_is_number(table.get("never_above", 1.0)), "a number above 0"),
-        "misses": (isinstance(table.get("misses", 0), int) and table.get("misses", 0) >= 0, "an integer, >= 0"),
-        "share": (_is_number(table.get("share", 1.0)) and table.get("share", 1.0) <= 1, "a number, above 0 and <= 1"),
-        "reported": (isinstance(table.get("reported", []), list), "a list of metrics"),
-    }
-    for key in ("id", "sentence", "computed", "aim", "metric"):
-        accepted[key] = (isinstance(table[key], str) and bool(table[key].strip()), "a text")
-    for key, (fits, words) in accepted.items():
-        if not fits:
-            raise InputError(f"{where}: {key} is {shorten(table[key])}; accepted: {words}.")
-    if ("misses" in table) == ("share" in table):
-        raise InputError(f"{where}: accepted: one of the keys misses and share, which say when the aim is reached.")
-    for metric in (table["metric"], *table.get("reported", [])):
-        metric_class(metric)
+@dataclass(frozen=True)
+class StatementAim(ABC):
+    """A statement in a contest: its checks, and how far its aim is reached."""
+
+    statement: Statement
+    contest: Contest
+
+    side: ClassVar[Side]  # of 0 on which numbers speak for the statement
+    failure: ClassVar[str]  # what a row is called on which the aim is missed
+
+    @abstractmethod
+    def checks(self) -> list[Check]:
+        """The checks of the statement, one per row."""
+
+    @abstractmethod
+    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+        """The checks as a table; relative numbers are in units of the payoff range, and per round if they add up."""
+
+    @abstractmethod
+    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+        """What is counted, by name."""
+
+    @abstractmethod
+    def missed(self, rows: Sequence[Row]) -> int:
+        """The number of rows, or games, on which the aim is missed."""
+
+    @abstractmethod
+    def sentence(self, found: AimResult) -> str:
+        """The result in a line or two."""
+
+    def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
+        """Count on how many rows, or games, the aim is missed, and test over all games."""
+        rows = self.rows(results)
+        counts, missed, total = self.counts(rows), self.missed(rows), self.total(rows)
+        allowed = self.statement.allowed(total)
+        too_far = missed > allowed or bool(counts.get("too far"))
+        found = AimResult(
+            missed=missed,
+            allowed=allowed,
+            total=total,
+            reached=False if too_far else None if counts[MISSING] else True,
+            counts=counts,
+            reported={metric: self.counts(self.rows(others)) for metric, others in reported.items()},
+            rows=rows,
+            overall=self._over_games(self.by_opponent(rows)),
+            failing=self.failing(rows),
+            failure=self.failure,
+        )
+        missing = f" Without data: {counts[MISSING]} of {total}." if counts[MISSING] else ""
+        return replace(found, said=self.sentence(found) + missing)
+
+    def total(self, rows: Sequence[Row]) -> int:
+        """The number of rows, or games, that count."""
+        return len(rows)
+
+    def failing(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows on which the aim is missed, the worst first."""
+        failing = WORDS[self.statement.kind]["fails"]
+        return sorted((row for row in rows if row["outcome"] == failing), key=lambda row: -abs(row["relative"]))
+
+    def by_opponent(self, rows: Sequence[Row]) -> dict[str, list[float]]:
+        """The numbers that are tested over all games, one per game."""
+        return {
+            opponent: [row["relative"] for row in rows if row["opponent"] == opponent]
+            for opponent in self.contest.opponents
+        }
+
+    def _over_games(self, numbers: Mapping[str, Sequence[float]]) -> list[Row]:
+        """Test the means over games, corrected over the opponents."""
+        data = [
+            np.array([listed])
+            if len(listed) > 1 and np.isfinite(listed).all()
+            else [Missing(MatchSpecs(ALL_GAMES, opponent, ""), "fewer than two games, or not all of them")]
+            for opponent, listed in numbers.items()
+        ]
+        results = judge_family([Bound((), 0.0, self.side)] * len(data), data, "the opponents, over all games")
+        return [
+            self.row(ALL_GAMES, opponent, result, result.estimate.mean)
+            for opponent, result in zip(numbers, results, strict=True)
+        ]
+
+    def row(
+        self,
+        game: str,
+        opponent: str,
+        result: CheckResult,
+        relative: float,
+        subject_mean: float = math.nan,
+        opponent_mean: float = math.nan,
+    ) -> Row:
+        """Return a row of the table of a statement."""
+        found = result.estimate
+        return {
+            "game": game,
+            "opponent": opponent,
+            "outcome": WORDS[self.statement.kind].get(result.verdict, MISSING),
+            "measured": found.mean,
+            "low": found.low,
+            "high": found.high,
+            "relative": relative,
+            "n": found.n,
+            "p_for": found.p_for_holm,
+            "p_against": found.p_against_holm,
+            "subject_mean": subject_mean,
+            "opponent_mean": opponent_mean,
+        }
+
+    def outcomes(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+        """The number of rows with each outcome."""
+        found = Counter(row["outcome"] for row in rows)
+        return {word: found[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
+
+    def overall_words(self, found: AimResult) -> str:
+        """The tests over all games, as in "Over all games by opponent, ahead: 8, level: 2."."""
+        count = self.outcomes(found.overall)
+        return (
+            f"Over all games by opponent, {', '.join(f'{word}: {number}' for word, number in count.items() if number)}."
+        )
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+class HeadToHead(StatementAim):
+    """The subject is ahead of each opponent, or not behind."""
+
+    side = "above"
+    failure = "behind"
+
+    def checks(self) -> list[Check]:
+        us, end = self.contest.subject, self.contest.end
+        return [
+            Bound((end(game, rival, us), end(game, us, rival)), 0.0, "above", HALVES)
+            for game, rival in self.contest.pairs
+        ]
+
+    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+        found = []
+        for (game, rival), result in zip(self.contest.pairs, results, strict=True):
+            arena = self.contest.games[game]
+            found.append(self.row(game, rival, result, result.estimate.mean / (arena.setting.rounds * arena.width)))
+        return found
+
+    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+        return self.outcomes(rows) | {"mean below 0": sum(row["measured"] < 0 for row in rows)}
+
+    def missed(self, rows: Sequence[Row]) -> int:
+        return self.counts(rows)["behind"]
+
+    def sentence(self, found: AimResult) -> str:
+        counts = found.counts
+        return (
+            f"Behind on {counts['behind']} of {found.total} pairs of game and opponent (aim: at most {found.allowed}), "
+            f"ahead on {counts['ahead']}, level on {counts['level']}; the mean is below 0 on {counts['mean below 0']}. "
+            f"{self.overall_words(found)}"
+        )
+
+
+class AgainstBestResponse(StatementAim):
+    """The regret of the subject against a best response is at most a ratio of the least of its opponents'."""
+
+    side = "below"
+    failure = "ratio above the limit"
+
+    def checks(self) -> list[Check]:
+        end, learners = self.contest.end, (self.contest.subject, *self.contest.opponents)
+        return [
+            TimesLeast(
+                tuple(
+                    sample
+                    for learner in learners
+                    for sample in (end(game, learner, YARDSTICK), end(game, YARDSTICK, learner))
+                ),
+                self.statement.ratio,
+                HALVES,
+            )
+            for game in self.contest.games
+        ]
+
+    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+        found = []
+        for game, result in zip(self.contest.games, results, strict=True):
+            ours, *others = result.means or [math.nan] * (1 + len(self.contest.opponents))
+            least = min(range(len(others)), key=others.__getitem__)
+            opponent = self.contest.opponents[least]
+            found.append(self.row(game, opponent, result, result.estimate.mean, ours, others[least]))
+        return found
+
+    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+        far = self.statement.never_above or math.inf
+        return self.outcomes(rows) | {"too far": sum(row["measured"] > far for row in rows)}
+
+    def missed(self, rows: Sequence[Row]) -> int:
+        return len(self.failing(rows))
+
+    def failing(self, rows: Sequence[Row]) -> list[Row]:
+        far = [row for row in rows if row["measured"] > self.statement.ratio]
+        return sorted(far, key=lambda row: -row["measured"])
+
+    def by_opponent(self, rows: Sequence[Row]) -> dict[str, list[float]]:
+        ratios = [row["measured"] / self.statement.ratio for row in rows]
+        return {"": [math.log(ratio) if ratio > 0 else math.nan for ratio in ratios]}
+
+    def sentence(self, found: AimResult) -> str:
+        counts, ratio, far = found.counts, self.statement.ratio, self.statement.never_above
+        beyond = f", above {far:g} on {counts['too far']} (aim: none)" if far is not None else ""
+        [whole] = found.overall
+        mean = "-" if math.isnan(whole["measured"]) else number_text(ratio * math.exp(whole["measured"]), 3)
+        return (
+            f"The ratio is above {ratio:g} on {found.missed} of {found.total} games (aim: at most {found.allowed})"
+            f"{beyond}. By the tests within {ratio:g} on {counts['within']}, beyond it on {counts['beyond']}, "
+            f"undecided on {counts['undecided']}. Over all games the geometric mean is {mean}: {whole['outcome']}."
+        )
+
+
+class SelfPlay(StatementAim):
+    """The subject in self-play is no more exploitable than any opponent in self-play."""
+
+    side = "below"
+    failure = "exploitability above"
+
+    def checks(self) -> list[Check]:
+        us, end = self.contest.subject, self.contest.end
+        return [
+            Bound((end(game, us, us), end(game, rival, rival)), 0.0, "below", (1.0, -1.0))
+            for game, rival in self.contest.pairs
+        ]
+
+    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+        found = []
+        for (game, rival), result in zip(self.contest.pairs, results, strict=True):
+            relative = result.estimate.mean / self.contest.games[game].width
+            found.append(self.row(game, rival, result, relative, *result.means))
+        return found
+
+    def counts(self, rows: Sequence[Row]) -> dict[str, int]:
+        by_game = {game: [row for row in rows if row["game"] == game] for game in self.contest.games}
+        outcomes = [{row["outcome"] for row in of_game} for of_game in by_game.values()]
+        return {
+            "least": sum(found.isdisjoint({"above", MISSING}) for found in outcomes),
+            "not least": sum("above" in found for found in outcomes),
+            MISSING: sum(MISSING in found and "above" not in found for found in outcomes),
+            "least outright": sum(all(row["measured"] < 0 for row in of_game) for of_game in by_game.values()),
+            "pairs above": sum(row["outcome"] == "above" for row in rows),
+        }
+
+    def missed(self, rows: Sequence[Row]) -> int:
+        return self.counts(rows)["not least"]
+
+    def total(self, rows: Sequence[Row]) -> int:
+        return len(self.contest.games)
+
+    def sentence(self, found: AimResult) -> str:
+        counts = found.counts
+        others = "".join(
+            f" The same counts by {metric}, which decides nothing: {also['least']} and {also['least outright']}."
+            for metric, also in found.reported.items()
+        )
+        return (
+            f"Significantly above no opponent on {counts['least']} of {found.total} games (aim: at least "
+            f"{found.total - found.allowed}); the mean is the least outright on {counts['least outright']}.{others} "
+            f"{self.overall_words(found)}"
+        )
+
+
+_KINDS: dict[StatementKind, type[StatementAim]] = {
+    "head-to-head": HeadToHead,
+    "best-response": AgainstBestResponse,
+    "self-play": SelfPlay,
+}

@@ -1,54 +1,119 @@
 """Suites: the games that a tournament is played on, with their rounds, and the learners that play by default.
 
 A suite is a TOML file; `suites/standard.toml` shows its keys. The suites in that folder go by their names. A suite with
-a `subject` is a test of one learner against the others: `suites/pre-registered.toml`.
+a `subject` is a test of one learner against the others, by statements that were written down before it is played:
+`suites/pre-registered.toml`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from coebl.core.errors import InputError, check_integer, nearest, shorten
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError, model_validator
+
+from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.files import read_whole
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
+from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
+from coebl.metrics import metric_class
 from coebl.study.reading import parse_toml
-from coebl.tournament.statements import Statement, check_keys, read_statement
 
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
 ROUNDS = 1000  # of a game that is in no suite
+YARDSTICK = "best-response"  # every learner meets it in both seats, to measure how far it can be exploited
+
+StatementKind = Literal["head-to-head", "best-response", "self-play"]
+
+Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
+Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
+Number = Annotated[float, Field(gt=0, strict=True, description="a number above 0")]
+Count = Annotated[StrictInt, Field(ge=1, description="an integer, >= 1")]
+Seeds = Annotated[StrictInt, Field(ge=2, description="an integer, >= 2")]
 
 
-@dataclass(frozen=True)
-class Part:
+class _Table(BaseModel):
+    """A table of a suite's file; the descriptions of its fields are what messages say is accepted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Part(_Table):
     """Games that are played for the same number of rounds."""
 
-    rounds: int
-    games: tuple[str, ...]
+    rounds: Count
+    games: Specs
 
 
-@dataclass(frozen=True)
-class Suite:
-    """Games with their rounds, and who plays."""
+class Quick(Part):
+    """The only part of the short version of a suite."""
 
-    name: str  # as on the command line
-    version: int  # a change of what is played is another one
-    title: str  # for people
-    description: str  # for people
-    learners: tuple[str, ...]  # who plays, by spec
-    parts: tuple[Part, ...]  # what is played
-    seeds: int = SEEDS  # how many runs each match has
-    quick: tuple[Part, int] | None = None  # the short version: its only part, and how many seeds
-    subject: str | None = None  # who is tested, unless others are named; the learners are then its opponents
-    statements: tuple[Statement, ...] = ()  # about the subject
-    digest: str = ""  # SHA-256 of the file; empty if games, rounds or seeds are not those of the file
+    seeds: Seeds
+
+
+class Statement(_Table):
+    """A statement about the subject of a suite: what is computed, how it is tested, what is aimed at.
+
+    Its aim is reached with at most so many `misses`, of pairs of game and opponent head to head, else of games; or on
+    at least this `share` of the games. It is missed if any ratio is `never_above`. Metrics that are `reported` do not
+    decide.
+    """
+
+    id: Line
+    kind: Annotated[StatementKind, Field(description="one of head-to-head, best-response, self-play")]
+    sentence: Line  # what is stated, in a line
+    computed: Line  # exactly what is computed and tested, in words
+    aim: Line  # what is hoped for, in words
+    metric: Line  # the one that decides
+    alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
+    correction: Annotated[Literal["holm"], Field(description='"holm"')]
+    ratio: Number = 1.0  # best-response: of the least of the opponents' regrets
+    never_above: float | None = Field(None, gt=0, strict=True, description="a number above 0")
+    misses: StrictInt | None = Field(None, ge=0, description="an integer, >= 0")
+    share: float | None = Field(None, gt=0, le=1, strict=True, description="a number, above 0 and <= 1")
+    reported: tuple[StrictStr, ...] = Field((), description="a list of metrics")
+
+    def allowed(self, games: int) -> int:
+        """The number of pairs, or games, on which it may miss so that the aim is reached."""
+        if self.misses is not None:
+            return self.misses
+        return int((1 - (self.share or 0)) * games + 1e-9)
+
+    @model_validator(mode="after")
+    def _check(self) -> Statement:
+        if (self.misses is None) == (self.share is None):
+            raise InputError("accepted: one of the keys misses and share, which define when the aim is reached.")
+        for metric in (self.metric, *self.reported):
+            metric_class(metric)
+        return self
+
+
+class Suite(_Table):
+    """Games with their rounds, and who plays.
+
+    >>> suite = read_suite("standard")
+    >>> suite.id, len(suite.games), suite.seeds
+    ('standard-1', 13, 50)
+    """
+
+    name: Line  # as on the command line
+    version: Count  # a change of what is played is another one
+    title: StrictStr  # for people
+    description: StrictStr  # for people
+    learners: Specs  # who plays, by spec
+    parts: tuple[Part, ...] = Field(min_length=1)  # what is played
+    seeds: Seeds = SEEDS  # runs per match
+    quick: Quick | None = None  # the short version
+    # Who is tested, unless others are named; the learners are then its opponents.
+    subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")
+    statements: tuple[Statement, ...] = Field((), min_length=1)  # about the subject
+    digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if what is played is not that of the file
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -57,37 +122,46 @@ class Suite:
 
     @property
     def id(self) -> str:
-        """Its name with its version, which is also the name of its study.
-
-        >>> read_suite("standard").id
-        'standard-1'
-        """
+        """Its name with its version, which is also the name of its study."""
         return f"{self.name}-{self.version}"
 
     def shortened(self) -> Suite:
-        """The quick version: fewer games, rounds and seeds; its title says so."""
+        """Return the quick version, with fewer games, rounds and seeds, and a title that says so."""
         if self.quick is None:
             raise InputError(f"the suite {self.name} has no quick version; leave out --quick, or use another suite.")
-        part, seeds = self.quick
+        part, seeds = Part(rounds=self.quick.rounds, games=self.quick.games), self.quick.seeds
         about = (
             f"A quick look, not the suite itself: {len(part.games)} {'of its ' * (set(part.games) <= set(self.games))}"
             f"games with {part.rounds} rounds and {seeds} seeds. To be sure, run it without --quick."
         )
-        name, title = f"{self.name}-quick", f"{self.title}, quick"
-        return replace(self, name=name, title=title, description=about, parts=(part,), seeds=seeds, digest="")
+        changed = {"name": f"{self.name}-quick", "title": f"{self.title}, quick", "description": about}
+        return self.model_copy(update={**changed, "parts": (part,), "seeds": seeds, "digest": ""})
 
     def played_on(self, games: Sequence[str], rounds: int | None) -> Suite:
-        """The suite on other games or with other rounds; games that it has keep its rounds unless `rounds` is given."""
+        """Return the suite on other games or with other rounds.
+
+        Args:
+            games: those to play, or none for those of the suite; games that it has keep its rounds.
+            rounds: of all games, instead.
+        """
         if not games and rounds is None:
             return self
         of_suite = {_canonical(game): part.rounds for part in self.parts for game in part.games}
         by_rounds: dict[int, list[str]] = {}
         for game in dict.fromkeys(games or self.games):
             by_rounds.setdefault(rounds or of_suite.get(_canonical(game), ROUNDS), []).append(game)
-        parts = tuple(Part(number, tuple(its)) for number, its in by_rounds.items())
+        parts = tuple(Part(rounds=number, games=tuple(found)) for number, found in by_rounds.items())
         about = f"Games or rounds were chosen by hand: this is not the suite {self.id}."
-        title = "Tournament on chosen games"
-        return replace(self, name="tournament", title=title, description=about, parts=parts, digest="")
+        changed = {"name": "tournament", "title": "Tournament on chosen games", "description": about}
+        return self.model_copy(update={**changed, "parts": parts, "digest": ""})
+
+    @model_validator(mode="after")
+    def _check(self) -> Suite:
+        if (self.subject is None) != (not self.statements):
+            raise InputError("accepted: the keys subject and statements together, or neither of them.")
+        _check_once("learners", self.learners, LEARNERS)
+        _check_once("games", self.games, GAMES)
+        return self
 
 
 def _canonical(spec: str, names: Registry[Any] = GAMES) -> str:
@@ -98,12 +172,20 @@ def _canonical(spec: str, names: Registry[Any] = GAMES) -> str:
         return spec
 
 
-def read_suite(name: str = DEFAULT) -> Suite:
-    """The suite of a name, or that of a TOML file.
+def _check_once(key: str, specs: Iterable[str], names: Registry[Any]) -> None:
+    """Reject a list that has the same learner or game twice, also by two specs."""
+    seen: set[str] = set()
+    for spec in specs:
+        if _canonical(spec, names) in seen:
+            raise InputError(f"{key} has {spec} twice; accepted: each once. Take one out.")
+        seen.add(_canonical(spec, names))
 
-    >>> suite = read_suite("standard")
-    >>> len(suite.games), suite.seeds, suite.learners[:3]
-    (13, 50, ('exp3', 'exp3-ix', 'exp3-ix-neu'))
+
+def read_suite(name: str = DEFAULT) -> Suite:
+    """Return the suite of a name, or that of a TOML file.
+
+    >>> read_suite("standard").learners[:3]
+    ('exp3', 'exp3-ix', 'exp3-ix-neu')
     """
     if name.endswith(".toml"):
         try:
@@ -118,7 +200,11 @@ def read_suite(name: str = DEFAULT) -> Suite:
                 f"unknown suite {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, or a .toml file."
             )
         text = resources.files("coebl.tournament").joinpath("suites", f"{name}.toml").read_text(encoding="utf-8")
-    return replace(_suite(parse_toml(text, name), name), digest=hashlib.sha256(text.encode()).hexdigest())
+    try:
+        suite = Suite.model_validate(parse_toml(text, name))
+    except ValidationError as error:
+        raise InputError(f"{name}: {_mistake(error)}") from None
+    return suite.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def suites() -> list[str]:
@@ -127,62 +213,33 @@ def suites() -> list[str]:
     return sorted(path.name.removesuffix(".toml") for path in folder.iterdir() if path.name.endswith(".toml"))
 
 
-_NEEDED = {"name": str, "version": int, "title": str, "description": str, "learners": list, "parts": list}
-_NOT_EMPTY = ("parts", "subject", "statements")
-_KEYS = _NEEDED | {"quick": dict, "seeds": int, "subject": str, "statements": list}
+_TABLES: dict[str, type[_Table]] = {"parts": Part, "quick": Quick, "statements": Statement}
 
 
-def _suite(contents: Mapping[str, Any], where: str) -> Suite:
-    check_keys(contents, _KEYS, where)
-    for key, value in contents.items():
-        if not isinstance(value, _KEYS[key]) or (key in _NOT_EMPTY and not value):
-            example = "pre-registered" if key in ("subject", "statements") else "standard"
-            raise InputError(f"{where}: {key} is {shorten(value)}; accepted: what suites/{example}.toml has there.")
-    for key in _NEEDED:
-        if key not in contents:
-            raise InputError(f"{where}: there is no key {key!r}. Add it.")
-    if ("subject" in contents) != ("statements" in contents):
-        raise InputError(f"{where}: accepted: the keys subject and statements together, or neither of them.")
-    statements = enumerate(contents.get("statements", []))
-    quick = contents.get("quick")
-    if quick is not None:
-        quick = _part(quick, f"{where}: quick", "seeds"), check_integer(f"{where}: quick.seeds", quick.get("seeds"), 2)
-    parts = tuple(_part(table, f"{where}: parts[{place}]") for place, table in enumerate(contents["parts"]))
-    learners = _specs(contents, "learners", where)
-    _check_once("learners", learners, LEARNERS, where)
-    _check_once("games", [game for part in parts for game in part.games], GAMES, where)
-    return Suite(
-        name=contents["name"],
-        version=check_integer(f"{where}: version", contents["version"], 1),
-        title=contents["title"],
-        description=contents["description"],
-        learners=learners,
-        parts=parts,
-        seeds=check_integer(f"{where}: seeds", contents.get("seeds", SEEDS), 2),
-        subject=contents.get("subject"),
-        statements=tuple(read_statement(table, f"{where}: statements[{place}]") for place, table in statements),
-        quick=quick,
-    )
-
-
-def _part(table: Any, where: str, *more: str) -> Part:
-    if not isinstance(table, dict):
-        raise InputError(f"{where} is {shorten(table)}; accepted: a table with rounds and games.")
-    check_keys(table, ("rounds", "games", *more), where)
-    return Part(check_integer(f"{where}.rounds", table.get("rounds"), 1), _specs(table, "games", where))
-
-
-def _check_once(key: str, specs: Sequence[str], names: Registry[Any], where: str) -> None:
-    """Reject a list that has the same learner or game twice, also by two specs."""
-    seen: set[str] = set()
-    for spec in specs:
-        if _canonical(spec, names) in seen:
-            raise InputError(f"{where}: {key} has {spec} twice; accepted: each once. Take one out.")
-        seen.add(_canonical(spec, names))
-
-
-def _specs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    specs = table.get(key)
-    if not isinstance(specs, list) or not specs or not all(isinstance(spec, str) for spec in specs):
-        raise InputError(f"{where}: {key} is {shorten(specs)}; accepted: a list of specs, not empty.")
-    return tuple(specs)
+def _mistake(error: ValidationError) -> str:
+    """The first mistake in a suite's file: its place, the value, what is accepted."""
+    errors = error.errors(include_url=False)
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])  # a slip in the key of another
+    model: type[_Table] = Suite
+    where = key = ""
+    for part in first["loc"]:
+        if isinstance(part, int):
+            where += f"[{part}]" * (not key)
+        elif model is Suite and part in _TABLES:
+            model, where = _TABLES[part], part
+        else:
+            key = part
+    start = f"{where}: " if where else ""
+    if first["type"] == "value_error":
+        return f"{start}{first['ctx']['error']}"
+    known = [name for name in model.model_fields if name != "digest"]
+    if first["type"] == "extra_forbidden":
+        return f"{start}unknown key {key!r}{nearest(key, known)} Accepted: {', '.join(known)}."
+    if first["type"] == "missing":
+        return f"{start}there is no key {key!r}. Add it."
+    value = shorten(first["input"])
+    if not key:
+        example = "pre-registered" if where.startswith("statements") else "standard"
+        return f"{where} is {value}; accepted: what suites/{example}.toml has there."
+    verb = "has" if isinstance(first["loc"][-1], int) else "is"
+    return f"{start}{key} {verb} {value}; accepted: {model.model_fields[key].description or 'a string'}."

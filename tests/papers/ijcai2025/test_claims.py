@@ -6,11 +6,11 @@ import zlib
 import numpy as np
 import pytest
 
-from coebl.core.errors import InputError
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.paper_claims import CLAIMS
 from coebl.papers.ijcai2025.variants import VARIANTS, size_of
-from coebl.runs import MatchSpecs, Runs
+from coebl.runs import MatchSpecs
+from made_curves import MadeCurves, MadeRuns
 
 ROUNDS = np.arange(10, 3001, 10)
 ALL = PAPER.needed(claims=CLAIMS)
@@ -45,8 +45,10 @@ def world(pairing, metric):
     return landmarks.get((family, size, row), 30 + size)
 
 
-class Synthetic:
+class Synthetic(MadeCurves):
     """Results that are a mean plus noise; `changes` replaces means."""
+
+    metrics = tuple(dict.fromkeys(metric for claim in CLAIMS.values() for metric in claim.metrics))
 
     def __init__(self, changes=None, noise=1.0, keep=lambda pairing: True):
         self.changes, self.noise = changes or {}, noise
@@ -57,14 +59,12 @@ class Synthetic:
 
     def runs(self, game, row, column, metric):
         pairing = MatchSpecs(game, row, column)
-        if pairing not in self.present:
-            raise InputError(f"no finished cell has {row} v {column} on {game}.")
         random = np.random.default_rng(zlib.crc32(repr((pairing, metric)).encode()))
         mean = np.broadcast_to(self.changes.get(pairing, world(pairing, metric)), len(ROUNDS))
         sd = self.noise * (0.001 if metric in ("kl", "tv") else 0.1)
         noise = random.standard_normal((len(ROUNDS), 20))
         noise -= noise.mean(axis=1, keepdims=True)  # so that no verdict is a false alarm, which one in twenty may be
-        return Runs(ROUNDS, np.arange(20), mean[:, None] + sd * noise)
+        return MadeRuns(ROUNDS, np.arange(20), mean[:, None] + sd * noise, 3000)
 
 
 def verdict(claim, source, variant="text"):
@@ -122,7 +122,7 @@ def test_all_hold_in_a_world_made_for_it(claim, variant):
     result = verdict(claim, Synthetic(), variant)
     if claim == "C16" and variant != "text":
         assert (result.verdict, result.note) == ("not testable", "the theorem needs c >= 8")
-        assert math.isnan(result.measured)
+        assert math.isnan(result.estimate.mean)
         return
     assert result.verdict == "holds", result.note
     assert {reported.verdict for reported in result.reported} <= {"holds"}
@@ -180,6 +180,6 @@ def test_the_paper_s_own_settings_are_asked_for():
     class Longer(Synthetic):
         def runs(self, *match):
             runs = super().runs(*match)
-            return Runs(runs.rounds, runs.seeds, runs.values, horizon=6000, noise="gaussian")
+            return runs._replace(horizon=6000)
 
-    assert "where the paper's has 3000 rounds and noise gaussian" in verdict("C2", Longer()).note
+    assert "where the claim is about 3000 rounds and noise gaussian" in verdict("C2", Longer()).note

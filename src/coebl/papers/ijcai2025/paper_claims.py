@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from coebl.evidence.checks import Check, Largest, Near, above, below, sublinear
+from coebl.evidence.checks import Check, Largest, Near, Sample, above, below, sublinear
 from coebl.evidence.judge import Claims
-from coebl.evidence.samples import Sample
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.variants import (
     BASELINES,

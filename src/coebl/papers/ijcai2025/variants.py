@@ -16,7 +16,7 @@ import numpy as np
 
 from coebl import papers
 from coebl.core.specs import split_spec
-from coebl.evidence.samples import Setting
+from coebl.evidence.checks import Setting
 from coebl.learners import parse_learner
 from coebl.plots import Reference
 from coebl.runs import MatchSpecs

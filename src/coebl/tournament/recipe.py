@@ -18,10 +18,8 @@ from coebl.learners.base import Responder
 from coebl.study import Study, StudyError, parse_study
 from coebl.study.cell import is_file
 from coebl.study.sweep import expand
-from coebl.tournament.suite import Suite
-
-YARDSTICK = "best-response"  # whom every learner meets in both seats, to measure how far it can be exploited
-TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
+from coebl.tournament.standings import TOURNAMENT_METRICS
+from coebl.tournament.suite import YARDSTICK, Suite
 
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that continues the spec before it
 

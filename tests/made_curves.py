@@ -1,0 +1,42 @@
+"""Made-up results for tests of claims: a source of curves from a function that gives the runs of a match."""
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from coebl.core.errors import InputError
+
+
+class MadeRuns(NamedTuple):
+    """One metric of one match: rounds (recorded,), seeds (runs,), values (recorded, runs)."""
+
+    rounds: np.ndarray
+    seeds: np.ndarray
+    values: np.ndarray
+    horizon: int = 300
+    noise: str = "gaussian"
+
+
+class MadeCurves:
+    """What judges ask of results, on top of `matches()` and `runs(game, row, column, metric)` of a subclass."""
+
+    metrics = ("pseudo_regret", "regret", "tv", "exploitability", "average_exploitability")
+
+    def curves(self, metrics, *, game, players):
+        frames = []
+        for metric in metrics:
+            try:
+                found = self.runs(game, *players, metric)
+            except KeyError:
+                continue
+            keys = {
+                "rounds": found.horizon,
+                "noise": found.noise,
+                "seed": np.repeat(found.seeds, len(found.rounds)),
+                "round": np.tile(found.rounds, len(found.seeds)),
+            }
+            frames.append(pl.DataFrame({**keys, metric: np.asarray(found.values, float).T.ravel()}))
+        if not frames:
+            raise InputError("it is not there.")
+        return pl.concat(frames, how="diagonal")
