@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from coebl import Game, parse_game
-from coebl.cli.terminal import announce_compilation
+from coebl.kernels.cache import announce_compilation
 
 
 def in_a_process(*arguments, cwd=None, **environment):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import announce_compilation, print_table, progress_bar, say
+from coebl.cli.terminal import print_table, progress_bar, say
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.modules import require
 from coebl.core.text import counted, finite
@@ -46,6 +46,7 @@ def solve_command(
       coebl solve my-game.csv
     """
     from coebl.games import parse_game
+    from coebl.kernels.cache import announce_compilation
 
     loaded = parse_game(game)
     with announce_compilation():
@@ -128,6 +129,7 @@ def match_command(
     from coebl.backend import backend_for, check_device
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
+    from coebl.kernels.cache import announce_compilation
 
     match = Match.of(game, row, column, rounds, noise)
     check_integer("--seeds", seeds, 1, MOST_SEEDS)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import announce_compilation, interval_text, print_table, progress_bar, say
+from coebl.cli.terminal import interval_text, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 from coebl.core.text import counted, csv_text, finite
@@ -65,14 +65,14 @@ def run_command(
         _print_plan(study, out)
         return
     command = opt.command_line("run", str(file), out=out, device=device, cell_timeout=cell_timeout)
-    summary = run_study(study, out, workers, dask, command, cell_timeout)
-    if summary.finished or summary.used:
-        with resume_hint(command, workers, dask):
+    with resume_hint(command, workers, dask):
+        summary = run_study(study, out, workers, dask, command, cell_timeout)
+        if summary.finished or summary.used:
             results = Results(out)
             print_ranking(results, study)
             print_notices(results)
-        name = shlex.quote(str(out))
-        print(f"means: coebl results {name}; page: coebl report {name}")
+            name = shlex.quote(str(out))
+            print(f"means: coebl results {name}; page: coebl report {name}")
     if summary.failed:
         raise typer.Exit(1)
 
@@ -105,7 +105,7 @@ def run_study(
     from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
 
-    with resume_hint(command, workers, dask), dask_executor(dask) if dask else nullcontext() as executor:
+    with dask_executor(dask) if dask else nullcontext() as executor:
         summary = run(
             study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command, rehearse=True
         )
@@ -444,6 +444,7 @@ def study_show_command(
     Example:
       coebl study show my-study.toml
     """
+    from coebl.kernels.cache import announce_compilation
     from coebl.study import read_study
     from coebl.study.estimate import disk_use, estimate, rounds_of
     from coebl.study.progress import span

@@ -137,12 +137,3 @@ def progress_bar(label: str, total: int | None = None, line: str = "") -> Iterat
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escape(label), total=total)
         yield lambda done, total=None: bar.update(task, completed=done, total=total)
-
-
-@contextmanager
-def announce_compilation() -> Iterator[None]:
-    """Report on stderr when the solver is compiled, which happens on its first use on a machine."""
-    from coebl.kernels.cache import announced
-
-    with announced():
-        yield

@@ -143,7 +143,7 @@ def _may_print():
 
 
 @contextmanager
-def announced():
+def announce_compilation():
     """Announce compilation in this block even if stderr is not a terminal."""
     global _always_announce
     before, _always_announce = _always_announce, True
