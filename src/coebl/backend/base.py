@@ -46,7 +46,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 class Backend:
     """NumPy on the CPU. A backend for another device overrides what is different there.
 
-    The argument `at` of its methods is the index of one entry per run, from `Seat.at`.
+    The argument `index` of its methods is the index of one entry per run, from `Seat.at`.
     """
 
     device: ClassVar[Device] = "cpu"
@@ -108,19 +108,19 @@ class Backend:
         """Return `numpy.einsum`, with sums whose order does not depend on the batch."""
         return np.einsum(subscripts, *operands)
 
-    def take(self, array: Any, at: tuple[Any, ...]) -> Any:
-        """Return array[at]: (runs, ...)."""
-        return array[at]
+    def take(self, array: Any, index: tuple[Any, ...]) -> Any:
+        """Return array[index]: (runs, ...)."""
+        return array[index]
 
-    def put(self, array: Any, at: tuple[Any, ...], values: Any) -> None:
-        """Set array[at] = values."""
-        array[at] = values
+    def put(self, array: Any, index: tuple[Any, ...], values: Any) -> None:
+        """Set array[index] = values."""
+        array[index] = values
 
-    def count_visit(self, count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
+    def count_visit(self, count: Any, mean: Any, index: tuple[Any, ...], reward: Any) -> None:
         """Count a visit of one entry per run, and include the reward in its mean."""
-        visits, before = count[at] + 1, mean[at]
-        count[at] = visits
-        mean[at] = before + (reward - before) / visits
+        visits, before = count[index] + 1, mean[index]
+        count[index] = visits
+        mean[index] = before + (reward - before) / visits
 
     def running_sums(self, carry: Any, terms: Any) -> Any:
         """Return the running sums of terms, (rounds, ...), from carry, (1, ...), with the same additions in any cut."""

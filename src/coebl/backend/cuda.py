@@ -101,26 +101,26 @@ class CudaBackend(Backend):
             _launch(_einsum_kernel(names, output), out.size, *operands, out, *numbers)
         return out
 
-    def take(self, array: Any, at: tuple[Any, ...]) -> Any:
+    def take(self, array: Any, index: tuple[Any, ...]) -> Any:
         """As in `Backend`, at a fraction of the cost of CuPy's indexing, which launches a dozen kernels."""
-        if not _is_plain(array, at):
-            return array[at]
+        if not _is_plain(array, index):
+            return array[index]
         out = self.arrays.empty(len(array))
-        _entries("take", array, at, out)
+        _entries("take", array, index, out)
         return out
 
-    def put(self, array: Any, at: tuple[Any, ...], values: Any) -> None:
-        if _is_plain(array, at) and getattr(values, "shape", None) == (len(array),) and _is_plain(values, ()):
-            _entries("put", array, at, values)
+    def put(self, array: Any, index: tuple[Any, ...], values: Any) -> None:
+        if _is_plain(array, index) and getattr(values, "shape", None) == (len(array),) and _is_plain(values, ()):
+            _entries("put", array, index, values)
         else:
-            array[at] = values
+            array[index] = values
 
-    def count_visit(self, count: Any, mean: Any, at: tuple[Any, ...], reward: Any) -> None:
-        if _is_plain(count, at) and _is_plain(mean, at) and _is_plain(reward, ()):
-            _entries("visit", count, at, reward, mean)
+    def count_visit(self, count: Any, mean: Any, index: tuple[Any, ...], reward: Any) -> None:
+        if _is_plain(count, index) and _is_plain(mean, index) and _is_plain(reward, ()):
+            _entries("visit", count, index, reward, mean)
         else:
-            count[at] += 1
-            mean[at] += (reward - mean[at]) / count[at]
+            count[index] += 1
+            mean[index] += (reward - mean[index]) / count[index]
 
     def running_sums(self, carry: Any, terms: Any) -> Any:
         terms, carry = map(self.arrays.ascontiguousarray, (terms, carry))
@@ -371,13 +371,13 @@ extern "C" __global__ void first_above(const double *policy, const double *unifo
 """
 
 
-def _is_plain(array: Any, at: tuple[Any, ...]) -> bool:
+def _is_plain(array: Any, index: tuple[Any, ...]) -> bool:
     """Return true if the kernels above can handle this: two or three axes, all indexed, everything contiguous."""
-    whole = all(index.dtype == np.int64 and index.flags.c_contiguous for index in at)
-    return bool(array.dtype == np.float64 and array.flags.c_contiguous and whole and len(at) in (0, array.ndim))
+    whole = all(part.dtype == np.int64 and part.flags.c_contiguous for part in index)
+    return bool(array.dtype == np.float64 and array.flags.c_contiguous and whole and len(index) in (0, array.ndim))
 
 
-def _entries(name: str, array: Any, at: tuple[Any, ...], *others: Any) -> None:
+def _entries(name: str, array: Any, index: tuple[Any, ...], *others: Any) -> None:
     runs, m, k = (*array.shape, 1)[:3]
-    pointers = at[1], at[2] if len(at) > 2 else np.uint64(0)
+    pointers = index[1], index[2] if len(index) > 2 else np.uint64(0)
     _launch(_kernel(_ENTRIES, name), runs, array, *pointers, np.int64(runs), np.int64(m), np.int64(k), *others)

@@ -27,7 +27,7 @@ _RPS = ["rock", "paper", "scissors"]
 
 @GAMES.add("rps", title="Rock-paper-scissors")
 def rps() -> Game:
-    """The payoffs of the paper's own table.
+    """The payoffs of the paper's table.
 
     [[0, 1, -1], [-1, 0, 1], [1, -1, 0]]: rock against paper pays the row player +1 there, the transpose of the usual
     game.
@@ -77,7 +77,7 @@ def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
     Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
 
     Args:
-        n: how many bits an action has.
+        n: the number of bits of an action.
     """
     ones = np.array([label.count("1") for label in _bitstrings(n)])
     return _larger_wins(ones, n)
@@ -92,8 +92,8 @@ def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Ga
     Value 0; the unique equilibrium is pure, both play the largest number, the last action.
 
     Args:
-        n: how many bits a number has.
-        original: whether a difference of exactly 1 counts twice, as in the source.
+        n: the number of bits.
+        original: true if a difference of exactly 1 counts twice, as in the source.
     """
     game = _larger_wins(np.arange(2**n), n)
     if not original:
@@ -115,15 +115,15 @@ def _larger_wins(score: Ints, n: int) -> Game:
 
 @GAMES.add("blotto", title="Colonel Blotto")
 def blotto(coins: Annotated[int, Range(1, 1000)] = 6, fields: Annotated[int, Range(1, 100)] = 3) -> Game:
-    """Both spread coins over battlefields, and who wins more fields gets 1.
+    """Both spread coins over battlefields, and the player who wins more fields gets 1.
 
-    The larger stake wins a field, equal stakes win it for nobody; the payoff is the sign of the fields won minus the
+    The larger stake wins a field, equal stakes leave it to neither; the payoff is the sign of the fields won minus the
     fields lost. Actions are all ordered ways to spread all the coins, 3/2/1 for instance. Borel (1921).
     Value 0, by symmetry; the equilibrium is in general not unique.
 
     Args:
-        coins: how many each player spreads.
-        fields: over how many battlefields.
+        coins: the coins of each player.
+        fields: the number of battlefields.
     """
     count = math.comb(coins + fields - 1, fields - 1)
     if count > _MOST_ACTIONS:
@@ -145,12 +145,12 @@ def kuhn_poker() -> Game:
     """Kuhn's three-card poker in full strategic form, 64 x 64.
 
     Both ante 1 and get one of the cards J, Q, K. The row player checks or bets 1; after a check the column player does
-    so too; who faces a bet folds or calls, and the higher card wins the pot. An action fixes for each card what to do
-    first and what to do facing a bet, "J:bet/fold Q:check/call K:check/call" for instance. Payoffs are exact
+    so too; a player who faces a bet folds or calls, and the higher card wins the pot. An action fixes for each card the
+    first move and the reply to a bet, "J:bet/fold Q:check/call K:check/call" for instance. Payoffs are exact
     expectations over the six deals. Kuhn (1950).
-    Value -1/18; not unique: who bets first never faces a bet, so only 27 of the 64 rows differ.
+    Value -1/18; not unique: a player who bets first never faces a bet, so only 27 of the 64 rows differ.
     """
-    plans = list(itertools.product(("check", "bet"), ("fold", "call")))  # of one card: first, and facing a bet
+    plans = list(itertools.product(("check", "bet"), ("fold", "call")))  # of a card: first move, reply to a bet
     strategies = list(itertools.product(range(len(plans)), repeat=3))
     plan = np.array(strategies)  # (64, 3), the plan for each card
     payoff = np.zeros((64, 64))
@@ -166,7 +166,7 @@ def kuhn_poker() -> Game:
 
 
 def _kuhn_hand(row: tuple[str, str], column: tuple[str, str], sign: int) -> int:
-    """What the row player wins with two plans; sign is 1 if the row player holds the higher card, else -1."""
+    """Return what the row player wins with two plans; sign is 1 if the row player has the higher card, else -1."""
     if row[0] == "bet":
         return 1 if column[1] == "fold" else 2 * sign
     if column[0] == "check":
@@ -208,15 +208,15 @@ def ito(
 ) -> Game:
     """Four 2 x 2 families that are easy or hard to learn, by the gaps of their equilibrium.
 
-    They cover the four cases that the analysis of Ito, Luo, Tsuchiya and Wu (2025) tells apart. The source's own
-    constants could not be checked: these are ours. All equilibria are unique. With e for epsilon:
+    They cover the four cases of the analysis of Ito, Luo, Tsuchiya and Wu (2025). The constants of the source could
+    not be checked: these are ours. All equilibria are unique. With e for epsilon:
 
     1. [[0, e], [-e, 0]]: strict and pure, small gaps. Value 0, x = y = (1, 0).
     2. [[0, 1], [-e, 0]]: strict and pure, a small gap and a large one. Value 0, x = y = (1, 0).
     3. [[e, 0], [0, e]]: mixed, symmetric. Value e/2, x = y = (1/2, 1/2).
     4. [[1, 0], [0, e]]: mixed, lopsided. Value e / (1 + e), x = y = (e, 1) / (1 + e).
 
-    The payoff range is given as -1 .. 1 for all, so that it does not give epsilon away.
+    The payoff range is -1 .. 1 for all, so that it does not reveal epsilon.
 
     Args:
         family: which of the four.
@@ -246,7 +246,7 @@ def scaled(
     scale: Annotated[float, Range(0, open_low=True)] = 1.0,
     shift: float = 0.0,
 ) -> Game:
-    """Another game with its payoffs multiplied by a number, and another one added.
+    """Another game with its payoffs multiplied by a number, then shifted.
 
     scale A + shift: a small scale makes the signal weak beside the noise, a shift moves the value away from zero. The
     payoff range moves with the payoffs. Commas of the inner spec are written +, as in
@@ -255,15 +255,15 @@ def scaled(
 
     Args:
         game: the spec of the other game.
-        scale: what its payoffs are multiplied by.
-        shift: what is then added to them.
+        scale: the factor of its payoffs.
+        shift: the number that is then added.
     """
-    whole = parse_game(game)
-    low, high = whole.payoff_range
+    original = parse_game(game)
+    low, high = original.payoff_range
     return Game(
-        scale * whole.payoff + shift,
-        row_labels=whole.row_labels,
-        column_labels=whole.column_labels,
-        noise=whole.noise,
+        scale * original.payoff + shift,
+        row_labels=original.row_labels,
+        column_labels=original.column_labels,
+        noise=original.noise,
         payoff_range=(scale * low + shift, scale * high + shift),
     )

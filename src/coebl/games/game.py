@@ -39,15 +39,15 @@ Range = tuple[float, float]  # the ends between which payoffs are known to lie
 
 @runtime_checkable
 class AnyGame(Protocol):
-    """All that the engine needs of a game. What else a game has, such as a value, is for the metrics that need it.
+    """The part of a game that the engine needs. Anything else, such as a value, is for the metrics that need it.
 
     >>> isinstance(Game([[3, 0], [1, 2]]), AnyGame)
     True
     """
 
-    name: str  # what it is called in tables and messages
+    name: str  # in tables and messages
     spec: str | None  # the spec that makes it, if one does
-    noise: Noise  # of which nature's numbers are drawn, one per run and round
+    noise: Noise  # the distribution of nature's numbers, one per run and round
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -75,16 +75,16 @@ class Game(Interchange):
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
 
-    Two games with the same payoffs, labels, noise and payoff range are equal, whatever they are called.
+    Two games with the same payoffs, labels, noise and payoff range are equal, even if their names differ.
 
     Args:
         payoff: the payoffs to the row player, (m, n): a list of rows, an array or a data frame.
-        name: what it is called in tables and messages.
-        row_labels: what the row player's actions are called; by default their numbers.
-        column_labels: what the column player's actions are called, likewise.
+        name: the name in tables and messages.
+        row_labels: the names of the row player's actions; by default their numbers.
+        column_labels: the names of the column player's actions, likewise.
         noise: how rewards differ from payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
-        payoff_range: the ends between which payoffs are known to lie, which learners are told. By default the least and
-            the largest payoff, which gives away what they are; pass wider ends if a player would not know them.
+        payoff_range: the range of the payoffs that learners receive. By default the least and the largest payoff; pass
+            wider ends if a player would not know these.
         spec: the spec that made the game, if one did.
 
     >>> game = Game([[3, 0], [1, 2]], name="example", row_labels=["up", "down"])
@@ -115,7 +115,7 @@ class Game(Interchange):
         self.column_labels = _check_labels(_given(column_labels, payoff, "columns"), n, "column_labels")
         self.noise = parse_noise(noise)
         self.payoff_range = _check_range(payoff_range, self.payoff)
-        self.spec = spec  # what made it, if a spec did
+        self.spec = spec
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -143,18 +143,18 @@ class Game(Interchange):
 
     @property
     def value(self) -> float:
-        """What the row player gets at equilibrium."""
+        """The payoff of the row player at equilibrium."""
         return self.solution.value
 
     @cached_property
     def unique_equilibrium(self) -> Uniqueness:
-        """Whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
+        """The verdict on whether the equilibrium is the only one: yes, no, or unknown, with the reason."""
         from coebl.games.equilibria import uniqueness
 
         return uniqueness(self)
 
     def equilibria(self) -> Equilibria:
-        """All extreme equilibria of a small game: every other one is a mixture of these.
+        """Return all extreme equilibria of a small game: every other one is a mixture of these.
 
         >>> Game([[3, 3, 0], [1, 1, 2]]).equilibria().column
         array([[0.5, 0. , 0.5],
@@ -165,7 +165,7 @@ class Game(Interchange):
         return extreme_equilibria(self)
 
     def own_view(self, seat: SeatName) -> View:
-        """The payoffs as the learner in a seat sees them: its own actions are the rows, its own reward is maximised.
+        """Return the payoffs in the own view of a seat: its actions are the rows, and it maximises.
 
         Args:
             seat: "row" or "column".
@@ -183,7 +183,7 @@ class Game(Interchange):
         return View(np.ascontiguousarray(0.0 - self.payoff.T), column)
 
     def rewards(self, actions: Sequence[Ints], draw: Floats, payoff: Floats | None = None) -> tuple[Floats, Floats]:
-        """What each seat sees of its reward, from the actions of all seats and nature's numbers: each (runs,).
+        """Return the observed reward of each seat: (runs,).
 
         Args:
             actions: per seat: (runs,).
@@ -195,7 +195,7 @@ class Game(Interchange):
         return reward, -reward
 
     def with_noise(self, noise: str | Noise) -> Game:
-        """The same game seen through another noise.
+        """Return the same game with another noise.
 
         Args:
             noise: a spec, or a `Noise`.
@@ -203,26 +203,26 @@ class Game(Interchange):
         return self._with(noise=parse_noise(noise))
 
     def renamed(self, name: str, spec: str | None = None) -> Game:
-        """The same game under another name.
+        """Return the same game with another name.
 
         Args:
-            name: what it is called in tables and messages.
-            spec: the spec that makes it, if one does.
+            name: the name in tables and messages.
+            spec: the spec that makes the game, if one does.
         """
         return self._with(name=name, spec=spec)
 
     def _with(self, **changes: Any) -> Game:
-        """A copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium, if known."""
+        """Return a copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium."""
         changed = copy.copy(self)
         vars(changed).update(changes)
         return changed
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:
-        """The game in a file: .csv, .npy, .json or .nfg.
+        """Read the game in a file: .csv, .npy, .json or .nfg.
 
         Args:
-            path: of the file; its ending says what it holds.
+            path: of the file; its ending selects the format.
         """
         from coebl.games.game_files import read_game
 
@@ -232,14 +232,14 @@ class Game(Interchange):
         """Write the game to a file: .csv, .npy, .json or .nfg.
 
         Args:
-            path: of the file; its ending says in which form it is written.
+            path: of the file; its ending selects the format.
         """
         from coebl.games.game_files import write_game
 
         write_game(self, path)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """The payoffs, for NumPy's functions: a copy unless none is asked for, as the game's own are read-only."""
+        """Return the payoffs, for NumPy's functions: by default a copy, as the payoffs of a game are read-only."""
         if copy is False:
             return np.asarray(self.payoff, dtype)
         return np.array(self.payoff, dtype)
@@ -265,7 +265,7 @@ class Game(Interchange):
         return f"<Game {self.spec or self.name!r}, {m} x {n}, {self.noise}>"
 
     def __str__(self) -> str:
-        """The payoffs as a table; only the first rows and columns of a large game."""
+        """Return the payoffs as a table; only the first rows and columns of a large game."""
         m, n = self.shape
         rows, columns = min(m, _SHOWN), min(n, _SHOWN)
         more = ["..."] if n > columns else []
@@ -282,25 +282,22 @@ class Game(Interchange):
 
 
 MatrixGame = Game
-"""The same class, where other kinds of games are spoken of too."""
+"""The same class, for code that handles other kinds of games too."""
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:
-    """The labels of one player: those given, else those of a pandas data frame that has more than row numbers."""
+    """Return the labels of a player: those given, else those of a pandas data frame with more than row numbers."""
     if labels is not None or not hasattr(payoff, "iloc"):
         return labels
-    found = getattr(payoff, axis)
-    return None if type(found).__name__ == "RangeIndex" else [str(label) for label in found]
+    index = getattr(payoff, axis)
+    return None if type(index).__name__ == "RangeIndex" else [str(label) for label in index]
 
 
 def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
     if labels is None:
         return tuple(str(index) for index in range(count))
-    if (
-        isinstance(labels, str)
-        or not isinstance(labels, Sequence)
-        or not all(isinstance(label, str) for label in labels)
-    ):
+    is_list = isinstance(labels, Sequence) and not isinstance(labels, str)
+    if not (is_list and all(isinstance(label, str) for label in labels)):
         raise InputError(f"{argument} is {shorten(labels)}; accepted: a list of {count} strings.")
     if len(labels) != count:
         raise InputError(f"{argument} has {len(labels)} labels; accepted: {count}, one per action.")

@@ -1,7 +1,7 @@
 """Games drawn at random: the same seed gives the same game.
 
-To add one, write a function here, register it with ``@GAMES.add`` as the others are, and give it a family number of
-its own.
+To add one, write a function here, register it with ``@GAMES.add`` as the others are, and give it another family
+number.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from coebl.games.registry import GAMES, parse_game
 Size = Annotated[int, Range(1, 5000)]
 Seed = Annotated[int, Range(0)]
 
-# Each family draws from a stream of its own, so that one seed gives unrelated games. To change a number is to change
-# the games.
+# Each family has its own stream, so that one seed gives unrelated games. Another number gives other games.
 _GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK = range(1, 10)
 
 _JITTER = 1e-6  # keeps the kernel of random-smooth positive definite, up to 5000 actions, in spite of rounding
@@ -38,9 +37,9 @@ def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     m x n, A_ij ~ N(0, 1). The equilibrium is almost surely unique.
 
     Args:
-        m: how many actions the row player has.
-        n: how many the column player has.
-        seed: the same one gives the same game.
+        m: the number of the row player's actions.
+        n: the number of the column player's actions.
+        seed: the same seed gives the same game.
     """
     return Game(_generator(seed, _GAUSSIAN).standard_normal((m, n)))
 
@@ -52,9 +51,9 @@ def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     m x n, A_ij ~ U(-1, 1). The equilibrium is almost surely unique.
 
     Args:
-        m: how many actions the row player has.
-        n: how many the column player has.
-        seed: the same one gives the same game.
+        m: the number of the row player's actions.
+        n: the number of the column player's actions.
+        seed: the same seed gives the same game.
     """
     return Game(_generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
 
@@ -66,23 +65,23 @@ def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     m x n. Ties are common: the equilibrium may well not be unique.
 
     Args:
-        m: how many actions the row player has.
-        n: how many the column player has.
-        seed: the same one gives the same game.
+        m: the number of the row player's actions.
+        n: the number of the column player's actions.
+        seed: the same seed gives the same game.
     """
     return Game(_generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
 
 
 @GAMES.add("random-skew", title="Random, symmetric")
 def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
-    """A symmetric game with normal payoffs: what the row player wins with i against j, it loses with j against i.
+    """A symmetric game with normal payoffs: the row player wins with i against j what it loses with j against i.
 
     n x n, A_ij = -A_ji ~ N(0, 1) above the diagonal, 0 on it.
     Value 0, and every optimal strategy of one player is optimal for the other.
 
     Args:
-        n: how many actions each player has.
-        seed: the same one gives the same game.
+        n: the number of each player's actions.
+        seed: the same seed gives the same game.
     """
     upper = np.triu(_generator(seed, _SKEW).standard_normal((n, n)), k=1)
     return Game(upper - upper.T)
@@ -96,16 +95,16 @@ def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
     exp(-(i - j)² / (2 (m/5)²)), those of the column player likewise with n. Equal across machines up to rounding.
 
     Args:
-        m: how many actions the row player has.
-        n: how many the column player has.
-        seed: the same one gives the same game.
+        m: the number of the row player's actions.
+        n: the number of the column player's actions.
+        seed: the same seed gives the same game.
     """
     normal = _generator(seed, _SMOOTH).standard_normal((m, n))
     return Game(_kernel_root(m) @ normal @ _kernel_root(n).T)  # covariance: the Kronecker product of both kernels
 
 
 def _kernel_root(count: int) -> Floats:
-    """L, (count, count), such that L L' is the correlation between the actions."""
+    """Return L, (count, count), such that L L' is the correlation between the actions."""
     difference = np.subtract.outer(np.arange(count), np.arange(count)) / (count / 5)
     kernel = (np.exp(-(difference**2) / 2) + _JITTER * np.eye(count)) / (1 + _JITTER)
     return np.asarray(np.linalg.cholesky(kernel), dtype=np.float64)
@@ -120,10 +119,10 @@ def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Ga
     Value 0; the equilibrium is almost surely unique.
 
     Args:
-        m: how many actions the row player has.
-        n: how many the column player has.
-        k: how many actions each player uses at equilibrium.
-        seed: the same one gives the same game.
+        m: the number of the row player's actions.
+        n: the number of the column player's actions.
+        k: the number of actions that each player uses at equilibrium.
+        seed: the same seed gives the same game.
     """
     if k > min(m, n):
         raise InputError(f"random-sparse: k is {k}; accepted: at most {min(m, n)}, the smaller of m={m} and n={n}.")
@@ -140,7 +139,7 @@ def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Ga
 
 
 def _plant(random: np.random.Generator, count: int, k: int) -> tuple[Ints, Floats]:
-    """Choose k of so many actions, and their probabilities."""
+    """Choose k actions, and their probabilities."""
     weight = random.uniform(0.5, 1.5, k)
     return random.choice(count, k, replace=False), weight / weight.sum()
 
@@ -153,10 +152,10 @@ def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) 
     0 and variance 1.
 
     Args:
-        m: how many actions the row player has.
-        n: how many the column player has.
-        rank: how many hidden numbers an action has.
-        seed: the same one gives the same game.
+        m: the number of the row player's actions.
+        n: the number of the column player's actions.
+        rank: the number of hidden numbers of an action.
+        seed: the same seed gives the same game.
     """
     if rank > min(m, n):
         raise InputError(f"random-low-rank: rank is {rank}; accepted: at most {min(m, n)}, as m={m} and n={n}.")
@@ -169,11 +168,11 @@ def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) 
 def robust_bandit(seed: Seed = 0) -> Game:
     """A random 10 x 5 game, after the robust bandit experiment of O'Donoghue et al. (2021).
 
-    A_ij ~ N(0.5, 2), the 2 read as a variance: whether the source means that could not be checked against it.
+    A_ij ~ N(0.5, 2), the 2 read as a variance, which could not be checked against the source.
     The equilibrium is almost surely unique.
 
     Args:
-        seed: the same one gives the same game.
+        seed: the same seed gives the same game.
     """
     return Game(_generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
 
@@ -188,13 +187,13 @@ def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
 
     Args:
         game: the spec of the other game.
-        seed: the same one gives the same order.
+        seed: the same seed gives the same order.
     """
     return permute(parse_game(game), seed)
 
 
 def permute(game: Game, seed: int) -> Game:
-    """The game with its rows and its columns in random order; labels, noise and payoff range stay with it.
+    """Return the game with its rows and columns in random order; labels, noise and payoff range stay with it.
 
     >>> permute(Game([[1, 2]], column_labels=["a", "b"]), seed=2) == Game([[2, 1]], column_labels=["b", "a"])
     True

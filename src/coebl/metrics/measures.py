@@ -22,7 +22,7 @@ _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; s
 
 @METRICS.add("regret")
 class Regret(Total):
-    """How far the rewards fell short of the value: the paper's second measure. It carries the noise of the rewards."""
+    """The shortfall of the rewards below the value: the paper's second measure. It includes their noise."""
 
     needs = frozenset({"value"})
     seat = 0
@@ -40,7 +40,7 @@ class Regret(Total):
 
 @METRICS.add("pseudo_regret")
 class PseudoRegret(Regret):
-    """As regret, without its noise: same expectation, far smaller variance."""
+    """The regret without its noise: same expectation, far smaller variance."""
 
     needs = frozenset({"value", "payoffs"})
     title = "Pseudo-regret"
@@ -172,7 +172,7 @@ class TotalVariation(_Distance):
 
 @METRICS.add("exploitability")
 class Exploitability(Metric):
-    """What two best responses would gain from the policies together: zero at an equilibrium, and only there."""
+    """The gain of best responses to both policies: zero at an equilibrium, and only there."""
 
     needs = frozenset({"payoffs"})
     title = "Exploitability"
@@ -216,7 +216,7 @@ class AverageExploitability(Metric):
 
 @METRICS.add("external_regret")
 class ExternalRegret(Metric):
-    """How much more the best fixed row would have earned in hindsight, without noise."""
+    """The additional payoff of the best fixed row in hindsight, without noise."""
 
     needs = frozenset({"payoffs"})
     title = "External regret"
@@ -239,7 +239,7 @@ class ExternalRegret(Metric):
 
 @METRICS.add("column_external_regret")
 class ColumnExternalRegret(ExternalRegret):
-    """How much the best fixed column would have saved the column player in hindsight, without noise."""
+    """The additional payoff of the best fixed column to the column player in hindsight, without noise."""
 
     title = "Column external regret"
     definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"

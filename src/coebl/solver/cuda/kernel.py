@@ -33,7 +33,7 @@ _TIE_LIMITS = ("tie_error", "tie_error_relative")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a block of threads shares a tableau: the constants of `block.cu`, and sizes that follow from them."""
+    """The division of a tableau among a block of threads: the constants of `block.cu`, and sizes that follow."""
 
     m: int
     n: int
@@ -234,7 +234,7 @@ class CudaMaximin:
         failed = cupy.sort(self._failed[-1, :count])
         ties = cupy.asnumpy(cupy.broadcast_to(weight, (len(batch), self.shape[1]))[failed])
         solved = maximin(cupy.asnumpy(batch[failed]), ties=ties)
-        found = solved.strategy, solved.opponent, solved.value, solved.gap, solved.pivots
-        for answer, part in zip(answers, found, strict=True):
+        parts = solved.strategy, solved.opponent, solved.value, solved.gap, solved.pivots
+        for answer, part in zip(answers, parts, strict=True):
             answer[failed] = cupy.asarray(part)
         return count
