@@ -101,7 +101,7 @@ def summarise(results: Results, study: Study, folder: Path) -> None:
     summary = {
         "command": f"coebl run {STUDY.as_posix()} --out FOLDER",
         "games": outcomes.games,
-        "seeds": len(outcomes.by_seed(outcomes.learners[0], OUTCOMES[0], ALL_GAMES)),
+        "seeds": outcomes.seeds,
         "learners": len(outcomes.learners),
         "tests": sum(one.p_holm is not None for one in differences),
         "versions": results.versions(),

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from coebl.core.text import few_digits
-from coebl.evidence.pairwise import ALL_GAMES
-from coebl.evidence.statistics import ALPHA, holm, mean_interval, paired_difference
+from coebl.evidence.pairwise import ALL_GAMES, pooled, tests_of
+from coebl.evidence.statistics import ALPHA, correct
 from coebl.learners import Learner, parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.learners.kin import Kin
-from coebl.runs import Runs
 from coebl.study import Results, Study
 
 WISHES = ("mutation", "recombination", "selection", "population")  # by the parameters of COEBL
@@ -112,51 +113,54 @@ class OutcomesBySeed:
     """The outcomes of the learners of a study, by seed. The study has to be finished."""
 
     def __init__(self, results: Results, study: Study) -> None:
-        self._results = results
         matches = study.matches()
         self.learners = list(dict.fromkeys(row for _, row, _ in matches))
-        games = dict.fromkeys(game for game, _, _ in matches)
-        self.games = {game: self._runs(self.learners[0], OUTCOMES[0], game).horizon for game in games}
-
-    def _runs(self, learner: str, outcome: str, game: str) -> Runs:
-        column, metric = (learner, "exploitability") if outcome == SELF_PLAY else (outcome, "pseudo_regret")
-        return self._results.runs(game, learner, column, metric)
-
-    def by_seed(self, learner: str, outcome: str, game: str) -> dict[int, float]:
-        """After the last round: regret per hundred rounds, or exploitability; over all games, the mean of the games."""
-        if game == ALL_GAMES:
-            each = [self.by_seed(learner, outcome, one) for one in self.games]
-            return {seed: sum(one[seed] for one in each) / len(each) for seed in each[0]}
-        runs = self._runs(learner, outcome, game)
-        assert runs.horizon is not None
-        last = runs.values[-1] * (1 if outcome == SELF_PLAY else ROUNDS / runs.horizon)
-        return dict(zip(runs.seeds.tolist(), last.tolist(), strict=True))
+        table = results.last(["pseudo_regret", "exploitability"])
+        lengths = dict(table.select("game", "rounds").iter_rows())
+        self.games = {game: lengths[game] for game in dict.fromkeys(game for game, _, _ in matches)}
+        row, column = (pl.col("players").list.get(seat) for seat in (0, 1))
+        alone = row == column
+        regret = pl.col("pseudo_regret") * ROUNDS / pl.col("rounds")  # per hundred rounds
+        by_game = table.select(
+            "game",
+            "seed",
+            learner=row,
+            outcome=pl.when(alone).then(pl.lit(SELF_PLAY)).otherwise(column),
+            value=pl.when(alone).then(pl.col("exploitability")).otherwise(regret),
+        ).filter(pl.col("outcome").is_in(OUTCOMES), pl.col("learner").is_in(self.learners))
+        over_all = pooled(by_game, ["learner", "outcome"], ["game"]).with_columns(game=pl.lit(ALL_GAMES))
+        self.values = pl.concat([over_all.select(by_game.columns), by_game])  # game, seed, learner, outcome, value
+        self.seeds = over_all["seed"].n_unique()
 
     def means(self) -> Iterator[dict[str, Any]]:
         """The mean of each outcome of each learner, per game and over all, with its interval."""
+        found = tests_of(self.values, ["learner", "outcome", "game"])
         for learner in self.learners:
             for outcome in OUTCOMES:
                 for game in (ALL_GAMES, *self.games):
-                    found = mean_interval(list(self.by_seed(learner, outcome, game).values()))
+                    test = found[learner, outcome, game]
                     labels = {"learner": learner, "outcome": outcome, "game": game}
-                    yield {**labels, "mean": _six(found.mean), "low": _six(found.low), "high": _six(found.high)}
+                    yield {**labels, "mean": _six(test.mean), "low": _six(test.low), "high": _six(test.high)}
 
     def differences(self) -> list[Difference]:
         """All comparisons, per game and over all games. Holm corrects over all tests together, those over all games."""
-        found = [
-            self._difference(comparison, outcome, game)
-            for comparison in comparisons(self.learners)
-            for outcome in OUTCOMES
-            for game in (ALL_GAMES, *self.games)
-        ]
-        corrected = iter(holm([one.p for one in found if one.game == ALL_GAMES]))
-        return [one._replace(p_holm=_six(next(corrected))) if one.game == ALL_GAMES else one for one in found]
-
-    def _difference(self, comparison: Comparison, outcome: str, game: str) -> Difference:
-        wish, learner, base = comparison
-        pair = paired_difference(self.by_seed(learner, outcome, game), self.by_seed(base, outcome, game))
-        mean, low, high = (_six(end) for end in (pair.mean, pair.low, pair.high))
-        return Difference(wish, learner, base, outcome, game, mean, low, high, _six(pair.p), None)
+        asked = comparisons(self.learners)
+        pairs = pl.DataFrame(asked, schema=["wish", "learner", "base"], orient="row")
+        bases = self.values.rename({"learner": "base", "value": "subtracted"})
+        paired = pairs.join(self.values, on="learner").join(bases, on=["base", "outcome", "game", "seed"])
+        paired = paired.with_columns(value=pl.col("value") - pl.col("subtracted"))
+        tests = tests_of(paired, ["learner", "base", "outcome", "game"])
+        whole = [key for key in tests if key[-1] == ALL_GAMES]
+        family = correct([replace(tests[key], p=_six(tests[key].p)) for key in whole], "all tests of the study")
+        corrected = {key: _six(test.p_holm) for key, test in zip(whole, family, strict=True)}
+        found = []
+        for wish, learner, base in asked:
+            for outcome in OUTCOMES:
+                for game in (ALL_GAMES, *self.games):
+                    key = (learner, base, outcome, game)
+                    mean, low, high, p = (_six(getattr(tests[key], name)) for name in ("mean", "low", "high", "p"))
+                    found.append(Difference(wish, *key, mean, low, high, p, corrected.get(key)))
+        return found
 
 
 def _six(number: float) -> float:
