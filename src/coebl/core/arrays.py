@@ -1,4 +1,4 @@
-"""The types of arrays, and what counts as a payoff matrix."""
+"""The types of arrays, and the check of a payoff matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infin
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number as people write it: no underscores, no digits of other scripts.
+    """Return whether a string is a number as people write it: no underscores, no digits of other scripts.
 
     >>> is_number(" -1.5e3 "), is_number("1_000")
     (True, False)
@@ -31,7 +31,7 @@ def is_number(text: str) -> bool:
 
 
 def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
-    """A payoff matrix as a contiguous array of floats, or an `InputError` that says what is wrong with it.
+    """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` that says what is wrong.
 
     >>> check_payoff([[1, 2], [3, "x"]])
     Traceback (most recent call last):

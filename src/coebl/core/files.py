@@ -1,4 +1,4 @@
-"""Reading the files of a user, writing files that are there whole or not at all, and which folders are private."""
+"""Reading users' files, writing files whole or not at all, and recognising private folders."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ _PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # what a shell puts in th
 
 
 def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:
-    """The content of a file that a user has named; an OSError with a reason in words for what would never end.
+    """Return the content of a file that a user has named, of at most `most` bytes; None for no limit.
 
-    Args:
-        path: of a file. Of a pipe, one would wait for somebody to write into it; a device may have no end.
-        most: the bytes that are read at most; None for no limit.
-        pipes: whether the shell may have put a pipe there.
+    A pipe may wait for ever and a device may have no end: they are an OSError with a reason in words. With `pipes`,
+    one that the shell has put there is read.
     """
-    # without O_NONBLOCK, to open a pipe would wait, too
+    # without O_NONBLOCK, opening a pipe would wait, too
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as stream:
         mode = os.fstat(handle).st_mode
@@ -54,13 +52,8 @@ def write_whole(
     """Write a file under another name first, then rename it, so that a reader never sees a partial file.
 
     Its folder must exist. The target of a link is replaced, not the link; a device or a pipe is written to as it is.
-    Below `within` this is reversed: links are not followed, and a link, a pipe or a device is itself replaced.
-
-    Args:
-        path: where to.
-        data: the content; text is encoded as UTF-8.
-        durable: also wait until the disk has it, so that it is there after a power cut.
-        within: a folder of results, which somebody else may have filled.
+    Below `within`, a folder of results that someone else may have filled, this is reversed: links are not followed,
+    and a link, a pipe or a device is itself replaced. `durable` waits until the disk has it, as before a power cut.
     """
     target = Path(path)
     content = data.encode("utf-8", errors="replace") if isinstance(data, str) else data
@@ -95,9 +88,9 @@ def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | N
 
 
 def check_way(folder: str | os.PathLike[str], within: str | os.PathLike[str] | None) -> bool:
-    """Return whether a folder is `within` another or below it, as far as names go; reject one behind a link there.
+    """Return whether a folder is `within` another or below it, by its name; reject one behind a link there.
 
-    What is written, moved or deleted in a folder of results must be in that folder, and not where a link leads to.
+    Files that are written, moved or deleted in a folder of results must be in that folder.
     """
     if within is None or not Path(folder).is_relative_to(within):
         return False
@@ -129,7 +122,7 @@ def _replace(target: Path, content: bytes, durable: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name last; where a folder cannot be synced, the file system does it or nothing can be done."""
+    """Make a new name durable; where a folder cannot be synced, nothing can be done."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -139,7 +132,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def is_private(folder: str | os.PathLike[str]) -> bool:
-    """Return whether what is in a folder was put there by this user or the administrator, and by no one else.
+    """Return whether only this user and the administrator can have put something into a folder.
 
     The folder and its entries must belong to them, and no one else may write to it, nor exchange it: a folder above it
     may be open to others only if it is sticky, as /tmp is. Where the system has no such owners, every folder passes.

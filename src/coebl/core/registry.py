@@ -427,15 +427,15 @@ class Registry(Generic[T]):
 
         So a default is shown where there are other values beside it. No file is run for it.
         """
-        texts = {spec: spec for spec in specs}
+        shown_as = {spec: spec for spec in specs}
         by_name: dict[str, dict[str, dict[str, Any]]] = {}
-        for spec in texts:
+        for spec in shown_as:
             if found := self.known(spec):
                 by_name.setdefault(found[0].name, {})[spec] = found[1]
         for name, given in by_name.items():
             shown = {key for arguments in given.values() for key in arguments}
-            texts |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
-        return texts
+            shown_as |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}
+        return shown_as
 
     def entry_of(self, factory: Any, name: str) -> Entry[T]:
         """Return the entry of a factory, or a new entry under this name if it is not registered."""

@@ -39,20 +39,12 @@ class SpecParts(NamedTuple):
 
     @property
     def attribute(self) -> str:
-        """The Name of path/to/file.py:Name, or nothing.
-
-        >>> split_spec("mine.py:Mine:rate=0.2").attribute
-        'Mine'
-        """
+        """The Name of path/to/file.py:Name, or nothing."""
         return self.name.removeprefix(self.file).removeprefix(":") if self.file else ""
 
     @property
     def arguments(self) -> dict[str, str]:
-        """The parameters that have a key, as strings.
-
-        >>> split_spec("random-gaussian:m=20,n=30").arguments
-        {'m': '20', 'n': '30'}
-        """
+        """The parameters that have a key, as strings."""
         pairs = (part.partition("=") for part in self.parameters.split(","))
         return {key: value for key, equals, value in pairs if equals}
 
@@ -62,8 +54,8 @@ def split_spec(spec: str) -> SpecParts:
 
     >>> split_spec("coebl:c=2")
     SpecParts(name='coebl', parameters='c=2', file='')
-    >>> split_spec("mine.py:Mine:rate=0.2")
-    SpecParts(name='mine.py:Mine', parameters='rate=0.2', file='mine.py')
+    >>> split_spec("mine.py:Mine:rate=0.2").attribute, split_spec("random-gaussian:m=20,n=30").arguments
+    ('Mine', {'m': '20', 'n': '30'})
     """
     head, _, rest = spec.strip().partition(":")
     if not head.endswith(_PYTHON):
@@ -73,14 +65,10 @@ def split_spec(spec: str) -> SpecParts:
 
 
 def move_files(spec: str, place: Callable[[str], str]) -> str:
-    """Return the spec with every Python file that it names moved, at any depth: itself and the specs inside it.
+    """Return the spec with every Python file that it names, at any depth, at the path that `place` returns for it.
 
     This is the only walk over a spec for its files. Values are split and unescaped as an `Entry` does it, so a file
     that a registry would load is always found. A string that merely looks like a file counts as one.
-
-    Args:
-        spec: any spec.
-        place: returns the new path of a file.
 
     >>> move_files("coebl:c=2,mutation=sparse:of=mine.py:X+probability=1", "some/where/{}".format)
     'coebl:c=2,mutation=sparse:of=some/where/mine.py:X+probability=1'
@@ -111,21 +99,12 @@ def files_in(spec: str) -> list[str]:
     (['mine.py'], ['g.py'], [])
     """
     files: list[str] = []
-
-    def note(file: str) -> str:
-        files.append(file)
-        return file
-
-    move_files(spec, note)
+    move_files(spec, lambda file: files.append(file) or file)  # type: ignore[func-returns-value]
     return files
 
 
 def inner_files(spec: str) -> list[str]:
-    """Return the files that only the specs inside a spec name.
-
-    >>> inner_files("mine.py:Mine:rate=2"), inner_files("coebl:mutation=mine.py:X")
-    ([], ['mine.py'])
-    """
+    """Return the files that only the specs inside a spec name."""
     return [file for file in files_in(spec) if file != split_spec(spec).file]
 
 

@@ -28,6 +28,7 @@ import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
+from math import pow
 from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -240,6 +241,8 @@ class Learner(Component):
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
     example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
+    pair_cost: ClassVar[float] = 0.0  # microseconds for each pair of actions in a round
+    solve_cost: ClassVar[float] = 0.0  # likewise for (m k)^1.25, to which the time of a solve is proportional
 
     def start(self, seat: Seat) -> None:
         """Allocate the state of seat.runs runs."""
@@ -284,11 +287,12 @@ class Learner(Component):
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return about how many microseconds a round takes per run, in a large batch, to plan studies.
+        """Return about how many microseconds a round takes per run in a large batch, to plan studies.
 
-        It depends on the numbers of its actions, m, and of the opponent_actions, k.
+        There are m actions and k opponent_actions.
         """
-        return 0.03 * actions
+        pairs = actions * opponent_actions
+        return 0.03 * actions + self.pair_cost * pairs + self.solve_cost * pow(pairs, 1.25)
 
 
 class Responder(Learner):

@@ -93,9 +93,8 @@ class Coebl(Learner):
         return 2 * sqrt(2 * c * rounds * pairs * log(2 * rounds**2 * pairs))
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """A solve from scratch for every mutant of a round."""
-        mutants, pairs = self.population.mutants, actions * opponent_actions
-        return super().cost(actions, opponent_actions) + 0.0024 * mutants * pow(pairs, 1.25)
+        solves = 0.0024 * self.population.mutants  # from scratch
+        return super().cost(actions, opponent_actions) + solves * pow(actions * opponent_actions, 1.25)
 
     def optimism_probability(self, actions: int, opponent_actions: int, rounds: int) -> float:
         """The paper's lemma: each entry of the mutated matrix is at least the true payoff with this probability.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, pow, sqrt
+from math import log, sqrt
 from typing import Annotated, Literal
 
 from coebl.core.arrays import Floats
@@ -51,6 +51,8 @@ class Kin(Learner):
 
     name = "kin"
     title = "Kin"
+    pair_cost = 0.006
+    solve_cost = 0.0024
     sees = frozenset({"opponent"})
     cites = "The coebl project; not published elsewhere."
 
@@ -128,11 +130,6 @@ class Kin(Learner):
         inherited = 2 * widest * pairs * (1 + log(1 + own * rounds / pairs) / own)
         delayed = 2 * (1 / turnover - 1) * (pairs * largest + h)
         return learned + inherited + delayed + 2 * h
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        """As COEBL's, and a few more passes over the matrix."""
-        pairs = actions * opponent_actions
-        return super().cost(actions, opponent_actions) + 0.006 * pairs + 0.0024 * pow(pairs, 1.25)
 
 
 def _log_of_events(actions: int, opponent_actions: int, rounds: int) -> float:

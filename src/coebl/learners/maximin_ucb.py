@@ -29,6 +29,7 @@ class MaximinUcb(Learner):
 
     name = "maximin-ucb"
     title = "Maximin-UCB"
+    pair_cost = 0.001
     sees = frozenset({"opponent"})
     needs_horizon = True
     cites = (
@@ -54,7 +55,3 @@ class MaximinUcb(Learner):
         at = self.tally.add(seen.action, seen.opponent, seen.reward)
         count = self.tally.count[at]
         self.optimistic[at] = self.tally.mean[at] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        """The smallest of every row."""
-        return super().cost(actions, opponent_actions) + 0.001 * actions * opponent_actions

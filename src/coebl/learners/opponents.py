@@ -83,9 +83,8 @@ class Switching(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        texts = self.mixtures.split("_")
         try:
-            given = [tuple(float(part) for part in text.split("/")) for text in texts]
+            given = [tuple(map(float, mixture.split("/"))) for mixture in self.mixtures.split("_")]
         except ValueError:
             raise InputError(
                 f"switching: mixtures is {self.mixtures!r}; accepted: such as 0.5/0.5_1/0, with _ between mixtures."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pow
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
@@ -26,6 +25,8 @@ class Thompson(Learner):
 
     name = "thompson"
     title = "Thompson sampling"
+    pair_cost = 0.02  # of a normal number
+    solve_cost = 0.0025
     sees = frozenset({"opponent"})
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
@@ -41,8 +42,3 @@ class Thompson(Learner):
 
     def observe(self, t: int, seen: Seen) -> None:
         self.posterior.add(seen.action, seen.opponent, seen.reward)
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        """A solve from nearby and a normal number per pair."""
-        pairs = actions * opponent_actions
-        return super().cost(actions, opponent_actions) + 0.02 * pairs + 0.0025 * pow(pairs, 1.25)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, pow, sqrt
+from math import log, sqrt
 from typing import Literal
 
 from coebl.core.arrays import Floats
@@ -29,6 +29,7 @@ class Ucb(Learner):
 
     name = "ucb"
     title = "UCB"
+    solve_cost = 0.0005  # a fifth of that from scratch: a solve starts from the last solution
     sees = frozenset({"opponent"})
     needs_horizon = True
     colour = 1
@@ -62,7 +63,3 @@ class Ucb(Learner):
         """
         pairs = actions * opponent_actions
         return 1 + 2 * sqrt(pairs * rounds * log(2 * pairs * rounds**2))
-
-    def cost(self, actions: int, opponent_actions: int) -> float:
-        """A fifth of a solve from scratch a round: it starts from the last solution."""
-        return super().cost(actions, opponent_actions) + 0.0005 * pow(actions * opponent_actions, 1.25)

@@ -9,15 +9,15 @@ too, unless it calls one of the few functions that CuPy lacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from coebl.backend import Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.learners import Learner, Responder, Seat, Seen
-from coebl.solver import BatchSolution
 
 # fmt: off
 _METHODS = frozenset({
@@ -172,47 +172,28 @@ class _StrictRandom:
         return StrictArray(self._random.normal(*shape, deviation=_plain(deviation), mean=_plain(mean)).copy())
 
 
-class _StrictMaximin:
-    """A seat's solver, from and to strict arrays."""
+class _StrictNumpy:
+    """NumPy, of whose functions the results are strict arrays."""
 
-    def __init__(self, solver: Callable[[Floats], BatchSolution]) -> None:
-        self._solver = solver
-
-    def __call__(self, payoffs: Any) -> Any:
-        solved = self._solver(_plain(payoffs))
-        solved.strategy, solved.opponent, solved.value = map(_strict, (solved.strategy, solved.opponent, solved.value))
-        return solved
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args: StrictArray(getattr(np, name)(*args))
 
 
-class StrictSeat(Seat):
-    """A seat whose arrays are strict."""
+class _StrictBackend(Backend):
+    """The backend of the CPU, with strict arrays."""
 
-    @classmethod
-    def of(cls, seat: Seat) -> StrictSeat:
-        """Return the same seat, with strict arrays."""
-        parts = {field.name: getattr(seat, field.name) for field in fields(seat)}
-        return cls(**parts | {"random": _StrictRandom(seat.random)})
+    arrays = _StrictNumpy()
 
-    def zeros(self, *shape: int) -> Any:
-        return StrictArray(super().zeros(*shape))
+    def maximin(self, shape: Any, ties: Any = "first", *options: Any) -> Any:
+        solve = super().maximin(shape, ties if ties == "first" else lambda: _plain(ties()), *options)
 
-    def full(self, value: float, *shape: int) -> Any:
-        return StrictArray(super().full(value, *shape))
+        def solve_strict(payoffs: Any) -> Any:
+            solved = solve(_plain(payoffs))
+            for part in ("strategy", "opponent", "value"):
+                setattr(solved, part, _strict(getattr(solved, part)))
+            return solved
 
-    def arange(self, count: int) -> Any:
-        return StrictArray(super().arange(count))
-
-    def array(self, values: Any) -> Any:
-        return StrictArray(super().array(values))
-
-    def maximin(
-        self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
-    ) -> Any:
-        return _StrictMaximin(super().maximin(ties, many_ties, each, remember))
-
-    def tie_weights(self, each: int) -> Any:
-        weights: Any = super().tie_weights(each)
-        return weights.plain  # for the solver, which takes NumPy's arrays
+        return solve_strict
 
 
 @dataclass
@@ -230,7 +211,7 @@ class _OnStrictArrays(Learner):
         return reason
 
     def start(self, seat: Seat) -> None:
-        self.inner.start(StrictSeat.of(seat))
+        self.inner.start(replace(seat, random=_StrictRandom(seat.random), backend=_StrictBackend()))
 
     def policy(self, t: int) -> Floats:
         return self._policy(self.inner.policy(t))

@@ -77,11 +77,11 @@ class Hosts(Pool):
     by "none" has no use for it.
 
     Args:
-        size: mu, the policies that survive a round.
-        mutants: lambda, the mutants that are bred and solved in a round.
-        play: the mean of the policies, or one of them, drawn in every round.
-        turnover: the share of what is played that a round replaces.
-        parasites: how many of the opponent's actions count.
+        size: as in a pool.
+        mutants: as in a pool.
+        play: as in a pool.
+        turnover: as in a pool.
+        parasites: the number of the opponent's actions that count.
     """
 
     parasites: Annotated[int, Range(1)] = 3
