@@ -2,7 +2,7 @@
 
 import pytest
 
-from coebl.study.schema import StudyError, parse_study
+from coebl.study import StudyError, parse_study
 
 BASE = """\
 name = "small"

@@ -11,8 +11,7 @@ import pytest
 import coebl.games
 from coebl import Game, parse_game
 from coebl.learners import LEARNERS, _template
-from coebl.study.match_ups import MATCH_UPS
-from coebl.study.reading import ACCEPTED
+from coebl.study.schema import ACCEPTED, MATCH_UPS
 from learner_rules import check_pseudo_code, check_summary_title_and_citation
 
 ROOT = Path(__file__).parents[2]

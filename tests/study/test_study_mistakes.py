@@ -6,8 +6,8 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.study.cell import Cell
-from coebl.study.lines import key_lines
-from coebl.study.schema import StudyError, parse_study
+from coebl.study.schema import StudyError
+from coebl.study.study_file import key_lines, parse_study
 from study_texts import mistakes_of, with_lines
 
 # Mistakes: the line of BASE to replace, by what, how the mistake begins, and what else it says.

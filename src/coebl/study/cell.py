@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from coebl.backend import Device
 from coebl.core.errors import printable
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
-from coebl.games import parse_game
+from coebl.games import Game, parse_game
 from coebl.learners import parse_learner
 from coebl.study.record import Description, seat_key
 
@@ -36,11 +38,13 @@ class Cell:
     record: Record = "log"  # the rounds at which metrics are kept: see `coebl.simulate`
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
     device: Device = "cpu"  # a seed leads to other runs on another device
+    objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # that specs cannot make
 
     def match(self) -> Match:
         """The match that the cell plays."""
-        players = tuple(parse_learner(spec) for spec in self.players)
-        return Match(parse_game(self.game, self.noise), players, self.rounds)
+        players = tuple(parse_learner(self.objects.get(spec, spec)) for spec in self.players)
+        noise = self.noise and self.objects.get(self.noise, self.noise)
+        return Match(parse_game(self.objects.get(self.game, self.game), noise), players, self.rounds)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
         """Play the match once per seed; `progress` is called with the number of rounds done, now and then."""
@@ -87,9 +91,15 @@ class Cell:
             noise=self.noise and without_folder(self.noise),
             record=self.record,
             metrics=tuple(map(without_folder, self.metrics)),
-            files={key: _checksum(file) for key, file in named.items() if file and is_file(file)},
+            files={key: _checksum(file) for key, file in named.items() if file and is_file(file)} | self._sources(),
             device=self.device,
         )
+
+    def _sources(self) -> dict[str, str]:
+        """Checksums of the objects that no spec can make, as of files."""
+        named = {"game": self.game, **{seat_key(seat): spec for seat, spec in enumerate(self.players)}}
+        named |= {"noise": self.noise or ""}
+        return {key: _source_checksum(self.objects[spec]) for key, spec in named.items() if spec in self.objects}
 
     def _game_file(self) -> str:
         """The file that holds the game's payoffs, or nothing: a file called "rps" does not hide the game."""
@@ -109,6 +119,18 @@ class Cell:
 
 def _checksum(file: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _source_checksum(value: Any) -> str:
+    """A checksum of a game's payoffs, or of the source of an object's class as far as that is known."""
+    if isinstance(value, Game):
+        source = f"{value.payoff.tolist()} {value.ranges} {value.noise}"
+    else:
+        try:
+            source = inspect.getsource(type(value))
+        except (OSError, TypeError):
+            source = f"{type(value).__module__}.{type(value).__qualname__}"
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 def is_file(name: str) -> bool:

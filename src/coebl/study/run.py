@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import sys
 import time
 from collections import Counter
@@ -208,6 +209,10 @@ def _outcomes(
     if executor is not None:
         yield from _submitted(executor, works, cells, seconds, elsewhere=True)
         return
+    if not _can_travel(cells):
+        for cell in cells:
+            yield cell, play(cell, seconds, works[cell])
+        return
     prepare = partial(count_into, counter) if counter is not None else None
     left = dict.fromkeys(cells)
     for _ in range(_POOLS):  # when a process dies, all cells of its pool are lost, and go to a new one
@@ -223,6 +228,14 @@ def _outcomes(
                 yield from _submitted(pool, works, [cell], seconds)
         except BrokenExecutor as error:
             yield cell, Failure(CRASHED, f"{CRASHED}\n{type(error).__name__}: {error}\n")
+
+
+def _can_travel(cells: Iterable[Cell]) -> bool:
+    """False if a cell has an object of a class that another process cannot import: of a notebook, or of a script."""
+    try:
+        return all(b"__main__" not in pickle.dumps(cell.objects) for cell in cells if cell.objects)
+    except Exception:  # of user code
+        return False
 
 
 def _submitted(

@@ -22,7 +22,7 @@ from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import metric_class
-from coebl.study.reading import parse_toml
+from coebl.study.study_file import parse_toml
 
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
