@@ -58,8 +58,23 @@ class TestVerdicts:
         assert [line.split()[0] for line in rows] == list(PAPER.claims)
         assert "…" in rows[0]
         assert rows[13].split()[-6:] == ["✗", "23/39", "✗", "10/39", "✗", "2/39"]
+        print_reasons(verdicts, PAPER.titles)
+        out = capsys.readouterr().out
+        assert max(map(len, plain(out))) <= columns
+        words = " ".join("\n".join(plain(out)).split())
+        assert all(f"{verdict.id} {verdict.text}" in words for verdict in verdicts)
+
+    def test_variants_with_the_same_reasons_are_grouped_and_a_tally_follows(self, verdicts, capsys):
         print_reasons(verdicts[:3], PAPER.titles)
-        assert max(map(len, plain(capsys.readouterr().out))) <= max(columns, 74)  # the tally is not wrapped
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[4] == "    the text, c = 2 everywhere, as released"
+        assert lines[5] == "        fails           -0.8372 [-2.069, 0.3943] against 5"
+        assert [line.split() for line in lines[-4:]] == [
+            ["holds", "fails", "not", "significant", "not", "testable"],
+            ["the", "text", "0", "1", "0", "0"],
+            ["c", "=", "2", "everywhere", "0", "1", "0", "0"],
+            ["as", "released", "0", "1", "0", "0"],
+        ]
 
     def test_colours_are_for_terminals(self, verdicts, capsys, on_terminal):
         on_terminal(100)

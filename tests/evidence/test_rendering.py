@@ -1,4 +1,4 @@
-"""Verdicts as JSON, Markdown and a table for a terminal."""
+"""Verdicts as JSON, as Markdown and as lines for a terminal."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import pytest
 
 from coebl.evidence.checks import Bound
 from coebl.evidence.judge import CheckResult, Verdict
-from coebl.evidence.rendering import as_json, as_markdown, as_table
+from coebl.evidence.rendering import as_json, as_markdown, reasons
 from coebl.evidence.statistics import Estimate
 
 TITLES = {"text": "the text", "c=2": "c = 2 everywhere", "unused": "not judged"}
@@ -69,19 +69,12 @@ def test_markdown_tells_of_other_metrics_where_they_say_something_else(verdicts)
     assert "on regret" not in third
 
 
-def test_the_table_tells_variants_of_which_the_same_is_said_together(verdicts):
-    first, rest = as_table(verdicts, TITLES).split("C2  ")
-    assert "    the text, c = 2 everywhere\n        holds           7 [6, 8] against 5\n        what decided\n" in first
-    assert "    the text\n        fails           inf [inf, inf] against 5\n" in rest
-    assert "        on regret: holds 8 [7, 9]\n" in rest
-
-
-@pytest.mark.parametrize("width", [80, 100])
-def test_the_table_is_as_wide_as_it_may_be(verdicts, width):
-    table = as_table(verdicts, TITLES, width)
-    assert max(map(len, table.splitlines())) <= width
-    words = " ".join(table.split())
-    assert all(f"{result.id} {result.text}" in words for result in verdicts)
+def test_reasons_have_the_numbers_the_note_and_other_metrics(verdicts):
+    first, second, third, fourth, _, last = map(reasons, verdicts)
+    assert first == second == ("holds           7 [6, 8] against 5", "what decided")
+    assert third[0] == "fails           inf [inf, inf] against 5"
+    assert fourth[-1] == "on regret: holds 8 [7, 9]"
+    assert last == ("not testable", "missing: rps")
 
 
 def test_a_check_that_is_decided_before_the_correction_only_says_so():
@@ -93,10 +86,3 @@ def test_a_check_that_is_decided_before_the_correction_only_says_so():
     assert said(0.01, 0.99, **undecided).endswith("above 5, shown before Holm's correction only")
     assert said(0.9, 0.1, **undecided).endswith("is not shown to be above 5")
     assert said(0.99, 0.01).endswith("is not above 5")
-
-
-def test_the_table_ends_with_a_tally(verdicts):
-    assert as_table(verdicts, TITLES).splitlines()[-2:] == [
-        "the text          2 holds, 1 fails, 0 not significant, 0 not testable",
-        "c = 2 everywhere  1 holds, 0 fails, 1 not significant, 1 not testable",
-    ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,7 @@ import typer
 
 from coebl.cli import options as opt
 from coebl.cli.study_commands import resume_hint, run_study
-from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, print_table, progress_bar, say, width
+from coebl.cli.terminal import BAD, FAINT, GOOD, UNSURE, can_show, console, print_table, progress_bar, say
 from coebl.core.errors import InputError
 from coebl.core.text import counted
 
@@ -122,23 +124,32 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
         rows.setdefault(verdict.id, [verdict.id, verdict.text]).append(Text(text, STYLES[verdict.verdict]))
     columns = [titles[variant] for variant in variants]
     print_table(["", "claim", *columns], rows.values(), wrap=columns, cut="claim")
-    legend = Text("   ").join(
-        Text.assemble((marks[outcome], STYLES[outcome]), f"\u00a0{meaning.replace(' ', chr(160))}")
-        for outcome, meaning in MEANINGS.items()
-    )
-    console().print(legend)
+    legend = [Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}") for outcome, meaning in MEANINGS.items()]
+    console().print(Text("   ").join(legend))
 
 
 def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
-    """Print every claim in the words of the paper, with the numbers that decided in each variant."""
-    from rich.text import Text
+    """Print every claim in the words of the paper, with the numbers that decided in each variant, and a tally."""
+    from coebl.evidence.rendering import reasons
 
-    from coebl.evidence.rendering import as_table
-
-    text = Text(as_table(verdicts, titles, width()))
-    for outcome, style in STYLES.items():
-        text.highlight_regex(rf"(?m)^ {{8}}{outcome}\b", style)
-    console().print(text, soft_wrap=True)
+    say(f"    {'verdict':<16}measured [95 % interval] against the threshold", hang=16)
+    tally: dict[str, Counter[Outcome]] = {}
+    for id, of_claim in groupby(verdicts, key=lambda verdict: verdict.id):
+        groups: dict[tuple[str, ...], list[Verdict]] = {}
+        for verdict in of_claim:
+            groups.setdefault(reasons(verdict), []).append(verdict)
+            tally.setdefault(titles[verdict.variant], Counter())[verdict.verdict] += 1
+        print()
+        say(f"{id:<4}{next(iter(groups.values()))[0].text}", hang=4)
+        for (decisive, *others), alike in groups.items():
+            say(f"    {', '.join(titles[verdict.variant] for verdict in alike)}")
+            say(f"        {decisive}", STYLES[alike[0].verdict], hang=16)
+            for line in others:
+                say(f"        {line}")
+    print()
+    print_table(
+        ["", *STYLES], [[title, *(str(count[outcome]) for outcome in STYLES)] for title, count in tally.items()]
+    )
 
 
 @opt.app.command("claims")

@@ -1,4 +1,4 @@
-"""Verdicts as JSON, as Markdown and as a table for a terminal; and those on claims with an aim, likewise.
+"""Verdicts as JSON, as Markdown and as lines for a terminal; and those on claims with an aim, likewise.
 
 If variants are named, `titles` has the name of each, by its id, in the order in which they are reported.
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, get_args
+from typing import Any
 
 from coebl.core.errors import printable
 from coebl.core.text import number_text
@@ -65,40 +63,10 @@ def _cell(verdict: Verdict) -> str:
     return "<br>".join(parts)
 
 
-def as_table(verdicts: Sequence[Verdict], titles: Mapping[str, str], width: int = 100) -> str:
-    """A table for a terminal: each claim in the paper's words, what is found of it in the variants, and a tally."""
-    lines = [f"    {'verdict':<16}measured [95 % interval] against the threshold"]
-    for _, claim in groupby(verdicts, key=lambda verdict: verdict.id):
-        first, *rest = claim
-        lines += ["", *_wrap(f"{first.id:<4}{first.text}", width, indent=4)]
-        for said, alike in _alike([first, *rest]).items():
-            lines.append(f"    {', '.join(titles[verdict.variant] for verdict in alike)}")
-            for line in said:
-                lines += _wrap(f"{'':8}{line}", width, indent=8 + 16 * line.startswith(alike[0].verdict))
-    lines += ["", *_tally(verdicts, titles)]
-    return "\n".join(lines)
-
-
-def _alike(verdicts: Sequence[Verdict]) -> dict[tuple[str, ...], list[Verdict]]:
-    """What is said of a claim, line by line, and the variants of which it is said."""
-    groups: dict[tuple[str, ...], list[Verdict]] = {}
-    for verdict in verdicts:
-        said = [f"{verdict.verdict:<16}{_measured(verdict)}".rstrip(), verdict.note]
-        for other in verdict.reported:
-            number = _interval_text(other.estimate)
-            said.append(f"on {other.metric}: {other.verdict} {number}".rstrip())
-        groups.setdefault(tuple(said), []).append(verdict)
-    return groups
-
-
-def _tally(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> list[str]:
-    """How many claims hold, fail and so on in each variant."""
-    lines = []
-    for variant in dict.fromkeys(verdict.variant for verdict in verdicts):
-        count = Counter(verdict.verdict for verdict in verdicts if verdict.variant == variant)
-        counts = ", ".join(f"{count[outcome]} {outcome}" for outcome in get_args(Outcome))
-        lines.append(f"{titles[variant]:<18}{counts}")
-    return lines
+def reasons(verdict: Verdict) -> tuple[str, ...]:
+    """The numbers that decided, the note, and the verdicts on other metrics, line by line."""
+    others = (f"on {other.metric}: {other.verdict} {_interval_text(other.estimate)}" for other in verdict.reported)
+    return tuple(line.rstrip() for line in (f"{verdict.verdict:<16}{_measured(verdict)}", verdict.note, *others))
 
 
 def _measured(verdict: Verdict) -> str:
@@ -111,10 +79,6 @@ def _interval_text(found: Estimate) -> str:
     if math.isnan(found.mean):
         return ""
     return f"{number_text(found.mean)} [{number_text(found.low)}, {number_text(found.high)}]"
-
-
-def _wrap(text: str, width: int, indent: int) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent=" " * indent, break_on_hyphens=False, replace_whitespace=False)
 
 
 # Claims with an aim
