@@ -14,7 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     import polars
+
+    from coebl.study import Results
 
 Side = Literal["above", "below"]
 
@@ -80,36 +82,21 @@ class Missing(NamedTuple):
     reason: str
 
 
-class Curves(Protocol):
-    """Results that claims can be judged on, such as `coebl.study.Results`."""
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics that were recorded."""
-
-    def matches(self) -> Sequence[tuple[str, str, str]]:
-        """Game, row and column of every match."""
-
-    def curves(self, metrics: list[str], *, game: str, players: tuple[str, str]) -> polars.DataFrame:
-        """The recorded rounds of the runs of a match, see `coebl.study.Results.curves`."""
-
-
 class Reader:
     """Reads samples from results, each match once for all metrics, and only some seeds if these are given."""
 
-    def __init__(self, results: Curves, metrics: Iterable[str], seeds: Collection[int] | None = None) -> None:
+    def __init__(self, results: Results, metrics: Iterable[str], seeds: Collection[int] | None = None) -> None:
         self._results = results
         self._metrics = [metric for metric in dict.fromkeys(metrics) if metric in results.metrics]
         self._seeds = None if seeds is None else sorted(seeds)
         self._present = {MatchSpecs(*match) for match in results.matches()}
-        self._frames: dict[MatchSpecs, polars.DataFrame | Missing] = {}
-        self._runs: dict[tuple[MatchSpecs, Setting, str], _Runs | Missing] = {}
+        self._frames: dict[MatchSpecs, polars.DataFrame] = {}
+        self._runs: dict[tuple[MatchSpecs, Setting, str], tuple[Ints, Ints, Floats] | str] = {}
 
     def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
         """The samples, of shape (samples, seeds), at the seeds that they share, sorted; or what is missing."""
         by_seed = [self._numbers(sample, metric) for sample in samples]
-        missing = [numbers for numbers in by_seed if isinstance(numbers, Missing)]
-        if missing:
+        if missing := [numbers for numbers in by_seed if isinstance(numbers, Missing)]:
             return missing
         found = [numbers for numbers in by_seed if not isinstance(numbers, Missing)]
         shared = sorted(set.intersection(*map(set, found)))
@@ -119,56 +106,43 @@ class Reader:
 
     def _numbers(self, sample: Sample, metric: str) -> dict[int, float] | Missing:
         """Seed to number, or why there are none."""
+        if sample.pairing not in self._present:
+            return Missing(sample.pairing, "")
         key = sample.pairing, sample.setting, metric
         if key not in self._runs:
             self._runs[key] = self._in_setting(*key)
         runs = self._runs[key]
-        if isinstance(runs, Missing):
-            return runs if not runs.reason else Missing(sample.pairing, f"{sample}: {runs.reason}")
-        window = runs.values[:, (sample.first <= runs.rounds) & (runs.rounds <= sample.last)]
-        if sample.last not in runs.rounds:  # a shorter match has no such window, not a part of it
+        if isinstance(runs, str):
+            return Missing(sample.pairing, f"{sample}: {runs}")
+        rounds, seeds, values = runs
+        window = values[:, (sample.first <= rounds) & (rounds <= sample.last)]
+        if sample.last not in rounds:  # a shorter match has no such window, not a part of it
             return Missing(sample.pairing, f"{sample}: round {sample.last} is not recorded")
         if not np.isfinite(window).all():
             return Missing(sample.pairing, f"{sample}: {metric} is not finite in every run")
-        return dict(zip(runs.seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
+        return dict(zip(seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
 
-    def _in_setting(self, pairing: MatchSpecs, setting: Setting, metric: str) -> _Runs | Missing:
-        if pairing not in self._frames:
-            self._frames[pairing] = self._read(pairing)
-        frame = self._frames[pairing]
-        if isinstance(frame, Missing):
-            return frame
+    def _in_setting(self, match: MatchSpecs, setting: Setting, metric: str) -> tuple[Ints, Ints, Floats] | str:
+        """Rounds, seeds and the values of a metric, (seeds, rounds); or why there are none."""
+        if match not in self._frames:
+            try:
+                frame = self._results.curves(self._metrics, game=match.game, players=(match.row, match.column))
+            except InputError as error:
+                return str(error).rstrip(".")
+            self._frames[match] = frame if self._seeds is None else frame.filter(frame["seed"].is_in(self._seeds))
+        frame = self._frames[match]
         fitting = frame.filter((frame["rounds"] == setting.rounds) & (frame["noise"] == setting.noise))
-        if not len(fitting):
-            rounds, noise = frame.select("rounds", "noise").row(0)
+        if len(frame) and not len(fitting):
+            length, noise = frame.select("rounds", "noise").row(0)
             asked = f"where the claim is about {setting.rounds} rounds and noise {setting.noise}"
-            return Missing(pairing, f"the match has {rounds} rounds and noise {noise}, {asked}")
+            return f"the match has {length} rounds and noise {noise}, {asked}"
         recorded = fitting.drop_nulls(metric).sort("seed", "round") if metric in fitting.columns else fitting.clear()
         if not len(recorded):
-            return Missing(pairing, f"{metric} was not recorded")
+            return f"{metric} was not recorded"
         seeds, rounds = (recorded[name].unique().sort().to_numpy() for name in ("seed", "round"))
         if len(recorded) != len(seeds) * len(rounds):
-            return Missing(pairing, "its runs were recorded at different rounds")
-        return _Runs(rounds, seeds, recorded[metric].to_numpy().reshape(len(seeds), len(rounds)))
-
-    def _read(self, pairing: MatchSpecs) -> polars.DataFrame | Missing:
-        if pairing not in self._present:
-            return Missing(pairing, "")
-        try:
-            frame = self._results.curves(self._metrics, game=pairing.game, players=(pairing.row, pairing.column))
-        except InputError as error:
-            return Missing(pairing, str(error).rstrip("."))
-        if self._seeds is not None:
-            frame = frame.filter(frame["seed"].is_in(self._seeds))
-        return frame if len(frame) else Missing(pairing, "no run of these seeds has recorded these metrics")
-
-
-class _Runs(NamedTuple):
-    """A metric of a match."""
-
-    rounds: Ints  # (recorded,)
-    seeds: Ints  # (runs,)
-    values: Floats  # (runs, recorded)
+            return "its runs were recorded at different rounds"
+        return rounds, seeds, recorded[metric].to_numpy().reshape(len(seeds), len(rounds))
 
 
 # Checks
@@ -191,7 +165,7 @@ class Check(ABC):
 
     def subject(self, numbers: Floats | None = None) -> str:
         """The match or matches that the number is about, with data or without."""
-        return " minus ".join(map(str, self.samples))
+        return str(self.samples[0])
 
     @abstractmethod
     def measure(self, numbers: Floats) -> Estimate:
@@ -209,6 +183,9 @@ class Bound(Check):
 
     side: Side
     weights: tuple[float, ...] = ()  # of the samples; by default 1 for the first and -1 for the others
+
+    def subject(self, numbers: Floats | None = None) -> str:
+        return " minus ".join(map(str, self.samples))
 
     @property
     def words(self) -> tuple[str, str]:
@@ -236,9 +213,6 @@ class TimesLeast(Check):
     @property
     def words(self) -> tuple[str, str]:
         return "the ratio to the least mean", f"at most {number_text(self.threshold, 5)}"
-
-    def subject(self, numbers: Floats | None = None) -> str:
-        return str(self.samples[0])
 
     def measure(self, numbers: Floats) -> Estimate:
         first, *others = self._groups(numbers)
@@ -351,9 +325,6 @@ class Sublinear(Check):
     @property
     def words(self) -> tuple[str, str]:
         return "the growth exponent", f"below {self.threshold:g}"
-
-    def subject(self, numbers: Floats | None = None) -> str:
-        return str(self.samples[0])
 
     def measure(self, numbers: Floats) -> Estimate:
         late, early = numbers

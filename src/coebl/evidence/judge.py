@@ -15,14 +15,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from coebl.core.specs import split_spec
 from coebl.core.text import finite, number_text
-from coebl.evidence.checks import Check, Curves, Missing, Reader
+from coebl.evidence.checks import Check, Missing, Reader
 from coebl.evidence.statistics import ALPHA, Estimate, correct
 from coebl.runs import MatchSpecs
+
+if TYPE_CHECKING:
+    from coebl.study import Results
 
 Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
@@ -31,6 +34,7 @@ REPORTED_KEYS = ("metric", "verdict", "measured", "low", "high")
 """The plain values of a verdict on another metric."""
 
 _MOST_MISSING = 4  # that a note names
+_NOTHING = Estimate(math.nan, math.nan, math.nan, math.nan, 0, p_for=1.0, p_against=1.0)  # without data
 
 
 @dataclass(frozen=True)
@@ -67,26 +71,13 @@ class CheckResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
-        found, (quantity, wanted) = self.estimate, self.check.words
-        return {
-            "subject": self.subject,
-            "measured": found.mean,
-            "low": found.low,
-            "high": found.high,
-            "n": found.n,
-            "p_for": found.p_for,
-            "p_against": found.p_against,
-            "quantity": quantity,
-            "wanted": wanted,
-            "threshold": self.check.threshold,
-            "beside": self.check.beside,
-            "published": self.check.published,
-            "p_for_adjusted": found.p_for_holm,
-            "p_against_adjusted": found.p_against_holm,
-            "missing": self.missing,
-            "before": self.before_correction,
-            "verdict": self.verdict,
-        }
+        found, check, (quantity, wanted) = self.estimate, self.check, self.check.words
+        plain: dict[str, Any] = {"subject": self.subject, "measured": found.mean, "low": found.low, "high": found.high}
+        plain |= {"n": found.n, "p_for": found.p_for, "p_against": found.p_against}
+        plain |= {"p_for_adjusted": found.p_for_holm, "p_against_adjusted": found.p_against_holm}
+        plain |= {"quantity": quantity, "wanted": wanted, "threshold": check.threshold, "beside": check.beside}
+        plain |= {"published": check.published, "missing": self.missing, "before": self.before_correction}
+        return plain | {"verdict": self.verdict}
 
 
 @dataclass(frozen=True)
@@ -134,15 +125,18 @@ class Claim(Generic[Variant]):
         return list(dict.fromkeys(sample.pairing for check in self.checks(variant) for sample in check.samples))
 
 
+Checks = Callable[[Variant], list[Check]]
+
+
 class Claims(dict[str, Claim[Variant]]):
     """The claims of a paper by their ids."""
 
     def add(
         self, id: str, sentence: str, metrics: tuple[str, ...], silence: str = ""
-    ) -> Callable[[Callable[[Variant], list[Check]]], Callable[[Variant], list[Check]]]:
+    ) -> Callable[[Checks[Variant]], Checks[Variant]]:
         """Decorate the function that lists the checks of a claim in a variant."""
 
-        def enter(checks: Callable[[Variant], list[Check]]) -> Callable[[Variant], list[Check]]:
+        def enter(checks: Checks[Variant]) -> Checks[Variant]:
             self[id] = Claim(id, sentence, metrics, checks, silence)
             return checks
 
@@ -167,7 +161,7 @@ class Verdict:
     @property
     def estimate(self) -> Estimate:
         """The number of the check that decided."""
-        return self.decisive.estimate if self.decisive else _nothing()
+        return self.decisive.estimate if self.decisive else _NOTHING
 
     @property
     def threshold(self) -> float:
@@ -176,20 +170,18 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, which has no infinity and no NaN: they are None."""
-        found = self.estimate
+        found, reported = self.estimate, [verdict.as_dict() for verdict in self.reported]
         plain: dict[str, Any] = {"id": self.id, "variant": self.variant, "verdict": self.verdict, "metric": self.metric}
         plain |= {"measured": found.mean, "low": found.low, "high": found.high, "threshold": self.threshold}
-        plain |= {"n": found.n, "text": self.text, "note": self.note}
+        plain |= {"n": found.n, "text": self.text, "note": self.note, "checks": [one.as_dict() for one in self.checks]}
         plain["decisive"] = next((place for place, one in enumerate(self.checks) if one is self.decisive), None)
-        plain["checks"] = [check.as_dict() for check in self.checks]
-        reported = [verdict.as_dict() for verdict in self.reported]
         plain["reported"] = [{key: verdict[key] for key in REPORTED_KEYS} for verdict in reported]
         values: dict[str, Any] = finite(plain)
         return values
 
 
 def judge(
-    results: Curves,
+    results: Results,
     claims: Iterable[Claim[Variant]],
     variants: Mapping[str, Variant],
     seeds: Collection[int] | None = None,
@@ -218,44 +210,28 @@ def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -
         family: its name, in words.
     """
     found = [
-        CheckResult(check, check.subject(), _nothing(), data)
+        CheckResult(check, check.subject(), _NOTHING, data)
         if isinstance(data, list)
         else CheckResult(check, check.subject(data), check.measure(data), means=tuple(check.means(data).tolist()))
         for check, data in zip(checks, numbers, strict=True)
     ]
     corrected = correct([result.estimate for result in found], family)
-    return [
-        CheckResult(result.check, result.subject, estimate, result.missing, result.means)
-        for result, estimate in zip(found, corrected, strict=True)
-    ]
-
-
-def _nothing() -> Estimate:
-    return Estimate(math.nan, math.nan, math.nan, math.nan, 0, p_for=1.0, p_against=1.0)
+    return [replace(result, estimate=estimate) for result, estimate in zip(found, corrected, strict=True)]
 
 
 def _judge_claim(claim: Claim[Variant], id: str, variant: Variant, reader: Reader) -> Verdict:
-    checks = claim.checks(variant)
-    by_metric = {}
+    checks, needs = claim.checks(variant), claim.needs(variant)
+    verdicts = []
     for metric in claim.metrics:
         numbers = [reader.read(check.samples, metric) for check in checks]
-        by_metric[metric] = judge_family(checks, numbers, f"the checks of {claim.id}")
-    first, *others = (
-        _verdict(claim, id, metric, results, claim.needs(variant)) for metric, results in by_metric.items()
-    )
-    aim = None
-    if claim.aim is not None:
-        results, *reported = by_metric.values()
-        aim = claim.aim(variant).result(results, dict(zip(claim.metrics[1:], reported, strict=True)))
-    return Verdict(**{**vars(first), "reported": others, "aim": aim})
-
-
-def _verdict(
-    claim: Claim[Variant], id: str, metric: str, results: list[CheckResult], needs: list[MatchSpecs]
-) -> Verdict:
-    verdict, decisive = decide(results)
-    note = _note(verdict, decisive, results, needs) or claim.silence
-    return Verdict(claim.id, id, verdict, metric, claim.sentence, note, results, decisive)
+        results = judge_family(checks, numbers, f"the checks of {claim.id}")
+        verdict, decisive = decide(results)
+        note = _note(verdict, decisive, results, needs) or claim.silence
+        verdicts.append(Verdict(claim.id, id, verdict, metric, claim.sentence, note, results, decisive))
+    first, *reported = verdicts
+    others = {verdict.metric: verdict.checks for verdict in reported}
+    aim = None if claim.aim is None else claim.aim(variant).result(first.checks, others)
+    return replace(first, reported=reported, aim=aim)
 
 
 def decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:

@@ -1,4 +1,4 @@
-"""Who beats whom: every two learners that met, paired by seed, zero_tests, and corrected in one named family.
+"""Who beats whom: every two learners that met, paired by seed, tested, and corrected in one named family.
 
 All functions read a Polars frame with the columns of `coebl.study.Results.last`, and see its numbers from the side of
 each learner. Of a signed metric, such as the regret, the number of the column player is the negative of the row

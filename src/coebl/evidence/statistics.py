@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,6 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 
 Method = Literal["student", "bootstrap"]
-Spread = TypeVar("Spread", float, Floats)
 
 LEVEL = 0.95
 """The default level of an interval: how often it contains the true mean."""
@@ -33,10 +32,7 @@ _AT_A_TIME = 1_000_000  # numbers that the bootstrap holds at once
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its confidence interval, and the p values of the tests that were made on it.
-
-    A test is two-sided (`p`), or it is one of a statement (`p_for`, `p_against`). Those of a family of tests are also
-    there with Holm's correction, and with the name of the family. What was not tested is NaN.
+    """A mean with its confidence interval, and the p values of the tests that were made on it; NaN if none were.
 
     >>> estimate = mean_interval([1.0, 2.0, 3.0, 4.0])
     >>> estimate.mean, round(estimate.low, 2), 0 in estimate
@@ -52,7 +48,7 @@ class Estimate:
     method: Method = "student"  # of the interval
     p: float = math.nan  # two-sided, that the mean is zero
     p_holm: float = math.nan  # corrected over the family
-    p_for: float = math.nan  # one-sided, small if the samples speak for the statement
+    p_for: float = math.nan  # one-sided, small if the samples speak for a statement
     p_against: float = math.nan  # one-sided, small if they speak against it
     p_for_holm: float = math.nan  # corrected over the family
     p_against_holm: float = math.nan  # likewise
@@ -60,11 +56,7 @@ class Estimate:
 
     @property
     def sign(self) -> int:
-        """1 or -1 if the mean is above or below zero after correction, 0 if neither is shown.
-
-        >>> correct([paired_difference([2.0, 3.0], [1.0, 2.0], seeds=[0, 1])], "one test")[0].sign
-        1
-        """
+        """1 or -1 if the mean is above or below zero after correction, 0 if neither is shown."""
         return 0 if not self.p_holm <= ALPHA else (self.mean > 0) - (self.mean < 0)
 
     def __contains__(self, number: float) -> bool:
@@ -93,53 +85,6 @@ class Equivalence:
 
     def __bool__(self) -> bool:
         return self.equivalent
-
-
-def mean_interval(
-    samples: ArrayLike,
-    level: float = LEVEL,
-    method: Method = "student",
-    random: np.random.Generator | None = None,
-    resamples: int = _RESAMPLES,
-) -> Estimate:
-    """Return the mean of the samples with a confidence interval.
-
-    "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987). For a
-    single sample, the sd and both ends are NaN: one number says nothing about spread. Equal samples have an interval of
-    width zero.
-
-    Args:
-        samples: one number per seed.
-        level: how often the interval should contain the true mean.
-        method: "student" or "bootstrap".
-        random: a generator, for the bootstrap.
-        resamples: of the bootstrap.
-
-    >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
-    2.5 [0.4457, 4.554]
-    """
-    _check_level(level)
-    if method not in ("student", "bootstrap"):
-        raise InputError(f'method is {shorten(method)}; accepted: "student" or "bootstrap".')
-    if method == "bootstrap" and not isinstance(random, np.random.Generator):
-        raise InputError(
-            f"random is {shorten(random)}; accepted for the bootstrap: a generator, numpy.random.default_rng(seed)."
-        )
-    if resamples < 1:
-        raise InputError(f"resamples is {resamples}; accepted: an integer, >= 1.")
-    numbers = _check_samples(samples)
-    mean, sd = _moments(numbers)
-    if len(numbers) == 1:
-        low = high = math.nan
-    elif sd == 0:
-        low = high = mean
-    elif method == "student":
-        half = half_width(sd, len(numbers), level)
-        low, high = mean - half, mean + half
-    else:
-        assert random is not None
-        low, high = _bootstrap(numbers, level, random, resamples)
-    return Estimate(mean, low, high, sd, len(numbers), level, method)
 
 
 @dataclass(frozen=True)
@@ -173,13 +118,53 @@ class Band:
         mean[finite] = np.where(constant, kept[:, 0], kept.mean(axis=1))
         if seeds > 1:
             sd[finite] = np.where(constant, 0, kept.std(axis=1, ddof=1))
-        half = half_width(sd, seeds, level) if seeds > 1 else sd
+        half = t_quantile(0.5 + level / 2, seeds) * sd / math.sqrt(seeds) if seeds > 1 else sd
         return cls(mean, mean - half, mean + half, sd, seeds)
 
     @property
     def half(self) -> Floats:
         """Half the width of the intervals."""
         return (self.high - self.low) / 2
+
+
+def mean_interval(
+    samples: ArrayLike,
+    level: float = LEVEL,
+    method: Method = "student",
+    random: np.random.Generator | None = None,
+    resamples: int = _RESAMPLES,
+) -> Estimate:
+    """Return the mean of the samples with a confidence interval.
+
+    "student" is the t interval. "bootstrap" is the bias-corrected and accelerated interval (BCa, Efron 1987). For a
+    single sample, the sd and both ends are NaN: one number says nothing about spread. Equal samples have an interval of
+    width zero.
+
+    Args:
+        samples: one number per seed.
+        level: how often the interval should contain the true mean.
+        method: "student" or "bootstrap".
+        random: a generator, for the bootstrap.
+        resamples: of the bootstrap.
+
+    >>> print(mean_interval([1.0, 2.0, 3.0, 4.0]))
+    2.5 [0.4457, 4.554]
+    """
+    _check_level(level)
+    if method not in ("student", "bootstrap"):
+        raise InputError(f'method is {shorten(method)}; accepted: "student" or "bootstrap".')
+    if resamples < 1:
+        raise InputError(f"resamples is {resamples}; accepted: an integer, >= 1.")
+    numbers = _check_samples(samples)
+    band = Band.of(numbers[None], level)
+    mean, low, high, sd = (float(column[0]) for column in (band.mean, band.low, band.high, band.sd))
+    if method == "bootstrap":
+        if not isinstance(random, np.random.Generator):
+            accepted = "accepted for the bootstrap: a generator, numpy.random.default_rng(seed)"
+            raise InputError(f"random is {shorten(random)}; {accepted}.")
+        if sd > 0:
+            low, high = _bootstrap(numbers, level, random, resamples)
+    return Estimate(mean, low, high, sd, len(numbers), level, method)
 
 
 def paired_difference(
@@ -210,21 +195,14 @@ def paired_difference(
     2 [-0.4841, 4.484] 0.0742
     """
     differences = _pair(a, b, seeds)
-    t = _t_statistic(differences, 0.0)
-    return replace(mean_interval(differences, level, method, random), p=2 * _t_below(-abs(t), len(differences)))
+    [test] = zero_tests(differences[None])
+    return replace(mean_interval(differences, level, method, random), p=test.p)
 
 
 def zero_tests(values: Floats) -> list[Estimate]:
-    """Return the mean of each row of values, (rows, seeds), with its interval and the two-sided test that it is zero.
-
-    The same as `paired_difference` of each row and zeros, for many rows at once.
-    """
-    from scipy.special import stdtr
-
+    """Return the mean of each row of values, (rows, seeds), with its interval and the test that it is zero."""
     band, seeds = Band.of(values), values.shape[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = band.mean / (band.sd / math.sqrt(seeds))
-    p = np.where(band.sd == 0, np.where(band.mean == 0, 1.0, 0.0), 2 * stdtr(max(seeds - 1, 1), -np.abs(t)))
+    p = 2 * _t_below(-np.abs(_t_statistic(band, 0.0)), seeds)
     rows = zip(*(column.tolist() for column in (band.mean, band.low, band.high, band.sd, p)), strict=True)
     return [Estimate(mean, low, high, sd, seeds, p=p) for mean, low, high, sd, p in rows]
 
@@ -240,10 +218,11 @@ def one_sided_p(samples: ArrayLike, threshold: float, alternative: Literal["grea
     if alternative not in ("greater", "less"):
         raise InputError(f'alternative is {shorten(alternative)}; accepted: "greater" or "less".')
     numbers = _check_samples(samples)
-    t = _t_statistic(numbers, _check_number("threshold", threshold))
-    if t == 0 and numbers.min() == numbers.max():
+    band = Band.of(numbers[None])
+    t = _t_statistic(band, _check_number("threshold", threshold))
+    if band.sd[0] == 0 and t[0] == 0:
         return 1.0  # on the threshold is not beyond it
-    return _t_below(-t if alternative == "greater" else t, len(numbers))
+    return float(_t_below(-t if alternative == "greater" else t, len(numbers))[0])
 
 
 @overload
@@ -275,7 +254,7 @@ def holm(p_values: Mapping[str, float] | Sequence[float]) -> dict[str, float] | 
 
 
 def correct(estimates: Sequence[Estimate], family: str) -> list[Estimate]:
-    """Return the estimates with the p values that Holm corrects over all of them, and the name of that family.
+    """Return the estimates with Holm's correction over all of them, and the name of that family.
 
     The two-sided p values are corrected together, those for the statements together, and those against them together.
     A NaN stays NaN and counts as no test.
@@ -288,17 +267,14 @@ def correct(estimates: Sequence[Estimate], family: str) -> list[Estimate]:
     >>> [round(test.p_holm / test.p, 9) for test in correct(tests, "two tests")]
     [2.0, 2.0]
     """
-
-    def corrected(p_values: list[float]) -> list[float]:
-        adjusted = iter(holm([p for p in p_values if not math.isnan(p)]))
-        return [p if math.isnan(p) else next(adjusted) for p in p_values]
-
-    two_sided, for_it, against_it = (
-        corrected([getattr(estimate, name) for estimate in estimates]) for name in ("p", "p_for", "p_against")
-    )
+    columns = []
+    for name in ("p", "p_for", "p_against"):
+        raw = [getattr(estimate, name) for estimate in estimates]
+        adjusted = iter(holm([p for p in raw if not math.isnan(p)]))
+        columns.append([p if math.isnan(p) else next(adjusted) for p in raw])
     return [
         replace(estimate, p_holm=p, p_for_holm=p_for, p_against_holm=p_against, family=family)
-        for estimate, p, p_for, p_against in zip(estimates, two_sided, for_it, against_it, strict=True)
+        for estimate, p, p_for, p_against in zip(estimates, *columns, strict=True)
     ]
 
 
@@ -330,60 +306,34 @@ def t_quantile(probability: float, n: int) -> float:
     >>> round(t_quantile(0.975, 4), 6)
     3.182446
     """
-    from scipy.special import stdtrit
+    from scipy.special import stdtrit  # scipy.stats would take half a second to import
 
     return float(stdtrit(n - 1, probability))
-
-
-def half_width(sd: Spread, n: int, level: float = LEVEL) -> Spread:
-    """Return half the width of Student's interval of a mean, from the standard deviation of n samples.
-
-    >>> round(half_width(1.0, 4), 6)
-    1.591223
-    """
-    return t_quantile(0.5 + level / 2, n) * sd / math.sqrt(n)
 
 
 def _bootstrap(numbers: Floats, level: float, random: np.random.Generator, resamples: int) -> tuple[float, float]:
     from scipy.stats import bootstrap
 
-    result = bootstrap(
-        (numbers,),
-        np.mean,
-        confidence_level=level,
-        method="BCa",
-        n_resamples=resamples,
-        batch=max(1, _AT_A_TIME // len(numbers)),
-        random_state=random,  # called rng from SciPy 1.15 on, which still takes this name
-    )
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)
+    batch = max(1, _AT_A_TIME // len(numbers))
+    options: dict[str, Any] = {"method": "BCa", "n_resamples": resamples, "batch": batch, "rng": random}
+    ends = bootstrap((numbers,), np.mean, confidence_level=level, **options).confidence_interval
+    return float(ends.low), float(ends.high)
 
 
-def _moments(numbers: Floats) -> tuple[float, float]:
-    """Mean and sd; for equal samples, exactly that number and 0, where a sum would be off by rounding."""
-    if len(numbers) == 1:
-        return float(numbers[0]), math.nan
-    if numbers.min() == numbers.max():
-        return float(numbers[0]), 0.0
-    return float(numbers.mean()), float(numbers.std(ddof=1))
+def _t_statistic(band: Band, threshold: float) -> Floats:
+    """The statistic of each row; equal samples are infinitely far from the threshold, or on it."""
+    distance = band.mean - threshold
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t: Floats = np.where((band.sd == 0) & (distance == 0), 0.0, distance / (band.sd / math.sqrt(band.seeds)))
+    return t
 
 
-def _t_statistic(numbers: Floats, threshold: float) -> float:
-    mean, sd = _moments(numbers)
-    if math.isnan(sd):
-        return math.nan
-    if sd == 0:
-        return math.copysign(math.inf, mean - threshold) if mean != threshold else 0.0
-    return (mean - threshold) / (sd / math.sqrt(len(numbers)))
-
-
-def _t_below(t: float, n: int) -> float:
+def _t_below(t: Floats, n: int) -> Floats:
     """The probability that Student's t of n samples is below t."""
-    if not math.isfinite(t):
-        return math.nan if math.isnan(t) else float(t > 0)
-    from scipy.special import stdtr  # scipy.stats would take half a second to import
+    from scipy.special import stdtr
 
-    return float(stdtr(n - 1, t))
+    p: Floats = np.where(np.isinf(t), t > 0, stdtr(max(n - 1, 1), t))
+    return p
 
 
 def _pair(
@@ -393,12 +343,8 @@ def _pair(
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if seeds is not None:
             raise InputError("seeds is given with mappings, which have seeds as keys; leave it out.")
-        if a.keys() != b.keys():
-            sides = [
-                f"{side} alone has {_some(alone)}"
-                for side, alone in (("a", a.keys() - b.keys()), ("b", b.keys() - a.keys()))
-                if alone
-            ]
+        alone = {"a": a.keys() - b.keys(), "b": b.keys() - a.keys()}
+        if sides := [f"{side} alone has {_some(extra)}" for side, extra in alone.items() if extra]:
             raise InputError(f"the seeds differ: {'; '.join(sides)}. Accepted: the same seeds in both.")
         order = sorted(a)  # so that the result does not depend on the order of insertion
         return _check_samples([a[seed] for seed in order], "a") - _check_samples([b[seed] for seed in order], "b")
@@ -408,11 +354,9 @@ def _pair(
         raise InputError("seeds is missing; accepted with arrays: the seed of each position, the same for a and b.")
     first, second = _check_samples(a, "a"), _check_samples(b, "b")
     if not len(first) == len(second) == len(seeds):
-        raise InputError(
-            f"a has {len(first)} numbers, b has {len(second)}, seeds has {len(seeds)}; accepted: three of one length."
-        )
-    if len(set(seeds)) != len(seeds):
-        twice = {seed for seed in seeds if list(seeds).count(seed) > 1}
+        lengths = f"a has {len(first)} numbers, b has {len(second)}, seeds has {len(seeds)}"
+        raise InputError(f"{lengths}; accepted: three of one length.")
+    if twice := {seed for seed in seeds if list(seeds).count(seed) > 1} if len(set(seeds)) < len(seeds) else set():
         raise InputError(f"seeds has more than once {_some(twice)}; accepted: seeds that all differ.")
     return first - second
 
@@ -432,9 +376,9 @@ def _check_samples(samples: ArrayLike, argument: str = "samples") -> Floats:
         raise InputError(f"{argument} has shape {numbers.shape}; accepted: one dimension.")
     if len(numbers) == 0:
         raise InputError(f"{argument} is empty; accepted: one number or more.")
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        raise InputError(f"{argument}[{bad[0]}] is {numbers[bad[0]]}; accepted: finite numbers.")
+    if not np.isfinite(numbers).all():
+        place = np.isfinite(numbers).argmin()
+        raise InputError(f"{argument}[{place}] is {numbers[place]}; accepted: finite numbers.")
     return numbers
 
 

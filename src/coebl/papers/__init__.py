@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import look_up
 from coebl.core.modules import load
-from coebl.evidence.checks import Curves
 from coebl.evidence.judge import Claim, Verdict, judge
 from coebl.runs import MatchSpecs
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from coebl.papers.drawing import Figure
     from coebl.plots import Reference
     from coebl.report.page import Frontier, Preset
+    from coebl.study import Results
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
 """The "module:attribute" of each paper, by its name, which is also the name of its study."""
@@ -70,7 +70,7 @@ class Paper:
         return {id: variant.title for id, variant in self.variants.items()}
 
     def judge(
-        self, results: Curves, claims: str | Iterable[str] | None = None, variants: str | Iterable[str] | None = None
+        self, results: Results, claims: str | Iterable[str] | None = None, variants: str | Iterable[str] | None = None
     ) -> list[Verdict]:
         """Judge each claim, or those named, in each variant, or in those named."""
         chosen = {variant.id: variant for variant in look_up("variant", variants, self.variants)}
