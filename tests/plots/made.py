@@ -40,9 +40,9 @@ class Made:
         random = np.random.default_rng(zlib.crc32(repr(key).encode()))
         return self.change(random.exponential(2.0, (len(self.rounds), len(self.seeds))).cumsum(axis=0) - 3)
 
-    def curves(self, metrics, **filters):
-        [metric] = metrics
-        return frame({match: (self.rounds, self.values(*match, metric)) for match in self.listed}, metric)
+    def curves(self, metrics, *, game, players, **filters):
+        [metric], match = metrics, (game, *players)
+        return frame({match: (self.rounds, self.values(*match, metric))}, metric)
 
 
 def slow(samples):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -12,11 +12,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
-from coebl.core.registry import Registry
-from coebl.core.specs import without_folder
 from coebl.evidence.statistics import Band
-from coebl.games import GAMES
-from coebl.learners import LEARNERS
 from coebl.naming import Known, Style, known_to, looks, metric_label, slot_look
 from coebl.plots.style import BAND, REFERENCE, canvas, check_some, seeds_text
 
@@ -30,25 +26,15 @@ BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # of a curve: more cannot be seen, and make large files
 
 
-class Study(Protocol):
-    """The results of a study, as plots read them."""
+class HasCurves(Protocol):
+    """The results of a study."""
 
-    def matches(self) -> Sequence[tuple[str, ...]]:
-        """Return the game and the players of every match."""
-
-    def curves(
-        self,
-        metrics: Sequence[str],
-        *,
-        points: int | None = None,
-        game: str | Sequence[str] | None = None,
-        players: Sequence[str | Sequence[str] | None] | None = None,
-        noise: str | Sequence[str] | None = None,
-    ) -> polars.DataFrame:
-        """Return a frame of runs, as `coebl.study.Results.curves`."""
+    @property
+    def curves(self) -> Callable[..., polars.DataFrame]:
+        """As `coebl.study.Results.curves`."""
 
 
-Data: TypeAlias = "polars.DataFrame | Study | Source"  # the last until all callers pass one of the others
+Data: TypeAlias = "polars.DataFrame | HasCurves | Source"  # the last until all callers pass one of the others
 
 
 class Curve(NamedTuple):
@@ -94,7 +80,7 @@ def plot_curves(
     known = known_to(data) if known is None else known
     if styles is None:
         styles = line_styles(data, lines, known)
-    curves = read_curves(data, metric, lines.values(), points, noise)
+    curves = [read_curve(data, metric, match, points, noise) for match in lines.values()]
     with canvas(ax, height=2.4 + 0.15 * max(0, len(lines) - 3)) as ax:  # the legend takes a part of it
         seeds = {_draw(ax, label, curve, styles.get(label, {})) for label, curve in zip(lines, curves, strict=True)}
         ax.set_xlabel("round $t$")
@@ -106,66 +92,36 @@ def plot_curves(
         return ax
 
 
-def read_curves(
-    data: Any, metric: str, matches: Iterable[Sequence[str]], points: int | None = None, noise: str | None = None
-) -> list[Curve]:
-    """Return a metric of each match, game followed by players, from the results of a study or a frame."""
-    matches = [tuple(match) for match in matches]
-    frames: dict[str, Any] = {}
-    curves = []
-    for game, *players in matches:
-        if not hasattr(data, "curves") and not hasattr(data, "filter"):  # a `coebl.runs.Source`
-            runs = data.runs(game, *players, metric)
-            curves.append(_thinned(Curve(runs.rounds, runs.values), points))
-            continue
-        if game not in frames:
-            table = data
-            if hasattr(data, "curves"):
-                seats = zip(*(match[1:] for match in matches if match[0] == game), strict=True)
-                found = [sorted(set(seat)) for seat in seats]
-                table = data.curves([metric], points=points, game=game, players=found, noise=noise)
-            frames[game] = _by_match(table, metric, noise)
-        key = _canonical(GAMES, game), *(_canonical(LEARNERS, player) for player in players)
-        rows = frames[game].get((game, *players), frames[game].get(key))
-        if rows is None:
-            raise InputError(f"no finished run of {' v '.join(players)} on {game} has the metric {metric!r}.")
-        curves.append(_thinned(_curve(rows, metric), points))
-    return curves
-
-
-def _by_match(table: polars.DataFrame, metric: str, noise: str | None) -> dict[tuple[str, ...], polars.DataFrame]:
-    """Split a frame by game and players, without the rows that lack the metric."""
+def read_curve(
+    data: Any, metric: str, match: Sequence[str], points: int | None = None, noise: str | None = None
+) -> Curve:
+    """Return a metric of a match, game followed by players, at some or all recorded rounds."""
+    game, *players = match
+    name = f"{game}, {' v '.join(players)}"
+    if not hasattr(data, "curves") and not hasattr(data, "filter"):  # a `coebl.runs.Source`
+        runs = data.runs(*match, metric)
+        return _thinned(Curve(runs.rounds, runs.values), points)
     pl = require("polars")
-    if metric not in table.columns:
-        raise InputError(f"metric {metric!r} was not recorded{nearest(metric, table.columns)} Name it in metrics=.")
-    wanted = pl.col(metric).is_not_null() & (pl.lit(True) if noise is None else pl.col("noise") == noise)
-    key = pl.concat_str("game", pl.col("players").list.join("\0"), separator="\0")
-    parts = table.filter(wanted).with_columns(match=key).partition_by("match", as_dict=True)
-    return {tuple(str(match).split("\0")): part for (match,), part in parts.items()}
-
-
-def _curve(rows: polars.DataFrame, metric: str) -> Curve:
-    """Return the runs of one match as arrays."""
-    game, players = rows.select("game", "players").row(0)
+    if hasattr(data, "curves"):
+        rows = data.curves([metric], points=points, game=game, players=players, noise=noise)
+    else:
+        fits = (pl.col("game") == game) & (pl.col("players").list.join(" v ") == " v ".join(players))
+        rows = data.filter(fits if noise is None else fits & (pl.col("noise") == noise))
+    if metric not in rows.columns:
+        raise InputError(f"metric {metric!r} was not recorded{nearest(metric, rows.columns)} Name it in metrics=.")
+    rows = rows.filter(pl.col(metric).is_not_null())
+    if not len(rows):
+        raise InputError(f"{name}: no finished run has the metric {metric!r}.")
     for label, repair in (("noise", "name one as noise="), ("rounds", "keep them in two folders")):
-        if len(several := rows[label].unique()) > 1:
-            names = " and ".join(map(str, several.sort()))
-            raise InputError(f"{game}, {' v '.join(players)}: there are runs of {label} {names}; {repair}.")
+        if len(several := rows[label].unique().sort()) > 1:
+            raise InputError(f"{name}: there are runs of {label} {' and '.join(map(str, several))}; {repair}.")
     if "round" not in rows.columns:  # a frame of last rounds
         rows = rows.with_columns(round="rounds")
-    rows = rows.sort("seed", "round")
     rounds, seeds = rows["round"].unique().sort().to_numpy(), rows["seed"].n_unique()
     if len(rows) != len(rounds) * seeds:
-        raise InputError(
-            f"{game}, {' v '.join(players)}: seeds differ in the recorded rounds; keep them in two folders."
-        )
-    return Curve(rounds, np.ascontiguousarray(rows[metric].to_numpy().reshape(seeds, -1).T))
-
-
-def _canonical(registry: Registry[Any], spec: str) -> str:
-    """Return a spec as results write it."""
-    found = registry.known(spec)
-    return found[0].write(found[1]) if found else without_folder(spec)
+        raise InputError(f"{name}: seeds differ in the recorded rounds; keep them in two folders.")
+    values = rows.sort("seed", "round")[metric].to_numpy().reshape(seeds, -1)
+    return _thinned(Curve(rounds, np.ascontiguousarray(values.T)), points)
 
 
 def _thinned(curve: Curve, points: int | None) -> Curve:

@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.evidence.statistics import Band
 from coebl.naming import Known, known_to, learner_style, metric_words
-from coebl.plots.curves import Curve, Data, read_curves
+from coebl.plots.curves import Curve, Data, read_curve
 from coebl.plots.points import label_points, plain_log_scale
 from coebl.plots.style import canvas, check_some, seeds_text
 
@@ -49,10 +49,8 @@ def plot_frontier(
     """
     check_some("points", points)
     known = known_to(data) if known is None else known
-    selves = [Band.of(_end(curve)) for curve in read_curves(data, convergence, [match for match, _ in points.values()])]
-    others = [
-        Band.of(curve.values[-1:]) for curve in read_curves(data, regret, [match for _, match in points.values()])
-    ]
+    selves = [Band.of(_end(read_curve(data, convergence, match))) for match, _ in points.values()]
+    others = [Band.of(read_curve(data, regret, match).values[-1:]) for _, match in points.values()]
     x, y = (np.concatenate([band.mean for band in bands]) for bands in (selves, others))
     across, along = (np.nan_to_num(np.concatenate([band.half for band in bands])) for bands in (selves, others))
     (_, learner, _), _ = next(iter(points.values()))

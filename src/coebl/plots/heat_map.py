@@ -11,7 +11,7 @@ import numpy as np
 from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.evidence.statistics import Band
 from coebl.naming import Known, known_to, metric_label
-from coebl.plots.curves import Data, read_curves
+from coebl.plots.curves import Data, read_curve
 from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
 
 if TYPE_CHECKING:
@@ -47,12 +47,11 @@ def plot_heat_map(
     check_some("cells", cells)
     known = known_to(data) if known is None else known
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
-    curves = read_curves(data, metric, [*cells.values(), *(alike := list(alike))])
-    bands = {labels: Band.of(curve.values[-1:]) for labels, curve in zip(cells, curves, strict=False)}
+    bands = {labels: Band.of(read_curve(data, metric, match).values[-1:]) for labels, match in cells.items()}
     means = np.full((len(rows), len(columns)), math.nan)
     for (row, column), band in bands.items():
         means[rows.index(row), columns.index(column)] = band.mean[0]
-    others = [curve.values[-1].mean() for curve in curves[len(cells) :]]
+    others = [read_curve(data, metric, match).values[-1].mean() for match in alike]
     sizes = np.abs([*means.ravel(), *others])
     largest = sizes[np.isfinite(sizes)].max(initial=0.0)
     shades = np.sign(means) * np.sqrt(np.abs(means) / (largest or 1.0))
