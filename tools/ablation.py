@@ -21,7 +21,7 @@ from coebl.core.text import csv_text, decimal_places
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.naming.looks import PALETTE
+from coebl.naming import PALETTE
 from coebl.plots import save
 from coebl.plots.style import GUIDE, NOTE, WIDTH, lay_out, look, new_figure
 from coebl.study import Results, Study, read_study

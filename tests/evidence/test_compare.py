@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -30,18 +31,15 @@ class Table:
         self.better = better
         self.first_seeds = {}
 
-    def metadata(self):
+    def records(self):
         return [
-            {
-                "labels": {"game": game, "row": row, "column": column, "noise": self.noise},
-                "metrics": [metric],
-                "things": {
-                    "game": {"payoff_range": self.ranges.get(game, [0.0, 1.0])},
-                    "learners": {},
-                    "metrics": {metric: {"title": metric_words(metric).title, "better": self.better}},
-                },
-            }
-            for game, row, column, metric in self.numbers
+            SimpleNamespace(
+                game=game,
+                learners={},
+                metric_info={metric: metric_words(metric)._replace(better=self.better)},
+                payoff_range=self.ranges.get(game, (0.0, 1.0)),
+            )
+            for game, _, _, metric in self.numbers
         ]
 
     def matches(self):
@@ -247,10 +245,10 @@ def test_over_all_games_each_counts_by_the_range_of_its_payoffs():
 
 def test_cells_that_do_not_store_the_range_of_payoffs_give_no_test_over_all_games(monkeypatch):
     table = Table(meeting(("rps", "biased-rps")))
-    about = table.metadata()
-    for cell in about:
-        del cell["things"]["game"]
-    monkeypatch.setattr(table, "metadata", lambda: about)
+    records = table.records()
+    for record in records:
+        record.payoff_range = None
+    monkeypatch.setattr(table, "records", lambda: records)
     comparison = compare(table, "ucb", "exp3")
     assert {contest.game for contest in comparison.contests} == {"rps", "biased-rps"}
     assert "which does not store the range of the payoffs, so there is no test over 2 games" in str(comparison)

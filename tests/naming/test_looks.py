@@ -5,8 +5,8 @@ import colorsys
 import pytest
 
 from coebl.learners import LEARNERS
-from coebl.naming import learner_style, looks
-from coebl.naming.looks import FIRST_FREE, PALETTE, slot_look
+from coebl.naming import PALETTE, learner_style, looks, slot_look
+from coebl.naming.looks import FIRST_FREE
 
 OWN = [f"mine{number}.py:Mine" for number in range(3 * len(PALETTE))]
 

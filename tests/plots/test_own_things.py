@@ -1,14 +1,15 @@
 """Learners and metrics of a user's own have the titles and colours of their classes."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from types import SimpleNamespace
 
 from coebl import naming, plots
 from coebl.engine import Match, simulate
 from coebl.learners import Learner
 from coebl.metrics import Metric
-from coebl.naming.looks import FIRST_FREE, PALETTE
-from coebl.naming.titles import spelled_out
+from coebl.naming import PALETTE, spelled_out
+from coebl.naming.looks import FIRST_FREE
+from coebl.study.record import LearnerInfo, MetricInfo
 from plots.made import GAME, Made, labels
 
 
@@ -41,20 +42,23 @@ def test_learners_and_metrics_of_ones_own_have_the_titles_and_colours_of_their_c
     assert ax.get_ylabel() == "surprise\n$|r_t - A|$"
 
 
-class Stored(Made):
-    """A source whose cells say what their learners and metrics are, the older ones nothing."""
-
-    things: ClassVar = {
-        "learners": {
-            "mine.py:Mine": {"title": "My learner", "colour": 6, "kind": "bandit"},
-            "mine.py:Mine:c=2": {"title": "My learner", "colour": 6, "kind": "bandit"},
-            "yours.py:Yours": {"title": 3, "colour": True},
-        },
-        "metrics": {"surprise": {"title": "Surprise", "formula": "$s$", "cumulative": True, "better": "lower"}},
+def record(learners, metrics):
+    """What is stored about learners and metrics."""
+    infos = {
+        spec: LearnerInfo(colour=colour, title=title, kind="bandit", parameters=parameters)
+        for spec, (title, colour, parameters) in learners.items()
     }
+    return SimpleNamespace(game="rps", learners=infos, metric_info=metrics, payoff_range=None)
 
-    def metadata(self):
-        return [{}, {"things": self.things}, {"things": {"learners": {}}}]
+
+class Stored(Made):
+    """Results that describe their learners and metrics."""
+
+    def records(self):
+        learners = dict.fromkeys(["mine.py:Mine", "mine.py:Mine:c=2"], ("My learner", 6, {}))
+        words = {"title": "Surprise", "formula": "$s$", "meaning": "", "definition": ""}
+        surprise = MetricInfo(**words, cumulative=True, better="lower")
+        return [record({}, {}), record(learners, {"surprise": surprise}), record({}, {})]
 
 
 def test_learners_and_metrics_of_results_are_called_as_their_cells_say():
@@ -85,18 +89,11 @@ def test_plots_of_results_use_what_their_cells_say():
 
 
 class Swept(Made):
-    """A source with a sweep of a learner in a file, whose default only the cells know."""
+    """Results with a sweep of a custom learner, whose default only the results store."""
 
-    things: ClassVar = {
-        "learners": {
-            "mine.py:Mine": {"title": "Mine", "kind": "bandit", "parameters": {"rate": "0.1", "deep": "false"}},
-            "mine.py:Mine:rate=2": {"title": "Mine", "kind": "bandit", "parameters": {"rate": "2", "deep": "false"}},
-        },
-        "metrics": {},
-    }
-
-    def metadata(self):
-        return [{"things": self.things}]
+    def records(self):
+        rates = {"mine.py:Mine": "0.1", "mine.py:Mine:rate=2": "2"}
+        return [record({spec: ("Mine", None, {"rate": rate, "deep": "false"}) for spec, rate in rates.items()}, {})]
 
 
 def test_a_sweep_of_ones_own_learner_shows_the_default_that_its_cells_store():

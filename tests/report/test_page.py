@@ -13,8 +13,7 @@ from scipy.stats import t as student
 
 from coebl.core.errors import InputError
 from coebl.evidence.statistics import mean_interval
-from coebl.naming import learner_style
-from coebl.naming.looks import PALETTE
+from coebl.naming import PALETTE, learner_style
 from coebl.plots import Reference
 from coebl.report.curves import Curves
 from coebl.report.page import Preset

@@ -24,7 +24,7 @@ from coebl.core.text import counted, csv_text, finite
 
 if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
-    from coebl.naming.described import Known
+    from coebl.naming import Known
     from coebl.study import Results, RunSummary, Study
     from coebl.study.results import SummaryRow
 
@@ -251,8 +251,7 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
 
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
     from coebl.metrics import METRICS, metric_class
-    from coebl.naming.described import known_to
-    from coebl.naming.titles import spelled_out
+    from coebl.naming import known_to, spelled_out
 
     known = known_to(results)
     learners = spelled_out((row[seat] for row in rows for seat in ("row", "column")), known)
@@ -322,7 +321,7 @@ def compare_command(
       coebl compare results ucb coebl:c=2 --metric tv --game rps
       coebl compare results ucb exp3 --margin 5 --json
     """
-    from coebl.naming.described import known_to
+    from coebl.naming import known_to
     from coebl.study import Results
 
     opt.reject_both("--csv", "--json", given=as_csv and as_json)
@@ -345,7 +344,7 @@ def compare_command(
 
 
 def _print_comparison(comparison: Comparison, known: Known) -> None:
-    from coebl.naming.titles import spelled_out
+    from coebl.naming import spelled_out
 
     learners = spelled_out([comparison.a, comparison.b], known)
     comparison = replace(comparison, a=learners[comparison.a], b=learners[comparison.b])

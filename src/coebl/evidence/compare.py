@@ -20,8 +20,7 @@ from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equ
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
-from coebl.naming.described import known_to
-from coebl.naming.titles import metric_words
+from coebl.naming import known_to, metric_words
 from coebl.study.finding import find, listed
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from coebl.core.specs import files_in, without_folder
 from coebl.core.text import counted
 from coebl.evidence.pairwise import SETTING, Pairing, pairwise
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.naming.described import NOTHING, Known, known_to
-from coebl.naming.titles import spelled_out
+from coebl.naming import NOTHING, Known, known_to, spelled_out
 from coebl.study.cell import is_file
 
 if TYPE_CHECKING:

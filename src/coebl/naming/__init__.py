@@ -1,14 +1,22 @@
 """Titles, colours and order of learners, games and metrics: for tables, figures and the page."""
 
-from coebl.naming.described import NOTHING, Known, LearnerWords, MetricWords, known_of, known_to, parameters_of
 from coebl.naming.looks import PALETTE, Look, Style, learner_style, looks, slot_look
-from coebl.naming.sweeps import Sweep, find_sweeps, learner_titles
 from coebl.naming.titles import (
+    NOTHING,
+    Known,
+    LearnerWords,
+    MetricWords,
+    Sweep,
+    find_sweeps,
     game_title,
+    known_of,
+    known_to,
     learner_title,
+    learner_titles,
     learner_words,
     metric_label,
     metric_words,
+    parameters_of,
     parameters_text,
     spelled_out,
 )

@@ -1,8 +1,8 @@
-"""The lines of learners: colour and dashes say which learner it is, symbols and shades with which settings.
+"""The lines of learners: colour and dashes identify a learner, symbols and shades its settings.
 
-A learner's class may name its slot in the palette (`colour`), and results remember it. The others take the slots that
-are free, in the order of their names. Two learners that name one slot are variants of each other, and are told apart as
-two settings of one learner are.
+A learner's class may name its slot in the palette (`colour`), which is stored with results. The others take the free
+slots, in the order of their names. Two learners that name the same slot are variants, and differ as two settings of one
+learner do.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from itertools import count, cycle
 from typing import Any, NamedTuple
 
 from coebl.core.specs import split_spec
-from coebl.core.text import natural as natural
-from coebl.naming.described import NOTHING, Known
-from coebl.naming.sweeps import find_sweeps
-from coebl.naming.titles import learner_words
+from coebl.core.text import natural
+from coebl.naming.titles import NOTHING, Known, find_sweeps, learner_words
 
 Style = Mapping[str, Any]  # keywords of a matplotlib line
 
-# Okabe and Ito's colours, which the colour-blind tell apart, and two more; each with dashes of its own for grey print,
-# in widths of the line. Dots belong to the reference line.
+# Okabe and Ito's colours, which are distinguishable with any colour vision, and two more; each with its dashes for grey
+# print, in widths of the line. Dots are for the reference line.
 PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#0072B2", ()),
     ("#D55E00", (6, 1.5)),
@@ -32,8 +30,8 @@ PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#7F7F7F", (4, 3)),
     ("#A6761D", (12, 2)),
 )
-FIRST_FREE = 4  # the slot from which on learners get theirs that name none
-SYMBOLS = {  # by the names that the page has for them, matplotlib's markers
+FIRST_FREE = 4  # the first slot for learners that name none
+SYMBOLS = {  # the page's names of symbols to matplotlib's markers
     "": "",
     "circle": "o",
     "square": "s",
@@ -49,17 +47,17 @@ MARKS = 9  # symbols along a line
 
 
 class Look(NamedTuple):
-    """How the line of a learner looks."""
+    """The appearance of a learner's line."""
 
     colour: str  # of its slot, as #RRGGBB
     dashes: tuple[float, ...]  # dash, gap, dash, gap, ... in widths of the line; nothing is a solid line
-    symbol: str = ""  # one of SYMBOLS, drawn at some places of the line
-    shade: float = 0.0  # how far the colour is moved, from 0: as it is, to 1: black, or on a dark page white
+    symbol: str = ""  # a key of SYMBOLS, drawn at some places of the line
+    shade: float = 0.0  # from 0, the colour as it is, to 1, black (on a dark page: white)
 
     @property
     def style(self) -> Style:
         """The keywords of a matplotlib line."""
-        channels = [int(self.colour[at : at + 2], 16) for at in (1, 3, 5)]
+        channels = [int(self.colour[start : start + 2], 16) for start in (1, 3, 5)]
         return {
             "color": "#" + "".join(f"{round(channel * (1 - self.shade)):02X}" for channel in channels),
             "linestyle": (0, self.dashes) if self.dashes else "-",
@@ -71,18 +69,18 @@ class Look(NamedTuple):
 
 
 def slot_look(slot: int) -> Look:
-    """The look of a slot of the palette, which starts again with other dashes at its end."""
+    """Return the look of a slot of the palette; beyond its end colours repeat, with other dashes."""
     colour, _ = PALETTE[slot % len(PALETTE)]
     _, dashes = PALETTE[(slot + slot // len(PALETTE)) % len(PALETTE)]
     return Look(colour, dashes)
 
 
 def learner_style(spec: str, known: Known = NOTHING) -> Style:
-    """The line of a learner that is drawn with no other setting of it, in the keywords of matplotlib.
+    """Return the keywords of the line of a learner that is drawn without other settings of it.
 
     Args:
         spec: of the learner.
-        known: what the results say of their learners, see `known_to`.
+        known: the descriptions that are stored with the results.
 
     >>> style = learner_style("exp3")
     >>> style["color"], style["linestyle"]
@@ -92,12 +90,12 @@ def learner_style(spec: str, known: Known = NOTHING) -> Style:
 
 
 def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOTHING) -> dict[str, Look]:
-    """The look of each learner among these, slot by slot, a sweep by its increasing number.
+    """Return the look of each learner, slot by slot, a sweep by its increasing number.
 
     Args:
-        specs: all learners of the study, so that each looks the same wherever it is drawn.
-        plainest: those that matter most: they have the plainest lines of their slots.
-        known: what the results say of their learners.
+        specs: all learners of the study, so that each looks the same everywhere.
+        plainest: the most important learners, which get the plainest lines of their slots.
+        known: the descriptions that are stored with the results.
 
     >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
     >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]
@@ -115,7 +113,7 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
 def _of_slot(
     slot: int, members: list[str], swept: Mapping[str, float], plainest: Sequence[str]
 ) -> Iterator[tuple[str, Look]]:
-    """The looks of those who share a slot: smaller values of a sweep are darker."""
+    """Yield the looks of learners that share a slot: smaller values of a sweep are darker."""
     rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
     symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS), strict=False))
     shades = {spec: place for place, spec in enumerate(sorted(members, key=lambda spec: -swept.get(spec, math.inf)))}
@@ -126,7 +124,7 @@ def _of_slot(
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
-    """By the name of each learner its slot: the one that its class names, or else the next free one."""
+    """Return the slot of each learner by name: the one that its class names, or else the next free one."""
     declared = {split_spec(spec).name: learner_words(spec, known).colour for spec in sorted(specs, key=natural)}
     slots = {name: slot for name, slot in declared.items() if slot is not None}
     free = (slot for slot in count(FIRST_FREE) if slot not in slots.values())

@@ -1,40 +1,154 @@
-"""How specs and metrics read to people: in figures, tables and on the page.
+"""Titles of learners, games and metrics: in figures, in tables and on the page.
 
-Titles stand on the classes of the things themselves. Results may name what is not registered here, such as a learner in
-a user's own file: it goes by what the results say of it (`coebl.naming.described`), else by its spec. No file is run to
-name what is in it.
+Titles are attributes of classes. Results may name a learner that is not registered here, such as one in a user's file:
+its title is the one that was stored with the results (`known_to`), or else its spec. No file is run to name what is in
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+import math
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.games import GAMES
-from coebl.learners import LEARNERS
-from coebl.metrics import METRICS
-from coebl.naming.described import NOTHING, Known, LearnerWords, MetricWords, plain_name
+from coebl.learners import LEARNERS, Learner
+from coebl.metrics import METRICS, Metric
+
+
+class LearnerWords(NamedTuple):
+    """The description of a learner."""
+
+    title: str = ""  # without parameters
+    colour: int | None = None  # its place in the palette of figures
+    kind: str = ""  # how much it sees, see `coebl.learners.base.KINDS`
+    parameters: Mapping[str, str] = MappingProxyType({})  # all of them, with their values as a spec writes them
+
+
+class MetricWords(NamedTuple):
+    """The description of a metric."""
+
+    title: str
+    definition: str = ""
+    formula: str = ""  # the definition in mathtext
+    meaning: str = ""
+    cumulative: bool = False
+    signed: bool = False  # its sign says who is ahead
+    better: str = "lower"  # or higher
+    in_payoffs: bool = False  # it is in units of the payoffs
+    known: bool = False  # more than the name is known
+
+    @property
+    def in_a_sentence(self) -> str:
+        """The title inside a sentence: in lower case, unless it is an abbreviation or a bare name.
+
+        >>> MetricWords("Pseudo-regret", known=True).in_a_sentence, MetricWords("KL divergence").in_a_sentence
+        ('pseudo-regret', 'KL divergence')
+        """
+        keep = self.title[:2].isupper() or not self.known
+        return self.title if keep else self.title[:1].lower() + self.title[1:]
+
+
+@dataclass(frozen=True)
+class Known:
+    """Descriptions of learners and metrics, in addition to those that are registered here.
+
+    >>> custom = Known({"mine.py:Mine": LearnerWords("My learner", colour=3)})
+    >>> learner_title("mine.py:Mine", known=custom)
+    'My learner'
+    """
+
+    learners: Mapping[str, LearnerWords] = field(default_factory=dict)  # by spec
+    metrics: Mapping[str, MetricWords] = field(default_factory=dict)  # by name
+    widths: Mapping[str, float] = field(default_factory=dict)  # of the payoff ranges, by game
+
+
+NOTHING = Known()
+
+
+def known_of(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> Known:
+    """Return the descriptions of learners and of classes of metrics.
+
+    >>> from coebl.learners import Ucb
+    >>> known_of([Ucb()], []).learners["ucb"].title
+    'UCB'
+    """
+    words = {str(learner): _learner_words(type(learner), parameters_of(learner)) for learner in learners}
+    return Known(words, {metric.name: _metric_words(metric, metric.name) for metric in metrics})
+
+
+def known_to(results: object) -> Known:
+    """Return the descriptions that are stored with the results of a study; none for anything else.
+
+    >>> from coebl.study import Results
+    >>> known_to(Results("results")).metrics["pseudo_regret"].title
+    'Pseudo-regret'
+    """
+    learners: dict[str, LearnerWords] = {}
+    metrics: dict[str, MetricWords] = {}
+    widths: dict[str, float] = {}
+    for record in results.records() if hasattr(results, "records") else ():
+        for spec, info in record.learners.items():
+            learners[spec] = LearnerWords(info.title, info.colour, info.kind, info.parameters)
+        metrics |= {name: _metric_words(info, name) for name, info in record.metric_info.items()}
+        if record.payoff_range is not None:
+            widths[record.game] = record.payoff_range[1] - record.payoff_range[0]
+    return Known(learners, metrics, widths)
+
+
+def parameters_of(learner: Learner) -> dict[str, str]:
+    """Return all parameters of a learner, with their values as a spec writes them.
+
+    >>> from coebl.learners import Coebl
+    >>> parameters_of(Coebl(c=2))["c"]
+    '2'
+    """
+    values = learner.hyper_parameters()
+    entry = LEARNERS.entry_of(type(learner), str(learner))
+    return {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
+
+
+def _learner_words(learner: Any, parameters: Mapping[str, str] = MappingProxyType({})) -> LearnerWords:
+    return LearnerWords(learner.title, learner.colour, learner.kind(), parameters)
+
+
+def _metric_words(metric: Any, name: str) -> MetricWords:
+    """Return the description in a class of a metric, or in a record of results."""
+    facts = metric.cumulative, bool(metric.signed), metric.better, bool(metric.in_payoffs)
+    title, definition = metric.title or plain_name(name), getattr(metric, "definition", "")
+    return MetricWords(title, definition, metric.formula, metric.meaning, *facts, known=True)
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a metric without underscores."""
+    return name.replace("_", " ")
+
+
+# Learners
 
 
 def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
-    """What is known of a learner: by its results, else as it is registered here, else nothing."""
+    """Return the description of a learner: that of its results, else of its class if it is registered, else none."""
     entry = LEARNERS.registered(spec)
     words = known.learners.get(spec, LearnerWords())
     if entry is None or words.title:
         return words
-    factory: Any = entry.factory
-    return (words if spec in known.learners else LearnerWords.of(factory))._replace(title=entry.title)
+    return (words if spec in known.learners else _learner_words(entry.factory))._replace(title=entry.title)
 
 
 def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING) -> str:
-    """A learner's title for people; an unknown learner is shown by its spec.
+    """Return the title of a learner; the spec if it has none.
 
     Args:
         spec: its spec.
         shown: parameters that are named even where the spec leaves them at their defaults.
-        known: what the results say of their learners.
+        known: the descriptions that are stored with the results.
 
     >>> [learner_title(spec).replace("\u00a0", " ") for spec in ("ucb", "coebl:c=2", "mine.py:Mine:c=2")]
     ['UCB', 'COEBL, c = 2', 'mine.py:Mine:c=2']
@@ -49,38 +163,115 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
     return _with_parameters(words.title, LEARNERS, spec, shown)
 
 
-def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
-    """Specs of learners as people read them side by side: what one of a name sets, the others of that name show too.
+def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
+    """Return a distinct title for each learner; in a sweep all name their numbers.
 
     Args:
         specs: of learners.
-        known: what the results say of their learners.
+        known: the descriptions that are stored with the results.
+
+    >>> [title.replace("\u00a0", " ") for title in learner_titles(["coebl", "coebl:c=2", "ucb"]).values()]
+    ['COEBL, c = 8', 'COEBL, c = 2', 'UCB']
+    """
+    specs = list(dict.fromkeys(specs))
+    swept = {spec: sweep.parameter for sweep in find_sweeps(specs, known) for spec in sweep.values}
+    titles = {spec: learner_title(spec, [swept[spec]] if spec in swept else (), known) for spec in specs}
+    counts = Counter(titles.values())
+    return {spec: title if counts[title] == 1 else f"{title} ({spec})" for spec, title in titles.items()}
+
+
+def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
+    """Return each spec with all parameters that any spec of the same learner sets.
+
+    Args:
+        specs: of learners.
+        known: the descriptions that are stored with the results.
 
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
-    texts = LEARNERS.disambiguate(specs)
+    written = LEARNERS.disambiguate(specs)
     shown: dict[str, set[str]] = {}
-    for spec in texts:
+    for spec in written:
         shown.setdefault(split_spec(spec).name, set()).update(split_spec(spec).arguments)
-    return {
-        spec: _with_defaults(spec, shown[split_spec(spec).name], words) if words.parameters and text == spec else text
-        for spec, text in texts.items()
-        for words in [learner_words(spec, known) if LEARNERS.registered(spec) is None else LearnerWords()]
-    }
+    for spec, text in written.items():
+        if text == spec and LEARNERS.registered(spec) is None:
+            written[spec] = _with_defaults(spec, shown[split_spec(spec).name], learner_words(spec, known))
+    return written
 
 
 def _with_defaults(spec: str, shown: Collection[str], words: LearnerWords) -> str:
-    """A spec that names these parameters too, of a learner of which only the results know the defaults."""
+    """Return a spec with these parameters, of a learner whose defaults are known from the results alone."""
     parts = split_spec(spec)
     given = parts.arguments
     known = {name: given.get(name, text) for name, text in words.parameters.items() if name in given or name in shown}
     written = ",".join(f"{name}={text}" for name, text in (given | known).items())
-    return f"{parts.name}:{written}" if written else spec
+    return f"{parts.name}:{written}" if written and words.parameters else spec
+
+
+class Sweep(NamedTuple):
+    """Learners that differ in one number alone.
+
+    >>> [sweep] = find_sweeps(["coebl:c=8", "coebl:c=0.5", "ucb"])
+    >>> sweep.parameter, list(sweep.values.values())
+    ('c', [0.5, 8.0])
+    """
+
+    learner: str  # the name of the learner, without parameters
+    parameter: str
+    values: dict[str, float]  # spec to the number, increasing
+
+
+def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
+    """Return the longest sweep of each learner that has one, in the order in which the learners are first named.
+
+    Args:
+        specs: of learners.
+        known: the descriptions that are stored with the results.
+
+    >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
+    [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
+    """
+    by_name: dict[str, dict[str, dict[str, Hashable]]] = {}
+    for spec in dict.fromkeys(specs):
+        by_name.setdefault(split_spec(spec).name, {})[spec] = _arguments(spec, known)
+    sweeps = [_longest(name, members) for name, members in by_name.items()]
+    return [sweep for sweep in sweeps if len(sweep.values) > 1]
+
+
+def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep:
+    """Return the sweep with most of these settings of a learner."""
+    groups: dict[tuple[str, frozenset[tuple[str, Hashable]]], dict[str, float]] = {}
+    for spec, arguments in members.items():
+        for parameter, value in arguments.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                others = frozenset((key, other) for key, other in arguments.items() if key != parameter)
+                groups.setdefault((parameter, others), {})[spec] = float(value)
+    (parameter, _), values = max(groups.items(), key=lambda group: len(group[1]), default=(("", None), {}))
+    return Sweep(name, parameter, dict(sorted(values.items(), key=lambda item: item[1])))
+
+
+def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
+    """Return all parameters of a learner; if it is not registered here, those of the results or the spec."""
+    if found := LEARNERS.known(spec):
+        entry, arguments = found
+        return {p.name: p.default for p in entry.parameters if not p.required} | arguments
+    written = {**learner_words(spec, known).parameters, **split_spec(spec).arguments}
+    return {key: _number(text) for key, text in written.items()}
+
+
+def _number(text: str) -> float | str:
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    return text
+
+
+# Games
 
 
 def game_title(spec: str) -> str:
-    """A game as people read it; one that is not registered here is its own title.
+    """Return the title of a game; the spec if it is not registered here.
 
     Args:
         spec: of the game.
@@ -93,7 +284,7 @@ def game_title(spec: str) -> str:
 
 
 def parameters_text(parameters: str) -> str:
-    """The parameters of a spec as they are printed; no line ends at an equals sign.
+    """Return the parameters of a spec with spaces; no line breaks at an equals sign.
 
     >>> parameters_text("m=20,n=30").replace("\u00a0", " ")
     'm = 20, n = 30'
@@ -111,31 +302,34 @@ def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Coll
     return ", ".join(filter(None, [title, parameters_text(parameters)]))
 
 
+# Metrics
+
+
 def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
-    """What to call a metric, and what it is: by its results, else as it is registered here, else by its name.
+    """Return the description of a metric: that of its results, else of its class if it is registered, else its name.
 
     Args:
         name: of the metric.
-        known: what the results say of their metrics, see `known_to`.
+        known: the descriptions that are stored with the results.
 
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
     entry = METRICS.registered(name)
-    words = MetricWords(plain_name(name)) if entry is None else MetricWords.of(entry.factory)  # type: ignore[arg-type]
+    words = MetricWords(plain_name(name)) if entry is None else _metric_words(entry.factory, name)
     if name not in known.metrics:
         return words
     stored = known.metrics[name]
-    # older cells do not say whether a metric is signed, and whether it is in payoffs
+    # older cells do not store `signed` and `in_payoffs`
     return stored._replace(signed=stored.signed or words.signed, in_payoffs=stored.in_payoffs or words.in_payoffs)
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:
-    """A metric as the label of an axis: its name, and its formula on a second line if there is one.
+    """Return a metric as the label of an axis: its title, and its formula on a second line if there is one.
 
     Args:
         name: of the metric.
-        known: what the results say of their metrics, see `known_to`.
+        known: the descriptions that are stored with the results.
 
     >>> metric_label("average_exploitability")
     'average exploitability'

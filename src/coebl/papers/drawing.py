@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up
-from coebl.naming.described import Described
-from coebl.naming.looks import Style
+from coebl.naming import Style
 from coebl.papers import Paper
 from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
@@ -214,7 +213,7 @@ class _Cached:
     def __init__(self, source: Source) -> None:
         self.matches = cache(source.matches)
         self.runs = cache(source.runs)
-        self.metadata = cache(source.metadata if isinstance(source, Described) else list)
+        self.records = cache(getattr(source, "records", list))
 
 
 def _no_data(figure: Figure, variant: Any) -> InputError:

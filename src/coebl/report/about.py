@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from coebl.naming.looks import natural
+from coebl.core.text import natural
 from coebl.study import Results
 from coebl.study.progress import duration
 

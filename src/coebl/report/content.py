@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coebl.naming.described import Known, MetricWords, known_to
-from coebl.naming.looks import natural
-from coebl.naming.sweeps import find_sweeps
-from coebl.naming.titles import metric_words
+from coebl.core.text import natural
+from coebl.naming import Known, MetricWords, find_sweeps, known_to, metric_words
 from coebl.plots.curves import Reference
 from coebl.plots.frontier import LAST
 from coebl.report.curves import Curves, are_logarithmic, read_curves

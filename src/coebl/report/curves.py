@@ -12,7 +12,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.evidence.statistics import ALPHA, Band, holm, paired_difference
-from coebl.naming.described import MetricWords
+from coebl.naming import MetricWords
 from coebl.report.frontier import Frontier, FrontierPoints
 from coebl.report.numbers import HALF_DIGITS, short
 from coebl.runs import Runs, Source

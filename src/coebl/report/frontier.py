@@ -10,7 +10,7 @@ from typing import Any
 
 from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
-from coebl.naming.described import MetricWords
+from coebl.naming import MetricWords
 from coebl.plots.frontier import LAST
 from coebl.report.numbers import short
 from coebl.runs import Runs

@@ -8,12 +8,10 @@ from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
+from coebl.core.text import natural
 from coebl.games import GAMES, parse_game
 from coebl.learners import KINDS, REFERENCES
-from coebl.naming.described import Known, MetricWords
-from coebl.naming.looks import looks, natural
-from coebl.naming.sweeps import Sweep, learner_titles
-from coebl.naming.titles import learner_words, parameters_text
+from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, looks, parameters_text
 
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
 _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page

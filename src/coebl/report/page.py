@@ -20,7 +20,7 @@ from coebl.core.modules import require
 from coebl.core.text import finite
 from coebl.evidence.ranking import rank
 from coebl.metrics import METRICS
-from coebl.naming.titles import metric_words
+from coebl.naming import metric_words
 from coebl.plots.curves import Reference
 from coebl.report.about import About, about_results, commands, settings
 from coebl.report.answer import answer

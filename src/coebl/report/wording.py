@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from coebl.naming.titles import game_title
+from coebl.naming import game_title
 
 _MATCH = re.compile(r"(\S+) v (\S+) on (\S+?)(?=[,:;.)]?(?:\s|$))")
 _SIGNS = {" >= ": " ≥ ", " <= ": " ≤ ", "sqrt(": "√("}

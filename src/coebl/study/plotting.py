@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coebl.core.errors import InputError
 from coebl.evidence.compare import DEFAULT
 from coebl.naming import known_to, metric_words
 from coebl.plots import plot_panels
-from coebl.runs import Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +26,7 @@ def plot_results(
         raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
     matches = [(record.game, record.players[0], record.players[1]) for record in cells]
     log = all(record.record == "log" for record in cells)
-    return plot_panels(_WithNoise(results, noise), metric, matches, log)
+    return plot_panels(results, metric, matches, log, noise)
 
 
 def telling_metric(results: Results, cells: list[CellRecord]) -> str:
@@ -41,20 +39,3 @@ def telling_metric(results: Results, cells: list[CellRecord]) -> str:
     if all(len(set(record.players)) == 1 for record in cells):
         return next((metric for metric in present if metric not in signed), present[0])
     return DEFAULT if DEFAULT in present else present[0]
-
-
-@dataclass(frozen=True)
-class _WithNoise:
-    """Results restricted to one noise."""
-
-    results: Results
-    noise: str | None
-
-    def matches(self) -> list[tuple[str, str, str]]:
-        return self.results.matches()
-
-    def metadata(self) -> list[dict[str, Any]]:
-        return self.results.metadata()
-
-    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        return self.results.runs(game, row, column, metric, noise=self.noise)

@@ -25,7 +25,7 @@ from coebl.engine import Record, Result
 from coebl.games import GAMES, NOISES
 from coebl.learners import KINDS, LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
-from coebl.naming.described import parameters_of
+from coebl.naming import parameters_of
 from coebl.study.errors import StoreError, UnsoundError
 
 FORMAT: Literal[4] = 4  # of the stored files

@@ -11,9 +11,7 @@ from coebl.core.arrays import Floats
 from coebl.core.text import one_line, with_minus
 from coebl.evidence.statistics import Estimate
 from coebl.learners.base import Kind
-from coebl.naming.described import NOTHING, Known
-from coebl.naming.looks import Style, looks
-from coebl.naming.sweeps import learner_titles
+from coebl.naming import NOTHING, Known, Style, learner_titles, looks
 from coebl.plots.points import label_points, plain_log_scale
 from coebl.plots.style import GUIDE, NOTE, WIDTH, canvas, lay_out, look, new_figure
 from coebl.tournament.standings import Standings, kinds_in

@@ -22,8 +22,7 @@ from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Kind
-from coebl.naming import known_to, learner_titles
-from coebl.naming.described import NOTHING, Known
+from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.figures import plot_standings, plot_trial
