@@ -92,7 +92,7 @@ def test_the_graphics_processor_is_new_enough(monkeypatch, capability, good):
     ],
 )
 def test_a_cupy_without_its_compiler_is_told_in_one_line(monkeypatch, words):
-    """As CuPy 13, and the package with which CuPy 14 looks for it, raise it where [ctk] was not installed."""
+    """The error of CuPy 13, and of the package that CuPy 14 uses, if [ctk] is not installed."""
 
     class NotFoundError(RuntimeError):
         pass

@@ -1,4 +1,4 @@
-"""The backend on a GPU, without one: CuPy is NumPy here, and kernels are replaced by what they should do.
+"""The GPU backend, tested without a GPU: NumPy replaces CuPy, and Python functions replace the kernels.
 
 Each launch is checked against the signature in the kernel's source, so that a wrong argument shows without a GPU.
 """
@@ -58,7 +58,7 @@ def draw(keys, start, count, normal, deviation, mean, width, whole, out):
 
 
 class Kernel:
-    """A kernel that checks its arguments, and lets NumPy do its work."""
+    """A kernel that checks its arguments, and computes with NumPy."""
 
     def __init__(self, source, name, options=()):
         self.name = name
@@ -79,7 +79,7 @@ class Kernel:
             globals()[self.name](*arguments)
 
     def einsum(self, *arguments):
-        """What the source computes, from its letters, sizes and strides."""
+        """Compute what the source does, from its letters, sizes and strides."""
         *operands, out = [array for array in arguments if isinstance(array, np.ndarray)]
         numbers = [parameter.split()[-1] for parameter in self.parameters[len(operands) + 1 :]]
         assert numbers == sorted(n for n in numbers if n[0] == "n") + [n for n in numbers if n[0] == "a"]

@@ -1,4 +1,4 @@
-"""Normal numbers: the compiled ones are NumPy's to the last bit, and if they were not, NumPy's would be used."""
+"""Normal numbers: the compiled kernel equals NumPy to the last bit; if it did not, NumPy would be used."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ NONE = np.empty((1, 0))
 
 
 def generators(runs):
-    """Generators that have drawn something else before."""
+    """Generators that have already drawn other numbers."""
     made = [np.random.Generator(np.random.SFC64(seed)) for seed in range(runs)]
     for used, random in enumerate(made):
         random.random(used)

@@ -15,7 +15,7 @@ def test_the_line_that_is_named_is_the_users_not_one_of_a_compiled_library(tmp_p
 
 @pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
 def test_installed_packages_are_not_the_users_code(tmp_path, folder):
-    """Wherever a system puts them: Debian has a name of its own."""
+    """In every layout of a system: Debian uses another name."""
     (tmp_path / folder).mkdir()
     (tmp_path / folder / "theirs.py").write_text("1 / 0\n")
     (tmp_path / "mine.py").write_text(f"import runpy\nrunpy.run_path({str(tmp_path / folder / 'theirs.py')!r})\n")

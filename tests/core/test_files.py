@@ -1,4 +1,4 @@
-"""Files are there whole or not at all, and nothing but the file is touched."""
+"""Files are written completely or not at all, and no other file is touched."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Packages that are missing are asked for in one line."""
+"""A missing package is reported in one line, with the command that installs it."""
 
 import sys
 from pathlib import Path

@@ -26,14 +26,14 @@ not_a_class = 3
 
 def test_specs_show_what_any_of_their_name_sets():
     named = ["coebl", "coebl:c=2", "ucb", "fixed:strategy=1/0", "mine.py:Mine", "mine.py:Mine:c=2", "gone:c=2"]
-    texts = LEARNERS.disambiguate(named)
-    assert list(texts) == named
-    assert texts["coebl"] == "coebl:c=8"
-    assert all(texts[spec] == spec for spec in named[1:])
+    specs = LEARNERS.disambiguate(named)
+    assert list(specs) == named
+    assert specs["coebl"] == "coebl:c=8"
+    assert all(specs[spec] == spec for spec in named[1:])
     assert LEARNERS.disambiguate(["coebl"]) == {"coebl": "coebl"}
-    texts = LEARNERS.disambiguate(["coebl:selection=none", "coebl:c=2"])
-    assert texts["coebl:c=2"] == "coebl:c=2,selection=elitist"
-    assert LEARNERS.canonical(texts["coebl:selection=none"]) == "coebl:selection=none"
+    specs = LEARNERS.disambiguate(["coebl:selection=none", "coebl:c=2"])
+    assert specs["coebl:c=2"] == "coebl:c=2,selection=elitist"
+    assert LEARNERS.canonical(specs["coebl:selection=none"]) == "coebl:selection=none"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Runs that a GPU leaves unsolved are played again; the result only says how many."""
+"""Runs that a GPU leaves unsolved are played again; the result reports only their number."""
 
 import gc
 import sys
@@ -23,7 +23,7 @@ def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
     played = []
 
     class Unreliable(Backend):
-        """Leaves some runs unsolved, if it does not wait for answers."""
+        """A solver that leaves some runs unsolved, unless it waits for answers."""
 
         first, defers = 0, False
 
@@ -34,7 +34,7 @@ def test_what_was_left_unsolved_is_played_again(monkeypatch, unsolved):
             return np.array(unsolved if self.defers and self.first > 1 else [], np.int64)
 
     class Spoiled(Table):
-        """Spoils these runs in its second block."""
+        """A learner that spoils these runs in its second block."""
 
         def __init__(self, match, seeds, backend):
             super().__init__(match, seeds, backend)

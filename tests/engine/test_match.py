@@ -1,4 +1,4 @@
-"""Matches are checked where they are made."""
+"""Matches are checked when they are made."""
 
 import pytest
 

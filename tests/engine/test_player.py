@@ -1,4 +1,4 @@
-"""Ask and tell."""
+"""Players: acting, observing, saving and loading."""
 
 import copy
 import io
@@ -193,7 +193,7 @@ def test_files_of_coebl_0_1_are_loaded(spec):
 
 
 def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
-    """Another processor may draw another action where a policy differs in its last bit; what happened stays."""
+    """Another CPU may draw another action if a policy differs in its last bit; the history stays."""
     player = Player("exp3", actions=3, opponent_actions=4, seed=5)
     drawn = np.array(contest(player, 40))
     played = np.where(np.arange(40) % 7 == 0, (drawn + 1) % 3, drawn)  # as if it had drawn others now and then
@@ -272,7 +272,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 def test_the_opponent_counts_only_for_those_who_see_it(tmp_path):
-    """Exp3 plays the same, whatever the opponent has."""
+    """Exp3 plays the same for any number of the opponent's actions."""
     players = [Player("exp3", actions=3, seed=4), Player("exp3", actions=3, opponent_actions=7, seed=4)]
     for _ in range(20):
         first, second = (player.act() for player in players)

@@ -1,4 +1,4 @@
-"""Games with other numbers of seats, and games that are no matrices: what the engine needs is all that they have."""
+"""Games with other numbers of seats, and games without matrices, which have only what the engine needs."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from coebl.metrics import Metric
 
 @dataclass(frozen=True)
 class Majority:
-    """Whoever plays what most others play earns 1. General-sum, with any number of seats."""
+    """A general-sum game for any number of seats: a player in the majority earns 1."""
 
     seats: tuple[str, ...] = ("left", "middle", "right")
     name: str = "majority"
@@ -40,7 +40,7 @@ def players(*specs):
 
 
 class Watching(Learner):
-    """Keeps what it sees of the others."""
+    """A learner that stores what it sees of the others."""
 
     sees = frozenset({"opponent"})
     seen: list = []  # noqa: RUF012 - shared, so that the copy that plays can be read

@@ -1,4 +1,4 @@
-"""Simulations: what a run depends on, what it does not, and what is kept of it."""
+"""Simulations: what a run depends on, what it does not, and what is recorded."""
 
 import multiprocessing
 import subprocess
@@ -32,7 +32,7 @@ def bits(result):
 
 
 def run_of(result, seed):
-    """What one seed of a result left, as bits."""
+    """Return the numbers of one seed of a result, as bytes."""
     k = list(result.seeds).index(seed)
     parts = [values[:, k].tobytes() for values in result.metrics.values()]
     return [*parts, result.row_policy[k].tobytes(), result.column_policy[k].tobytes()]
@@ -77,7 +77,7 @@ def test_nature_is_the_same_whoever_plays():
 
 @dataclass
 class Draws(Learner):
-    """Keeps the numbers that it draws."""
+    """A learner that stores the numbers that it draws."""
 
     name = "draws"
 
@@ -176,7 +176,7 @@ def test_tables():
 
 @dataclass
 class Bad(Learner):
-    """Returns a bad policy in round 5, in the run of seed 11."""
+    """A learner that returns a bad policy in round 5, in the run of seed 11."""
 
     name = "bad"
     fault: str = "nan"
@@ -214,7 +214,7 @@ def test_a_bad_policy_stops_the_run(fault, message):
 
 @dataclass
 class Breaks(Learner):
-    """Has a bug that shows in round 3."""
+    """A learner with a bug that shows in round 3."""
 
     name = "breaks"
 
@@ -324,7 +324,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
-    """The blocks that numbers are fetched in are an affair of memory: a thousand runs share what one may have."""
+    """The size of the blocks is bounded by memory: a thousand runs share what one run may use."""
     sizes = []
 
     def fill(random, out):
@@ -345,14 +345,14 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
 
 
 def test_progress_is_told_every_few_seconds_however_long_a_round_takes(monkeypatch):
-    """A block had as many rounds as fit into memory: minutes, without a sign of life, where a round takes seconds."""
-    told = []
+    """A block used to have as many rounds as fit into memory: minutes without progress if a round takes seconds."""
+    reported = []
     monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 60_000.0)  # microseconds: 0.24 s a round of four runs
-    first = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=told.append)
-    assert told == [4, 8, 10]
+    first = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=reported.append)
+    assert reported == [4, 8, 10]
     monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 1 / 0)
-    again = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=told.append)
-    assert told[3:] == [10]  # a cost that fails stops no run
+    again = simulate("rps", "ucb", "exp3", rounds=10, seeds=4, progress=reported.append)
+    assert reported[3:] == [10]  # a cost that fails stops no run
     np.testing.assert_array_equal(first.metrics["regret"], again.metrics["regret"])
 
 

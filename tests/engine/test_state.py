@@ -1,4 +1,4 @@
-"""The state of a learner as a value: what is saved, what comes back, what cannot be saved."""
+"""The state of a learner as a value: saving, restoring, and what cannot be saved."""
 
 import copy
 import json
@@ -123,7 +123,7 @@ def halve(array, by=2):
 
 @dataclass
 class Custom(Learner):
-    """Uses everything that can be stored."""
+    """A learner that uses every type that can be stored."""
 
     scale: float = 1.0
 
@@ -310,7 +310,7 @@ def attributes(content):
     ],
 )
 def test_a_hostile_file_is_rejected_in_one_line(node, tmp_path):
-    """Nothing that it names is imported or called."""
+    """Nothing that the file names is imported or called."""
     before = set(sys.modules)
 
     def change(content):

@@ -1,4 +1,4 @@
-"""Every game of the catalogue: what its docstring says is checked here."""
+"""Every game of the catalogue has the properties that its docstring states."""
 
 import itertools
 
@@ -239,7 +239,7 @@ def test_blotto_has_many_equilibria():
 
 
 def kuhn_by_hand(row, column):
-    """The expected payoff of two labels, by playing out all six deals."""
+    """Return the expected payoff of two labels, by playing all six deals."""
     plans = [dict(part.split(":") for part in label.split()) for label in (row, column)]
     total = 0
     for row_card, column_card in itertools.permutations("JQK", 2):

@@ -12,7 +12,7 @@ from coebl import Game, InputError, parse_game
 
 
 def exact_solution(equations: list[list[Fraction]]) -> list[Fraction] | None:
-    """The one solution of linear equations, each a row with its right side last; None if there is not just one."""
+    """Return the solution of linear equations, each a row with its right side last; None if it is not unique."""
     rows = [list(row) for row in equations]
     unknowns = len(rows[0]) - 1
     for place in range(unknowns):

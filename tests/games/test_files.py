@@ -34,7 +34,7 @@ def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
 
 
 def refusal(path: Path) -> str:
-    """The message with which a file is refused: one line that starts with the file."""
+    """Return the message that rejects a file: one line that starts with the file."""
     with pytest.raises(InputError) as caught:
         read_game(path)
     message = str(caught.value)
@@ -202,7 +202,7 @@ def npy(array: object) -> bytes:
 
 
 class Bomb:
-    """A pickle that leaves a trace if anybody loads it."""
+    """A pickle that leaves a trace if it is loaded."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace

@@ -1,4 +1,4 @@
-"""The class Game, what counts as a payoff matrix, and whether an equilibrium is the only one."""
+"""The class Game: accepted payoff matrices, and the test of a unique equilibrium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noise models: their laws, their specs, and that draws know nothing of the game."""
+"""Noise models: their distributions, their specs, and that draws do not depend on the game."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Random games: what their docstrings say, that a seed gives one game, and permuted games."""
+"""Random games: the properties in their docstrings, one game per seed, and permuted games."""
 
 import numpy as np
 import pytest

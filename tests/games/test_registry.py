@@ -1,4 +1,4 @@
-"""How a text becomes a game: specs, files, and functions in a user's own file."""
+"""Parsing a game: specs, files, and functions in custom files."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ COMPOSITIONS = [
 
 
 def other_values(parameter, owner):
-    """What the tests set a parameter to, besides its default: every choice, or a number."""
+    """Return values for a parameter other than its default: every choice, or a number."""
     if parameter.registry is not None:
         return [name for name in parameter.registry.names if name not in (str(parameter.default), owner)]
     if get_origin(parameter.kind) is Literal:
@@ -57,7 +57,7 @@ def other_values(parameter, owner):
 
 
 def operators():
-    """COEBL with each operator in turn, and with each of its parameters set: all that is registered."""
+    """Return COEBL with each registered operator in turn, and with each of its parameters set."""
     several = {"size": 2, "mutants": 3}  # of a population, so that there is a choice
     usual = {"c": 2.0, "selection": "elitist:judge=means", "population": "pool:size=2,mutants=3"}
     for kind in LEARNERS["coebl"].parameters:
@@ -98,7 +98,7 @@ def test_every_operator_is_among_those_that_are_tried():
 
 @pytest.mark.parametrize("spec", [*COMPOSITIONS, *OPERATORS])
 def test_an_operator_does_not_depend_on_its_batch_in_large_games(spec):
-    """Sums of more than seven numbers are rounded otherwise if their order depends on the batch: 24 by 20 actions."""
+    """Sums of more than seven numbers are rounded differently if their order depends on the batch: 24 by 20 actions."""
     game = Game(np.random.default_rng(1).uniform(-1, 1, (24, 20)))
     alone, together = policies_of(spec, game, [7]), policies_of(spec, game, [3, 7, 1])
     np.testing.assert_array_equal(alone[:, 0], together[:, 1])
@@ -215,14 +215,14 @@ class TestMutation:
         ],
     )
     def test_standard_noise_has_its_law(self, spec, law):
-        """By the distance of Kolmogorov and Smirnov, of 24,000 numbers; false alarms: 1 in 100,000."""
+        """A Kolmogorov-Smirnov test with 24,000 numbers; false alarms: 1 in 100,000."""
         assert law.std() == pytest.approx(1)
         noise = MUTATIONS.make(spec).draw(seat_of((2, 3), 2_000), None, np.ones((2_000, 2, 3)), 2, None)
         assert noise.shape == (2_000, 2, 2, 3)
         assert stats.kstest(noise.ravel(), law.cdf).pvalue > 1e-5
 
     def test_mutants_are_estimates_with_bonus_and_noise(self):
-        """4,000 mutants of each of 3 entries: mean and deviation within 4.5 standard errors of what they should be."""
+        """4,000 mutants of each of 3 entries: mean and deviation within 4.5 standard errors of the theory."""
         runs = 2_000
         seat = seat_of((1, 3), runs)
         breeder = Breeder(seat, MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), lambda count: 3 - count / 2)
@@ -290,7 +290,7 @@ class TestRecombination:
 
 
 def generation(fitnesses, size=1, mutants=None, means=None, **rest):
-    """Pure policies of so many actions, whose fitness by the mutants, or by the means, is given: one run."""
+    """Return pure policies with the given fitness by the mutants, or by the means: one run."""
     m = len(fitnesses)
     seat = seat_of((m, 2), 1)
     breeder = Breeder(seat, MUTATIONS.make("gaussian"), RECOMBINATIONS.make("none"), np.zeros_like)

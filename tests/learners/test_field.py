@@ -1,4 +1,4 @@
-"""What sets each of the other learners apart, and the classic mistake of its kind.
+"""The distinguishing property of each of the other learners, and the classic mistake of its kind.
 
 Seeds are fixed; tolerances are standard errors, stated.
 """
@@ -83,7 +83,7 @@ WIDE_PENNIES = Game([[5, -3], [-3, 5]])
 @pytest.mark.parametrize("opponent", ["uniform", "fixed:0.6/0.4", "best-response", "exp3"])
 @pytest.mark.parametrize("make", [Hedge, RegretMatching, RegretMatchingPlus])
 def test_regret_in_hindsight_with_full_information_is_within_its_bound_in_every_run(make, opponent):
-    """Against the very actions of the opponent, whatever they are; so there is no tolerance. The range is 8 wide."""
+    """Against any actions of the opponent, so there is no tolerance. The range is 8 wide."""
     rounds = 1000
     match = Match.of(WIDE_PENNIES, make(), opponent, rounds)
     kept = simulate(match, 20, record="last", metrics=["regret"], keep=["policies", "actions"]).kept

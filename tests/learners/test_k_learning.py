@@ -25,7 +25,7 @@ def objective(y, tau, mean, variance):
 
 @pytest.mark.parametrize("shape", [(3, 4), (4, 1), (2, 7), (16, 16)])
 def test_the_certificate_holds_at_every_solve_of_a_run(shape):
-    """Against an opponent that changes its mind, so that opponent's actions come back from probability 0."""
+    """Against an opponent that switches, so that its actions return from probability 0."""
     m, k = shape
     playing = KLearning().seated(seat_of(shape, 8))
     random = np.random.default_rng(shape)
@@ -96,7 +96,7 @@ def test_regret_stays_below_the_bayes_bound():
 
 
 def test_payoffs_far_from_the_prior_end_with_one_line():
-    """That was a warning of NumPy's and a LinAlgError."""
+    """It used to be a NumPy warning and a LinAlgError."""
     match = Match.of("rps", "k-learning", "exp3", 30, noise="gaussian:sigma=1e100")
     with pytest.raises(
         SolveError, match=r"^k-learning: a payoff has a mean of .* Its prior expects payoffs of about 1; divide"

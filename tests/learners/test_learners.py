@@ -1,4 +1,4 @@
-"""What each learner must do, and what none may do: sense of direction, shapes, specs, refusals."""
+"""Requirements for every learner: the direction of learning, shapes, specs, and rejected seats."""
 
 from math import log
 from pathlib import Path
@@ -71,10 +71,10 @@ class TestEveryLearner:
         assert kinds["nash"] == kinds["best-response"] == "oracle"
         assert set(kinds.values()) <= set(KINDS)
 
-        class Told(Learner):
+        class Observer(Learner):
             sees = frozenset({"payoffs", "opponent"})
 
-        assert Told.kind() == "full information"
+        assert Observer.kind() == "full information"
 
     @pytest.mark.parametrize("spec", EVERY_KIND)
     @pytest.mark.parametrize("shape", [(24, 20), (60, 50)])
@@ -171,12 +171,12 @@ class TestSights:
             _ = seat.payoff
 
     def test_what_is_declared_is_shown_in_both_seats(self):
-        told = {}
+        observed = {}
 
-        class Told(Learner):
-            """Keeps what it is shown."""
+        class Observer(Learner):
+            """A learner that stores what it observes."""
 
-            name = "told"
+            name = "observed"
             sees = frozenset({"opponent", "payoffs"})
 
             def start(self, seat):
@@ -186,17 +186,17 @@ class TestSights:
                 return self.seat.full(1 / self.seat.actions, self.seat.actions)
 
             def observe(self, t, seen):
-                told["opponent"], told["payoffs"] = seen.opponent, seen.payoffs
+                observed["opponent"], observed["payoffs"] = seen.opponent, seen.payoffs
 
-        for seat, pair in (("row", (Told(), "uniform")), ("column", ("uniform", Told()))):
+        for seat, pair in (("row", (Observer(), "uniform")), ("column", ("uniform", Observer()))):
             match = Match.of(Game(WIDE, noise="none"), *pair, rounds=3)
             actions = simulate(match, 5, metrics=["regret"], keep=["actions"]).kept["actions"]
             own_payoff = WIDE if seat == "row" else -WIDE.T
             theirs = actions[1 if seat == "row" else 0][-1]
-            np.testing.assert_array_equal(told["opponent"], theirs)
-            np.testing.assert_array_equal(told["payoffs"], own_payoff[:, theirs].T)
+            np.testing.assert_array_equal(observed["opponent"], theirs)
+            np.testing.assert_array_equal(observed["payoffs"], own_payoff[:, theirs].T)
 
-    def test_a_learner_of_ones_own_may_extend_one_of_ours(self, tmp_path):
+    def test_a_custom_learner_may_extend_a_built_in_one(self, tmp_path):
         text = (
             "from dataclasses import dataclass\nfrom coebl.learners.kin import Kin\n\n"
             "@dataclass\nclass Mine(Kin):\n    extra: int = 1\n"

@@ -1,4 +1,4 @@
-"""OTS: the law of the optimistic draw, which is where its implementations differ."""
+"""OTS: the distribution of the optimistic draw, in which its implementations differ."""
 
 import math
 
@@ -54,7 +54,7 @@ def test_the_draw_is_clipped_to_the_range():
 
 
 def test_the_draw_comes_before_the_reward_of_the_round():
-    """A huge reward moves the payoff imagined in the next round, not that of its own."""
+    """A huge reward moves the payoff imagined in the next round, not in the same one."""
     learner = OtsHedge()
     playing = learner.seated(build_seat(learner, [0], (2, 1), 10, (-1e6, 1e6)))
     here = np.zeros(1, int)

@@ -1,4 +1,4 @@
-"""The parts that learners are made of."""
+"""The components that learners share."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_exponential_weights_do_not_overflow():
 
 @st.composite
 def projections(draw_from):
-    """Weights of very different sizes, ties and zeros among them, and a floor from nothing to the most there can be."""
+    """Weights of very different sizes, with ties and zeros, and a floor from 0 to the largest possible one."""
     m = draw_from(st.integers(1, 12))
     exponents = draw_from(st.lists(st.floats(-30, 0) | st.sampled_from([-2.0, -1.0]), min_size=m, max_size=m))
     weights = [10.0**exponent for exponent in exponents]

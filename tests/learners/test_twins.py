@@ -148,5 +148,5 @@ def check_trajectory(spec, game, horizon, rounds=ROUNDS):
         payoffs = payoff.T[opponent] if "payoffs" in learner.sees else None
         learner.observe(t, Seen(action, reward, shown, payoffs))
         for run, twin in enumerate(twins):
-            told = () if payoffs is None else (payoffs[run].tolist(),)
-            twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]), *told)
+            extra = () if payoffs is None else (payoffs[run].tolist(),)
+            twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]), *extra)

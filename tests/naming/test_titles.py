@@ -1,4 +1,4 @@
-"""What people read in figures, tables and on the page, for what is registered here and for what is not."""
+"""Titles in figures, tables and on the page, for built-in and custom objects."""
 
 from dataclasses import dataclass
 from pathlib import Path

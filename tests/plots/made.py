@@ -1,4 +1,4 @@
-"""Made-up numbers for plots, and what is read back from the axes."""
+"""Made-up numbers for plots, and functions that read numbers back from the axes."""
 
 import statistics
 import zlib

@@ -1,4 +1,4 @@
-"""Curves: what is on the axes is what an obvious computation gives."""
+"""Curves: the axes show what an obvious computation gives."""
 
 import math
 

@@ -12,7 +12,7 @@ from plots.made import GAME, UCB, Made, frame
 
 
 def heat_map_of(means, half=1.04, rows=None):
-    """A heat map whose cells have these means, and intervals of exactly this half width; of all rows, or the first."""
+    """A heat map whose cells have these means, and intervals of exactly this half width; for all rows, or the first."""
     spread = half / scipy.stats.t.ppf(0.975, 3) * 2 / statistics.stdev([-1, 1, -1, 1])
     cells = {
         (f"row {i}", f"column {j}"): (GAME, str(i), str(j)) for i, row in enumerate(means) for j in range(len(row))
@@ -33,8 +33,8 @@ def heat_map_of(means, half=1.04, rows=None):
 
 def test_the_heat_map_says_mean_and_half_width_in_each_cell():
     ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
-    texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
-    assert texts == {
+    labels = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+    assert labels == {
         (0.5, 0.5): "5.0 ± 1.0",
         (1.5, 0.5): "−20.0 ± 1.0",
         (2.5, 0.5): "0.0 ± 1.0",
@@ -81,9 +81,9 @@ def test_the_heat_map_leaves_blank_what_is_not_there_and_names_what_has_no_mean(
     cells = {(row, column): (game, row, column) for game, row, column in source.listed if game == GAME}
     assert cells == {("a", "b"): (GAME, "a", "b"), ("b", "a"): (GAME, "b", "a"), ("b", "b"): (GAME, "b", "b")}
     ax = plots.plot_heat_map(source, "regret", cells)
-    texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
-    assert texts.keys() == {(0.5, 0.5), (0.5, 1.5), (1.5, 1.5)}  # columns are b and a
-    assert texts[(0.5, 1.5)] == "infinite"
+    labels = {tuple(text.get_position()): text.get_text() for text in ax.texts}
+    assert labels.keys() == {(0.5, 0.5), (0.5, 1.5), (1.5, 1.5)}  # columns are b and a
+    assert labels[(0.5, 1.5)] == "infinite"
     assert np.ma.getmaskarray(ax.collections[0].get_array()).tolist() == [[False, True], [True, False]]
 
 

@@ -1,4 +1,4 @@
-"""Learners and metrics of a user's own have the titles and colours of their classes."""
+"""Custom learners and metrics have the titles and colours of their classes."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Panels of many matches: in order, alike everywhere, and with a legend that is never cut off."""
+"""Panels of many matches: sorted, consistent, and with a legend that is never cut off."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Figures and the rest of the world: settings, files that are the same every time, and refusals."""
+"""Figures: settings, reproducible files, and rejected formats."""
 
 import sys
 

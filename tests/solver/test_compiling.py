@@ -1,4 +1,4 @@
-"""Compiled kernels: which are compiled, where they are kept, and that none is stale or indispensable."""
+"""Compiled kernels: which are compiled, where they are cached, and that a stale or missing cache does no harm."""
 
 import io
 import os
@@ -20,7 +20,7 @@ def add(x, y):
 
 
 def kept(folder, *others, function=add):
-    """A function compiled with its cache in this folder; its cache hits tell whether it was found there."""
+    """Compile a function with its cache in this folder; its cache hits show whether it was found there."""
     dispatcher = njit(function)
     dispatcher._cache = cache.KernelCache(function, folder, others)
     return dispatcher
@@ -198,7 +198,7 @@ class Canary:
 
 
 def test_what_is_in_a_folder_open_to_others_is_not_loaded(tmp_path):
-    """One line says so, and the solver is compiled."""
+    """One line reports it, and the solver is compiled."""
     maximin(np.eye(2))  # so that there are names to take
     shared = tmp_path / "shared"
     planted = shared / cache.default_folder().name

@@ -1,4 +1,4 @@
-"""Games that are hard on rounding: every one is solved, certified, and worth what exact fractions say."""
+"""Ill-conditioned games: every one is solved, certified, and has the value that exact fractions give."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ from oracles.simplex import solve_exactly
 
 
 def wild(random, m, n, *, rows=0.0, columns=0.0):
-    """Normal payoffs, each row and each column scaled by a power of ten of up to so many digits."""
+    """Normal payoffs, each row and each column scaled by a power of ten of up to the given number of digits."""
     row_scale, column_scale = 10 ** random.uniform(-rows, rows, (m, 1)), 10 ** random.uniform(-columns, columns, (1, n))
     return random.normal(size=(m, n)) * row_scale * column_scale
 
 
 def hilbert(random, m, n):
-    """Nearly singular, and another game each time."""
+    """Return nearly singular games, different each time."""
     return 1 / (1 + random.permutation(m)[:, None] + random.permutation(n))
 
 
@@ -100,7 +100,7 @@ def test_near_ties_do_not_need_a_second_method(monkeypatch):
 @pytest.mark.parametrize(("m", "n"), [(6, 5), (24, 20), (50, 52)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_warm_start_walk_equals_solving_again(family, m, n):
-    """Entries of another game of the family come in, one by one."""
+    """Entries are replaced one by one by those of another game of the family."""
     batch, other = games(family, 2, m, n), games(family, 4, m, n)[2:]
     random = np.random.default_rng([m, n])
     solver = Maximin(batch.shape)

@@ -1,4 +1,4 @@
-"""What happens when a kernel does not certify its answer."""
+"""The fallbacks for answers that a kernel does not certify."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,7 @@ def test_highs_stops_after_so_many_iterations(monkeypatch):
 
 
 def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
-    """With HiGHS 1.12, as SciPy 1.17 has it: 28 minutes, and it had not ended."""
+    """With HiGHS 1.12, of SciPy 1.17, it had not ended after 28 minutes."""
     random = np.random.default_rng([23, 60, 60, 304200])
     scale = 10 ** random.uniform(0, 0, (60, 1)), 10 ** random.uniform(-8, 8, (1, 60))
     payoff = random.normal(size=(60, 60)) * scale[0] * scale[1]
@@ -156,7 +156,7 @@ def test_highs_alone_solves_a_non_square_game():
 
 @pytest.mark.parametrize(("m", "n"), [(30, 24), (24, 30), (41, 41)])
 def test_a_spoiled_tableau_is_recomputed(m, n):
-    """Noise on a finished tableau goes away: what is computed from the basis is what pivoting had arrived at."""
+    """Noise on a finished tableau is removed: recomputing it from the basis gives what pivoting gave."""
     random = np.random.default_rng([m, n])
     solver = Maximin((1, m, n), many_ties=True)
     solver(random.normal(size=(1, m, n)))

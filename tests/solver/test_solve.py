@@ -211,7 +211,7 @@ def test_the_smallest_range_there_is():
 
 @pytest.mark.parametrize("n", [5, 30])
 def test_kinds_of_arrays(n):
-    """Whatever the memory of the payoffs looks like, the answer is that of a plain array."""
+    """For any memory layout of the payoffs, the answer is that of a plain array."""
     plain = np.random.default_rng(n).normal(size=(3, n, n + 1)).astype(np.float32).astype(float)
     expected = maximin(plain)
     locked = plain.copy()

@@ -1,4 +1,4 @@
-"""Which of several optimal strategies is returned: the rule, and that it is kept."""
+"""The rule that chooses among several optimal strategies, and that it is kept."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from ucb_solves import hard_matrices, on_every_solve
 
 
 def ucb_like(random, m, n, rounds):
-    """A matrix as UCB sees it: most entries unvisited and equal, the others a little lower."""
+    """A matrix like UCB's: most entries unvisited and equal, the others a little lower."""
     count = np.zeros((m, n))
     np.add.at(count, (random.integers(m, size=rounds), random.integers(n, size=rounds)), 1)
     mean = np.where(count > 0, random.integers(-1, 2, size=(m, n)), 0)

@@ -121,7 +121,7 @@ def test_an_array_changed_in_place_is_as_good_as_a_new_one():
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_gap_is_relative_to_the_range_of_today(sign):
-    """The entry that spans the payoffs goes, or is one of two, or a new one comes: the range moves as it should."""
+    """The extreme entry is removed, or was one of two, or a new one is added: the range follows."""
     random = np.random.default_rng(7)
     batch = random.uniform(-1, 1, size=(1, 40, 40))
     solver = Maximin(batch.shape)
