@@ -14,23 +14,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {  # where each public name lives; imported when it is first used
-    "CoeblError": "coebl.core.errors",
-    "Game": "coebl.games",
-    "InputError": "coebl.core.errors",
-    "Learner": "coebl.learners",
-    "Match": "coebl.engine",
-    "Player": "coebl.engine",
-    "Result": "coebl.engine",
-    "Solution": "coebl.solver",
-    "SolveError": "coebl.core.errors",
-    "maximin": "coebl.solver",
-    "parse_game": "coebl.games",
-    "parse_learner": "coebl.learners",
-    "read_game": "coebl.games",
-    "simulate": "coebl.engine",
-    "solve": "coebl.games",
-    "write_game": "coebl.games",
+_HOMES = {  # the public names of each module; imported when they are first used
+    "coebl.core.errors": ("CoeblError", "InputError", "SolveError"),
+    "coebl.engine": ("Match", "Player", "Result", "simulate"),
+    "coebl.games": ("Game", "parse_game", "read_game", "solve", "write_game"),
+    "coebl.learners": ("Learner", "parse_learner"),
+    "coebl.solver": ("Solution", "maximin"),
 }
 
 __all__ = [
@@ -54,9 +43,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'coebl' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'coebl' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -51,7 +51,7 @@ class Parameter:
 
     @property
     def accepts(self) -> str:
-        """What a value may be, in words.
+        """The accepted values, in words.
 
         >>> Parameter("n", int, 3, Range(1, 10)).accepts
         'an integer, 1 .. 10'
@@ -97,9 +97,10 @@ class Parameter:
         try:
             return make(value)
         except InputError:
-            if not isinstance(value, str) or "+" not in value or "," in value:
-                raise
-            return make(unescape(value))  # as it is written inside another spec
+            if isinstance(value, str) and "+" in value and "," not in value:
+                with suppress(InputError):
+                    return make(unescape(value))  # as it is written inside another spec
+            raise
 
     def _fits(self, value: Any) -> bool:
         if get_origin(self.kind) is Literal:
