@@ -11,10 +11,8 @@ from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder, Generation
-from coebl.learners.evolution.mutation import Gaussian, Mutation
-from coebl.learners.evolution.population import Pool, Population
-from coebl.learners.evolution.recombination import Nothing, Recombination
-from coebl.learners.evolution.selection import Elitist, Selection
+from coebl.learners.evolution.selection import Elitist, Pool, Population, Selection
+from coebl.learners.evolution.variation import Gaussian, Mutation, Nothing, Recombination
 from coebl.learners.parts.bonuses import log_of_pairs, mutation_bonus
 
 

@@ -10,9 +10,8 @@ from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder
-from coebl.learners.evolution.mutation import Inherited
-from coebl.learners.evolution.population import Pool
-from coebl.learners.evolution.recombination import FromBoth
+from coebl.learners.evolution.selection import Pool
+from coebl.learners.evolution.variation import FromBoth, Inherited
 from coebl.learners.parts.beliefs import prior_variance
 from coebl.learners.parts.bonuses import bonus_for_visits_to_come, proven_bonus, widest_mistake
 

@@ -18,10 +18,8 @@ True
 from typing import Any
 
 from coebl.learners.evolution.breeding import Generation
-from coebl.learners.evolution.mutation import MUTATIONS, Mutation
-from coebl.learners.evolution.population import POPULATIONS, Population
-from coebl.learners.evolution.recombination import RECOMBINATIONS, Recombination
-from coebl.learners.evolution.selection import SELECTIONS, Selection
+from coebl.learners.evolution.selection import POPULATIONS, SELECTIONS, Population, Selection
+from coebl.learners.evolution.variation import MUTATIONS, RECOMBINATIONS, Mutation, Recombination
 
 __all__ = [
     "MUTATIONS",

@@ -10,8 +10,7 @@ import numpy as np
 from coebl.backend import CPU, Backend
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.learners.base import Seat, Seen
-from coebl.learners.evolution.mutation import Mutation
-from coebl.learners.evolution.recombination import Recombination
+from coebl.learners.evolution.variation import Mutation, Recombination
 
 Judge = Literal["mutants", "fresh", "means"]
 
