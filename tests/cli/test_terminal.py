@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from coebl.cli import terminal
-from coebl.cli.paper_commands import print_marks, print_reasons
+from coebl.cli.recipe_commands import print_marks, print_reasons
 from coebl.cli.study_commands import resume_hint
 from coebl.papers.ijcai2025 import PAPER
 from published import read_verdicts
@@ -145,7 +145,7 @@ def test_a_command_that_is_stopped_prints_how_to_resume(stop, code, capsys):
 def test_a_tournament_that_is_stopped_while_it_ranks_prints_how_to_resume(coebl, tmp_path, monkeypatch):
     """Everything has been played, and the ranking of a large one takes seconds."""
     monkeypatch.setattr("coebl.tournament.outcome.finish", lambda *_: interrupt())
-    monkeypatch.setattr("coebl.cli.tournament_command.run_study", lambda *_: None)
+    monkeypatch.setattr("coebl.cli.recipe_commands.run_study", lambda *_: None)
     done = coebl("tournament", "--learners", "exp3,uniform", "--games", "rps", "--out", "out", cwd=tmp_path)
     assert done.returncode == 130
     assert done.stderr == (
