@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import print_table, progress_bar, say
+from coebl.cli.terminal import decimal_text, interval_text, print_table, progress_bar, say
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.modules import require
 from coebl.core.text import counted, finite
@@ -244,20 +244,9 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
             rows.append((name, "infinite", "an action outside the equilibrium is played"))
             continue
         low, high = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
-        ends = "none: one seed" if estimate.n == 1 else f"{_decimal(low)} .. {_decimal(high)}"
-        rows.append((name, _decimal(estimate.mean), ends))
+        rows.append((name, decimal_text(estimate.mean), interval_text(low, high, estimate.n)))
     print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
     print()
-
-
-def _decimal(number: float) -> str:
-    """Four decimals if they are significant.
-
-    >>> _decimal(12.5), _decimal(0.0), _decimal(1.25e-7), _decimal(3e40)
-    ('12.5000', '0.0000', '1.25e-07', '3e+40')
-    """
-    plain = number == 0 or 1e-3 <= abs(number) < 1e9
-    return f"{number:.4f}" if plain else f"{number:.4g}"
 
 
 def _outcome_sentence(match: Match, regret: Estimate) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import interval_text, print_table, progress_bar, say
+from coebl.cli.terminal import decimal_text, interval_text, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 from coebl.core.text import counted, csv_text, finite
@@ -262,7 +262,7 @@ def _print_means(results: Results, rows: list[SummaryRow]) -> None:
             low, high = metric_class(row["metric"]).within_bounds(low, high, known.widths.get(row["game"], inf))
         shown = {name: str(row[name]) for name in ("game", "noise", "row", "column", "round", "metric", "n")}
         shown |= {seat: learners[row[seat]] for seat in ("row", "column")}
-        shown |= {"mean": f"{row['mean']:.4f}", "95 % interval (Student)": interval_text(low, high, row["n"])}
+        shown |= {"mean": decimal_text(row["mean"]), "95 % interval (Student)": interval_text(low, high, row["n"])}
         table.append(shown)
     _print_rows(table, common=("noise", "round", "metric", "n"))
 
@@ -354,7 +354,7 @@ def _print_comparison(comparison: Comparison, known: Known) -> None:
     for row in rows:
         p = row["p_holm"]
         shown = {name: str(row[name]) for name in ("way", "game", "seats", "n")}
-        shown["difference"] = f"{row['difference']:.4f}"
+        shown["difference"] = decimal_text(row["difference"])
         shown["95 % interval"] = interval_text(row["low"], row["high"], row["n"])
         shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
         if "margin" in row:

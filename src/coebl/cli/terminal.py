@@ -51,6 +51,15 @@ def can_show(text: str) -> bool:
     return True
 
 
+def decimal_text(number: float) -> str:
+    """Four decimals if they are significant.
+
+    >>> decimal_text(12.5), decimal_text(0.0), decimal_text(1.25e-7), decimal_text(3e40)
+    ('12.5000', '0.0000', '1.25e-07', '3e+40')
+    """
+    return f"{number:.4f}" if number == 0 or 1e-3 <= abs(number) < 1e9 else f"{number:.4g}"
+
+
 def interval_text(low: float, high: float, seeds: int) -> str:
     """The ends of an interval, or the reason why there is none.
 
@@ -59,7 +68,7 @@ def interval_text(low: float, high: float, seeds: int) -> str:
     """
     if isnan(low):
         return "none: one seed" if seeds == 1 else "none: not finite"
-    return f"{low:.4f} .. {high:.4f}"
+    return f"{decimal_text(low)} .. {decimal_text(high)}"
 
 
 def say(text: str, style: str = "", hang: int = 0) -> None:
