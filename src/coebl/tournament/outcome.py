@@ -208,15 +208,9 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterab
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
     """What was run and how: the beginning of the summary."""
-    return {
-        "suite": suite.id,
-        "title": suite.title,
-        "description": suite.description,
-        "command": command,
-        "cells": len(results.records()),
-        "worker_seconds": round(results.seconds()),
-        "versions": results.versions(),
-    }
+    about = {"suite": suite.id, "title": suite.title, "description": suite.description, "command": command}
+    cells, seconds = len(results.records()), round(results.seconds())
+    return about | {"cells": cells, "worker_seconds": seconds, "versions": results.versions()}
 
 
 def write_standings(
@@ -255,13 +249,13 @@ def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> 
 
 def _as_dict(found: Standings) -> dict[str, Any]:
     """All but the duels on single games, as plain values."""
-    whole = asdict(found)
-    whole["standings"] = [
-        vars(entry) | {key: _ends(value) for key, value in vars(entry).items() if isinstance(value, Estimate)}
-        for entry in found.standings
-    ]
-    whole["duels"] = [_duel(duel) for duel in found.duels if duel.game == ALL_GAMES]
-    return whole
+
+    def plain(value: Any) -> Any:
+        return _ends(value) if isinstance(value, Estimate) else value
+
+    rows = [{key: plain(value) for key, value in vars(entry).items()} for entry in found.standings]
+    duels = [_duel(duel) for duel in found.duels if duel.game == ALL_GAMES]
+    return asdict(replace(found, standings=[], duels=[])) | {"standings": rows, "duels": duels}
 
 
 def _ends(estimate: Estimate) -> dict[str, float]:
@@ -271,9 +265,10 @@ def _ends(estimate: Estimate) -> dict[str, float]:
 def _flat(entry: Standing) -> dict[str, Any]:
     """A standing as a row of a table: an estimate is three columns."""
     row: dict[str, Any] = {}
+    nothing = dict.fromkeys(("value", "low", "high"), float("nan"))
     for key, value in vars(entry).items():
         if isinstance(value, Estimate) or key == "kind_advantage":
-            ends = _ends(value) if value else dict.fromkeys(("value", "low", "high"), float("nan"))
+            ends = _ends(value) if value else nothing
             row |= {key: ends["value"], f"{key}_low": ends["low"], f"{key}_high": ends["high"]}
         else:
             row[key] = value
@@ -281,20 +276,9 @@ def _flat(entry: Standing) -> dict[str, Any]:
 
 
 def _duel(duel: Pairing) -> dict[str, Any]:
-    found = duel.advantage
-    return {
-        "game": duel.game,
-        "first": duel.first,
-        "second": duel.second,
-        "advantage": found.mean,
-        "low": found.low,
-        "high": found.high,
-        "sd": found.sd,
-        "n": found.n,
-        "p": found.p,
-        "p_holm": found.p_holm,
-        "winner": duel.winner,
-    }
+    labels = {"game": duel.game, "first": duel.first, "second": duel.second, "advantage": duel.advantage.mean}
+    numbers = {key: getattr(duel.advantage, key) for key in ("low", "high", "sd", "n", "p", "p_holm")}
+    return labels | numbers | {"winner": duel.winner}
 
 
 # A test of one learner
@@ -389,27 +373,17 @@ def _trial(suite: Suite, contest: Contest, verdicts: Sequence[Verdict]) -> dict[
     for statement, verdict in zip(suite.statements, verdicts, strict=True):
         aim = verdict.aim
         assert aim is not None
+        kept = ("reached", "word", "said", "missed", "allowed", "total", "counts")
         tables = {"failing": aim.failing, "rows": aim.rows, "overall": aim.overall}
         statements[statement.id] = {
             **statement.model_dump(),
-            "reached": aim.reached,
-            "word": aim.word,
-            "said": aim.said,
-            "missed": aim.missed,
-            "allowed": aim.allowed,
-            "total": aim.total,
-            "counts": aim.counts,
+            **{key: getattr(aim, key) for key in kept},
             "on_reported": aim.reported,
             **{key: [_rounded(row) for row in rows] for key, rows in tables.items()},
         }
-    return {
-        "subject": contest.subject,
-        "opponents": list(contest.opponents),
-        "games": {
-            game: {"rounds": arena.setting.rounds, "width": arena.width} for game, arena in contest.games.items()
-        },
-        "statements": statements,
-    }
+    games = {game: {"rounds": arena.setting.rounds, "width": arena.width} for game, arena in contest.games.items()}
+    labels = {"subject": contest.subject, "opponents": list(contest.opponents), "games": games}
+    return labels | {"statements": statements}
 
 
 def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ by `coebl.evidence.pairwise`, are about these very games.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.evidence.pairwise import ALL_GAMES, Pairing, pairwise
+from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, pairwise
 from coebl.evidence.ranking import asked_for, label
 from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
@@ -67,8 +67,8 @@ class Measured:
 
     def duels(self) -> list[Pairing]:
         """All pairs: over all games, then on each of them; Holm corrects over the pairs of each."""
-        options: dict[str, Any] = {"family": "the pairings of a game", "overall": True}
-        return pairwise(self.table, learners=self.learners, units=self.units, **options)
+        family: Families = "the pairings of a game"
+        return pairwise(self.table, learners=self.learners, units=self.units, family=family, overall=True)
 
 
 def measure(study: Study, results: Results) -> Measured:
@@ -195,18 +195,14 @@ def cycles(graph: Mapping[str, Sequence[str]]) -> list[Cycle]:
     >>> cycles({"rock": ["scissors"], "scissors": ["paper"], "paper": ["rock"], "spectator": []})
     [Cycle(members=('rock', 'scissors', 'paper'), example=('rock', 'scissors', 'paper'))]
     """
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     names = list(graph)
     wins = np.array([[loser in graph[name] for loser in names] for name in names], dtype=np.int8)
-    _, part = connected_components(csr_array(wins.reshape(len(names), -1)), connection="strong")
+    _, part = connected_components(wins.reshape(len(names), -1), connection="strong")
     groups = [[name for name, its in zip(names, part, strict=True) if its == one] for one in dict.fromkeys(part)]
-    return [
-        Cycle(tuple(group), min((_cycle_through(graph, name) for name in group), key=len))
-        for group in groups
-        if len(group) > 2
-    ]
+    large = [group for group in groups if len(group) > 2]
+    return [Cycle(tuple(group), min((_cycle_through(graph, name) for name in group), key=len)) for group in large]
 
 
 def _cycle_through(graph: Mapping[str, Sequence[str]], start: str) -> tuple[str, ...]:
@@ -326,33 +322,60 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     """Rank the learners of a tournament."""
     duels = measured.duels()
     graphs = {game: beaten(duels, game) for game in (ALL_GAMES, *measured.games)}
-    by_game = {game: cycles(graph) for game, graph in graphs.items() if game != ALL_GAMES}
+    wins = graphs.pop(ALL_GAMES)
+    by_game = {game: cycles(graph) for game, graph in graphs.items()}
     average = nash_average(measured.against)
-    kind_masses = _kind_masses(measured)
-    rows = _Rows(measured, resamples)
-    wins = graphs[ALL_GAMES]
-    table = [
-        rows.standing(
-            place,
-            nash_mass=float(average.mass[place]),
-            nash_score=float(average.score[place]),
-            kind_nash_mass=kind_masses.get(place),
-            beats=len(wins[learner]),
-            loses_to=sum(learner in losers for losers in wins.values()),
-        )
-        for place, learner in enumerate(measured.learners)
-    ]
     return Standings(
-        standings=sorted(table, key=lambda entry: entry.rank),
+        standings=sorted(_rows(measured, resamples, average, wins), key=lambda entry: entry.rank),
         duels=duels,
         cycles=cycles(wins),
-        cycles_by_game={game: cycle for game, cycle in by_game.items() if cycle},
+        cycles_by_game={game: found for game, found in by_game.items() if found},
         nash_unique=average.unique,
         games=measured.games,
         seeds=len(measured.seeds),
         resamples=resamples,
         missing=measured.missing,
     )
+
+
+def _rows(
+    measured: Measured, resamples: int, average: NashAverage, wins: Mapping[str, Sequence[str]]
+) -> Iterator[Standing]:
+    """The standing of each learner; arrays have the data themselves first, then the resamples."""
+    random = np.random.default_rng(_SEED)
+    weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
+    against = _resampled(measured.advantage, weights)
+    mass = maximin(against[1:], ties="random", random=random).strategy  # at random, so that copies are equal
+    regret, exploitability = (_resampled(values, weights) for values in (measured.regret, measured.exploitability))
+    everyone = np.ones(against.shape[1:], dtype=bool)
+    kin = np.array([[kind == other for other in measured.kinds] for kind in measured.kinds])
+    advantage, ranks = _mean_and_rank(against, everyone)
+    kind_advantage, kind_ranks = _mean_and_rank(against, kin)
+    kind_masses = _kind_masses(measured)
+    for place, learner in enumerate(measured.learners):
+        low, high = np.percentile(ranks[1:, place], [2.5, 97.5], method="nearest")
+        alone = kin[place].sum() == 1
+        yield Standing(
+            learner=learner,
+            kind=measured.kinds[place],
+            rank=int(ranks[0, place]),
+            rank_low=int(low),
+            rank_high=int(high),
+            advantage=_estimate(advantage[:, place]),
+            kind_rank=None if alone else int(kind_ranks[0, place]),
+            kind_size=int(kin[place].sum()),
+            kind_advantage=None if alone else _estimate(kind_advantage[:, place]),
+            kind_nash_mass=kind_masses.get(place),
+            nash_mass=float(average.mass[place]),
+            nash_score=float(average.score[place]),
+            nash_mass_mean=float(mass[:, place].mean()),
+            nash_support=float((mass[:, place] > _PLAYED).mean()),
+            regret=_estimate(regret[:, place]),
+            exploitability=_estimate(exploitability[:, place]),
+            microseconds=float(measured.microseconds[place]),
+            beats=len(wins[learner]),
+            loses_to=sum(learner in losers for losers in wins.values()),
+        )
 
 
 def _kind_masses(measured: Measured) -> dict[int, float]:
@@ -364,50 +387,6 @@ def _kind_masses(measured: Measured) -> dict[int, float]:
             mass = nash_average(measured.against[np.ix_(places, places)]).mass
             masses |= dict(zip(places, mass.tolist(), strict=True))
     return masses
-
-
-class _Rows:
-    """The numbers of all learners, with those of every resample."""
-
-    def __init__(self, measured: Measured, resamples: int) -> None:
-        self.measured = measured
-        count = len(measured.learners)
-        random = np.random.default_rng(_SEED)
-        weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
-        against = _resampled(measured.advantage, weights)  # (1 + resamples, n, n), the data themselves first
-        # Ties fall at random, so that copies are equal.
-        self.mass = maximin(against[1:], ties="random", random=random).strategy
-        everyone = np.ones((count, count), dtype=bool)
-        kin = np.array([[one == other for other in measured.kinds] for one in measured.kinds])
-        self.advantage = _mean_over(against, everyone)
-        self.kind_advantage = _mean_over(against, kin)
-        self.ranks = _ranks(self.advantage, everyone)
-        self.kind_ranks = _ranks(self.kind_advantage, kin)
-        self.kind_sizes = kin.sum(axis=1)
-        self.regret = _resampled(measured.regret, weights)
-        self.exploitability = _resampled(measured.exploitability, weights)
-
-    def standing(self, place: int, **more: Any) -> Standing:
-        """The row of a learner."""
-        low, high = np.percentile(self.ranks[1:, place], [2.5, 97.5], method="nearest")
-        alone = self.kind_sizes[place] == 1
-        return Standing(
-            learner=self.measured.learners[place],
-            kind=self.measured.kinds[place],
-            rank=int(self.ranks[0, place]),
-            rank_low=int(low),
-            rank_high=int(high),
-            advantage=_estimate(self.advantage[:, place]),
-            kind_rank=None if alone else int(self.kind_ranks[0, place]),
-            kind_size=int(self.kind_sizes[place]),
-            kind_advantage=None if alone else _estimate(self.kind_advantage[:, place]),
-            nash_mass_mean=float(self.mass[:, place].mean()),
-            nash_support=float((self.mass[:, place] > _PLAYED).mean()),
-            regret=_estimate(self.regret[:, place]),
-            exploitability=_estimate(self.exploitability[:, place]),
-            microseconds=float(self.measured.microseconds[place]),
-            **more,
-        )
 
 
 def resample_weights(games: int, seeds: int, resamples: int, random: np.random.Generator) -> Floats:
@@ -429,17 +408,10 @@ def _resampled(values: Floats, weights: Floats) -> Floats:
     return means
 
 
-def _mean_over(against: Floats, opponents: NDArray[np.bool_]) -> Floats:
-    """The mean advantage of each learner over its opponents; a learner has none over itself."""
+def _mean_and_rank(against: Floats, opponents: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """The mean advantage of each learner over its opponents, and its rank: one more than those ahead of it."""
     mean: Floats = (against * opponents).sum(axis=2) / np.maximum(opponents.sum(axis=1) - 1, 1)
-    return mean
-
-
-def _ranks(advantage: Floats, opponents: NDArray[np.bool_]) -> Floats:
-    """The rank of each learner among its opponents: one more than those that are ahead of it."""
-    ahead = (advantage[:, None, :] > advantage[:, :, None]) & opponents
-    ranks: Floats = 1 + ahead.sum(axis=2)
-    return ranks
+    return mean, 1 + ((mean[:, None, :] > mean[:, :, None]) & opponents).sum(axis=2)
 
 
 def _estimate(values: Floats) -> Estimate:

@@ -167,20 +167,11 @@ class StatementAim(ABC):
     ) -> Row:
         """Return a row of the table of a statement."""
         found = result.estimate
-        return {
-            "game": game,
-            "opponent": opponent,
-            "outcome": WORDS[self.statement.kind].get(result.verdict, MISSING),
-            "measured": found.mean,
-            "low": found.low,
-            "high": found.high,
-            "relative": relative,
-            "n": found.n,
-            "p_for": found.p_for_holm,
-            "p_against": found.p_against_holm,
-            "subject_mean": subject_mean,
-            "opponent_mean": opponent_mean,
-        }
+        outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
+        row: Row = {"game": game, "opponent": opponent, "outcome": outcome, "measured": found.mean}
+        row |= {"low": found.low, "high": found.high, "relative": relative, "n": found.n}
+        row |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
+        return row | {"subject_mean": subject_mean, "opponent_mean": opponent_mean}
 
     def outcomes(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         """The number of rows with each outcome."""
@@ -238,16 +229,9 @@ class AgainstBestResponse(StatementAim):
 
     def checks(self) -> list[Check]:
         end, learners = self.contest.end, (self.contest.subject, *self.contest.opponents)
+        seats = [pair for learner in learners for pair in ((learner, YARDSTICK), (YARDSTICK, learner))]
         return [
-            TimesLeast(
-                tuple(
-                    sample
-                    for learner in learners
-                    for sample in (end(game, learner, YARDSTICK), end(game, YARDSTICK, learner))
-                ),
-                self.statement.ratio,
-                HALVES,
-            )
+            TimesLeast(tuple(end(game, *pair) for pair in seats), self.statement.ratio, HALVES)
             for game in self.contest.games
         ]
 
