@@ -1,9 +1,7 @@
-import tomllib
-
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.tournament.recipe import field_of, read_tournament, split_list, study_text, subjects_of
+from coebl.tournament.recipe import field_of, read_tournament, split_list, subjects_of
 from coebl.tournament.suite import Part, Suite, read_suite
 
 TINY = """
@@ -74,15 +72,6 @@ def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny, t
     assert {(cell.rounds, cell.seeds, cell.metrics, cell.record) for cell in study.cells} == {
         (20, (0, 1, 2, 3), ("pseudo_regret", "exploitability"), "log")
     }
-
-
-def test_files_are_named_as_seen_from_the_folder(tiny, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "game.csv").write_text("1,2\n3,4\n")
-    suite = tiny.played_on(["game.csv"], None)
-    study = tomllib.loads(study_text(suite, ["uniform", "mine.py:Mine:rate=2"], 2, tmp_path / "out"))
-    assert study["learners"] == ["uniform", "../mine.py:Mine:rate=2"]
-    assert study["parts"] == [{"rounds": 1000, "games": ["../game.csv"]}]
 
 
 def test_chosen_games_keep_the_rounds_of_the_suite_unless_told(tiny):

@@ -1,9 +1,7 @@
-"""The study of a tournament: an ordinary study file, from a suite, a field of learners and a number of seeds."""
+"""The study of a tournament, from a suite, the learners that play and a number of seeds."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,21 +9,20 @@ from typing import Any
 
 from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer
-from coebl.core.specs import files_in, move_files, split_spec
+from coebl.core.specs import split_spec
 from coebl.core.text import counted
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Responder
-from coebl.study import Study, StudyError, parse_study
-from coebl.study.cell import is_file
+from coebl.study import Study, StudyError
 from coebl.study.sweep import expand
-from coebl.tournament.standings import TOURNAMENT_METRICS
-from coebl.tournament.suite import YARDSTICK, Suite
+from coebl.tournament.suite import TOURNAMENT_METRICS, YARDSTICK, Suite
 
-_PARAMETER = re.compile(r"\s*[\w-]+=")  # how a piece begins that continues the spec before it
+_PARAMETER = re.compile(r"\s*[\w-]+=")  # the beginning of a piece that continues the spec before it
+_OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
 
 
 def split_list(texts: Iterable[str]) -> list[str]:
-    """The specs of options that hold one spec or several, separated by commas.
+    """Return the specs of options that hold one spec or several, separated by commas.
 
     Commas also separate the parameters of a spec: a piece such as `n=30` belongs to the spec before it.
 
@@ -36,19 +33,18 @@ def split_list(texts: Iterable[str]) -> list[str]:
     for text in texts:
         if not text.replace(",", "").strip():
             raise InputError(f"a list is {text!r}; accepted: specs, separated by commas. Leave the option out for all.")
-        own: list[str] = []
+        listed: list[str] = []
         for piece in text.split(","):
-            open_list = own and own[-1].count("[") > own[-1].count("]")
-            if own and (_PARAMETER.match(piece) or open_list):
-                own[-1] += f",{piece}"
+            if listed and (_PARAMETER.match(piece) or listed[-1].count("[") > listed[-1].count("]")):
+                listed[-1] += f",{piece}"
             elif piece.strip():
-                own.append(piece.strip())
-        specs += own
+                listed.append(piece.strip())
+        specs += listed
     return list(dict.fromkeys(specs))
 
 
 def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Who plays: the suite's learners; with new ones only, these too; else exactly those that are named.
+    """Return who plays: the suite's learners; with new ones only, these too; else exactly those that are named.
 
     >>> from coebl.tournament import read_suite
     >>> field_of(read_suite(), ["coebl:c=4"])[-2:]
@@ -56,9 +52,8 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
     >>> field_of(read_suite(), ["coebl:c=4", "ucb"])
     ['coebl:c=4', 'ucb']
     """
-    own = set(shortest(suite.learners))
     specs = shortest(named)
-    field = specs if own & set(specs) else [*suite.learners, *specs]
+    field = specs if set(shortest(suite.learners)) & set(specs) else [*suite.learners, *specs]
     _check_field(field)
     if len(field) < 2:
         raise InputError(f"--learners names {field[0]} alone; accepted: two or more, or learners that are new here.")
@@ -66,7 +61,7 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
 
 
 def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Who is tested in a suite with a subject: those that are named, each by itself, or the suite's own."""
+    """Return who is tested in a suite with a subject: those that are named, each by itself, or the suite's."""
     subjects = shortest(named or [suite.subject or ""])
     _check_field(subjects)
     for subject in subjects:
@@ -79,12 +74,12 @@ def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
 
 
 def opponents_of(suite: Suite, subject: str) -> list[str]:
-    """Whom a subject meets; it is not its own opponent."""
+    """Return the opponents of a subject, without itself."""
     return [spec for spec in shortest(suite.learners) if spec != subject]
 
 
 def left_out(field: Iterable[str]) -> list[str]:
-    """The learners of the package that could play and do not, by name: no oracles, and none that needs a parameter.
+    """Return the learners of the package that could play and do not: no oracles, and none that needs a parameter.
 
     >>> from coebl.tournament import read_suite
     >>> "kin" in left_out(read_suite().learners), "ucb" in left_out(read_suite().learners)
@@ -97,8 +92,8 @@ def left_out(field: Iterable[str]) -> list[str]:
 
 
 def shortest(specs: Iterable[str]) -> list[str]:
-    """Specs in their shortest form, grids expanded, each once; files as they are."""
-    expanded = [each for spec in specs for each in expand(spec)]
+    """Return specs in their shortest form, grids expanded, each once; files as they are."""
+    expanded = [entry for spec in specs for entry in expand(spec)]
     return list(dict.fromkeys(spec if split_spec(spec).file else LEARNERS.canonical(spec) for spec in expanded))
 
 
@@ -112,42 +107,57 @@ def _check_field(field: Iterable[str]) -> None:
 
 
 def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> Study:
-    """The study of a tournament that is run into a folder, or continued there.
+    """Return the study of a tournament that is run into a folder, or continued there.
 
     Args:
         suite: what is played.
         learners: who plays; in a suite with a subject, who is tested.
         seeds: runs per match.
-        folder: where its results are kept.
+        folder: of its results.
         device: where it is run.
     """
-    made = not folder.exists()
+    check_integer("--seeds", seeds, 2)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out is {folder}: File exists; accepted: a folder, or the path of a new one.")
+    match_ups: dict[str, Any] = {"pairs": _test_pairs(suite, learners)}
+    if not suite.subject:
+        pairs = [pair for spec in learners for pair in ((spec, YARDSTICK), (YARDSTICK, spec))]
+        match_ups = {"learners": learners, "self_play": True, "all_pairs": True, "pairs": pairs}
+    stated = [metric for statement in suite.statements for metric in (statement.metric, *statement.reported)]
     try:
-        folder.mkdir(parents=True, exist_ok=True)  # files are found from there
-    except OSError as error:
-        raise InputError(
-            f"--out is {folder}: {error.strerror}; accepted: a folder, or the path of a new one."
-        ) from None
-    try:
-        return parse_study(study_text(suite, learners, seeds, folder, device), str(folder / "study.toml"))
-    except InputError as error:
-        if made:
-            folder.rmdir()
-        if isinstance(error, StudyError):  # nobody wrote that file: name the option instead
-            raise InputError(" ".join(map(_of_option, error.mistakes))) from None
-        raise
+        return Study(
+            suite.id,
+            title=suite.title,
+            description=suite.description,
+            seeds=seeds,
+            metrics=list(dict.fromkeys(stated or TOURNAMENT_METRICS)),
+            parts=[{"rounds": part.rounds, "games": part.games} for part in suite.parts],
+            device=device,
+            **match_ups,
+        )
+    except StudyError as error:  # nobody wrote these arguments: name the option instead
+        raise InputError(" ".join(map(_of_option, error.mistakes, error.places))) from None
 
 
-def _of_option(mistake: str) -> str:
-    """A mistake in the study file of a tournament, with the option that it comes from in the place of its line."""
-    place, _, words = mistake.partition(": ")
-    options = {key: f"--{key}" for key in ("games", "seeds", "rounds", "learners")} | {"match-ups": "--learners"}
-    option = next((option for key, option in options.items() if key in place), "--suite")
-    return f"{option}: {words}"
+def _of_option(mistake: str, place: Sequence[str | int]) -> str:
+    """A mistake in the study of a tournament, with the option that it comes from."""
+    option = next((_OPTIONS[part] for part in reversed(place) if part in _OPTIONS), "--suite")
+    option = "--learners" if "match-ups" in place else option
+    return f"{option}: {mistake.partition(': ')[2]}"
+
+
+def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
+    """Each subject against its opponents in both seats; all of them against themselves and against the yardstick."""
+    pairs: list[tuple[str, str]] = []
+    for subject in subjects if suite.subject else ():
+        others = opponents_of(suite, subject)
+        pairs += [pair for other in others for pair in ((subject, other), (other, subject))]
+        pairs += [pair for spec in (subject, *others) for pair in ((spec, spec), (spec, YARDSTICK), (YARDSTICK, spec))]
+    return list(dict.fromkeys(pairs))
 
 
 def size_text(study: Study) -> str:
-    """How much is played: learners, games, rounds, seeds and matches, in words."""
+    """Return how much is played: learners, games, rounds, seeds and matches, in words."""
     learners = {cell.players[0] for cell in study.cells} - {YARDSTICK}
     rounds = sorted({cell.rounds for cell in study.cells})
     seeds = {seed for cell in study.cells for seed in cell.seeds}
@@ -155,64 +165,3 @@ def size_text(study: Study) -> str:
     span = f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else f"{rounds[0]}"
     sizes = f"{len(learners)} learners, {counted(len(games), 'game')}, {span} rounds, {len(seeds)} seeds"
     return f"{sizes}, {len(study.matches())} matches"
-
-
-def study_text(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> str:
-    """The study file of a tournament. Files of games and learners are named as seen from its folder."""
-    check_integer("--seeds", seeds, 2)
-    lines = [
-        f"name = {_toml(suite.id)}",
-        f"title = {_toml(suite.title)}",
-        f"description = {_toml(suite.description)}",
-        f"seeds = {seeds}",
-        f"metrics = {_toml(metrics_of(suite))}",
-        'record = "log"',
-        *([f"device = {_toml(device)}"] if device != "cpu" else []),
-    ]
-    if suite.subject:
-        lines += ["", "[match-ups]", f"pairs = {_toml(_test_pairs(suite, learners, folder))}"]
-    else:
-        field = [_seen_from(folder, spec) for spec in learners]
-        pairs = [pair for spec in field for pair in _against_yardstick(spec)]
-        lines += [f"learners = {_toml(field)}", "", "[match-ups]"]
-        lines += ["self-play = true", "all-pairs = true", f"pairs = {_toml(pairs)}"]
-    for part in suite.parts:
-        games = [_seen_from(folder, game) for game in part.games]
-        lines += ["", "[[parts]]", f"rounds = {part.rounds}", f"games = {_toml(games)}"]
-    return "\n".join(lines) + "\n"
-
-
-def metrics_of(suite: Suite) -> list[str]:
-    """What is measured: what the statements need, if there are any."""
-    stated = [metric for one in suite.statements for metric in (one.metric, *one.reported)]
-    return list(dict.fromkeys(stated or TOURNAMENT_METRICS))
-
-
-def _test_pairs(suite: Suite, subjects: Sequence[str], folder: Path) -> list[list[str]]:
-    """Each subject against its opponents in both seats; all of them against themselves and against the yardstick."""
-    pairs: list[list[str]] = []
-    for subject in subjects:
-        tested, *others = (_seen_from(folder, spec) for spec in (subject, *opponents_of(suite, subject)))
-        pairs += [pair for other in others for pair in ([tested, other], [other, tested])]
-        pairs += [pair for spec in (tested, *others) for pair in ([spec, spec], *_against_yardstick(spec))]
-    return [list(pair) for pair in dict.fromkeys(map(tuple, pairs))]
-
-
-def _against_yardstick(spec: str) -> list[list[str]]:
-    return [[spec, YARDSTICK], [YARDSTICK, spec]]
-
-
-def _toml(value: object) -> str:
-    """A text or a list of texts; JSON's notation of them is also TOML's."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _seen_from(folder: Path, spec: str) -> str:
-    """A spec whose files, if it names any, are relative to the folder."""
-    if files_in(spec):
-        return move_files(spec, lambda file: _relative(file, folder))
-    return _relative(spec, folder) if Path(spec).suffix and is_file(spec) else spec
-
-
-def _relative(file: str, folder: Path) -> str:
-    return Path(os.path.relpath(Path(file).resolve(), folder.resolve())).as_posix()

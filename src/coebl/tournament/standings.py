@@ -25,12 +25,11 @@ from coebl.games import parse_game
 from coebl.learners.base import KINDS, Kind
 from coebl.solver import maximin
 from coebl.study import Results, Study
-from coebl.tournament.suite import YARDSTICK
+from coebl.tournament.suite import TOURNAMENT_METRICS, YARDSTICK
 
 if TYPE_CHECKING:
     import polars
 
-TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 RESAMPLES = 2000
 _SEED = 0  # of the bootstrap, so that a tournament has one result
 _PLAYED = 1e-6  # a mass below this is rounding

@@ -27,6 +27,7 @@ from coebl.study.study_file import parse_toml
 DEFAULT = "standard"
 SEEDS = 50  # of a tournament that is not quick
 ROUNDS = 1000  # of a game that is in no suite
+TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 YARDSTICK = "best-response"  # every learner meets it in both seats, to measure how far it can be exploited
 
 StatementKind = Literal["head-to-head", "best-response", "self-play"]
