@@ -29,7 +29,7 @@ from coebl.learners.evolution import (
     Student,
 )
 from coebl.learners.evolution.breeding import Breeder, Individuals, fitness
-from coebl.learners.parts.bonuses import bonus_for_visits_to_come
+from coebl.learners.kin import bonus_for_visits_to_come
 from coebl.testing import check_learner
 from coebl.testing.strict import on_strict_arrays
 

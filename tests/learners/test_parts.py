@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from coebl.engine.table import build_seat
 from coebl.learners import parse_learner
+from coebl.learners.coebl import Coebl
 from coebl.learners.parts.beliefs import Tally
-from coebl.learners.parts.bonuses import confidence_width, mutation_bonus
 from coebl.learners.parts.responses import exponential_weights, project_kl
+from coebl.learners.ucb import Ucb
 from oracles.learners import project_by_bisection
 
 
@@ -24,8 +25,10 @@ def test_a_tally_counts_and_averages_run_by_run():
 
 def test_bonuses_by_visits():
     count = np.array([0.0, 1.0, 8.0])
-    np.testing.assert_allclose(confidence_width(count, 8.0), [np.sqrt(8), np.sqrt(8), 1])
-    np.testing.assert_allclose(mutation_bonus(count, 9.0), [np.sqrt(4.5), np.sqrt(4.5), 1])
+    ucb, coebl = Ucb(), Coebl()
+    ucb.log_term, coebl.scale = 8.0, 9.0
+    np.testing.assert_allclose(ucb._bound(0.5, count), [0.5 + np.sqrt(8), 0.5 + np.sqrt(8), 1.5])
+    np.testing.assert_allclose(coebl._bonus(count), [np.sqrt(4.5), np.sqrt(4.5), 1])
 
 
 def test_exponential_weights_do_not_overflow():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from math import log, pow, sqrt
 from typing import Annotated
+
+import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
@@ -13,7 +14,7 @@ from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder, Generation
 from coebl.learners.evolution.selection import Elitist, Pool, Population, Selection
 from coebl.learners.evolution.variation import Gaussian, Mutation, Nothing, Recombination
-from coebl.learners.parts.bonuses import log_of_pairs, mutation_bonus
+from coebl.learners.parts.responses import log_of_pairs
 
 
 @dataclass
@@ -55,8 +56,7 @@ class Coebl(Learner):
     def start(self, seat: Seat) -> None:
         self.seat = seat
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
-        bonus = partial(mutation_bonus, scale=self.scale)
-        self.breeder = Breeder(seat, self.mutation, self.recombination, bonus, self.population.mutants)
+        self.breeder = Breeder(seat, self.mutation, self.recombination, self._bonus, self.population.mutants)
         self.parents = self.breeder.first(self.population.size, self.selection.pairs)
         self.rivals = self.population.rivals(seat)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}
@@ -74,6 +74,9 @@ class Coebl(Learner):
         self.breeder.add(seen)
         if self.rivals:
             self.rivals.add(seen.opponent, seen.reward)
+
+    def _bonus(self, count: Floats) -> Floats:
+        return np.sqrt(self.scale / (np.maximum(1, count) + 1))
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int, c: float = 8.0) -> float | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import Annotated, Literal
 
+import numpy as np
+
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
@@ -13,7 +15,6 @@ from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.selection import Pool
 from coebl.learners.evolution.variation import FromBoth, Inherited
 from coebl.learners.parts.beliefs import prior_variance
-from coebl.learners.parts.bonuses import bonus_for_visits_to_come, proven_bonus, widest_mistake
 
 
 @dataclass
@@ -103,8 +104,10 @@ class Kin(Learner):
         seat = self.seat
         assert seat.horizon is not None  # reason_not_to_play says so
         L = _log_of_events(seat.actions, seat.opponent_actions, seat.horizon)
-        widest = widest_mistake(seat.half_width, self.own, self.mutation, L)
-        return proven_bonus(count, self._prior, widest, 2 * L * self.noise**2)
+        widest = _widest_mistake(seat.half_width, self.own, self.mutation, L)
+        # A pair has the share prior / (n + prior) from its relatives, which are off by at most `widest`, and for the
+        # rest its mean, which is off by at most sqrt(2 L noise² / n).
+        return (np.sqrt(2 * L * self.noise**2 * count) + self._prior * widest) / (count + self._prior)
 
     @classmethod
     def regret_bound(
@@ -123,7 +126,7 @@ class Kin(Learner):
         h, pairs = 0.5, actions * opponent_actions
         own = cls.own * h**2
         L = _log_of_events(actions, opponent_actions, rounds)
-        widest = widest_mistake(h, cls.own, cls.mutation, L)
+        widest = _widest_mistake(h, cls.own, cls.mutation, L)
         largest = widest + h * sqrt(cls.own * L / 2)  # no bonus is larger
         learned = 4 * sqrt(2 * L * pairs * rounds)
         inherited = 2 * widest * pairs * (1 + log(1 + own * rounds / pairs) / own)
@@ -131,6 +134,21 @@ class Kin(Learner):
         return learned + inherited + delayed + 2 * h
 
 
+def bonus_for_visits_to_come(count: Floats, c: float, prior: float, to_come: float) -> Floats:
+    """Return sqrt(c log(1 + kappa / nu) / nu) with nu = n + prior, in units of the noise's deviation.
+
+    prior is the number of visits that the prior is worth, and to_come is kappa, the visits of a pair that can still
+    come, on average: what is learned pays only then.
+    """
+    visits = count + prior
+    return np.sqrt(c * np.log1p(to_come / visits) / visits)
+
+
+def _widest_mistake(half_width: float, own: float, mutation: float, L: float) -> float:
+    """Return h (2 + mutation sqrt(2 own L)): how far a clipped inheritance with its mutation may be off."""
+    return half_width * (2 + mutation * sqrt(2 * own * L))
+
+
 def _log_of_events(actions: int, opponent_actions: int, rounds: int) -> float:
-    """L = log(4 T² m k): 4 T m k things may go wrong, and with probability 1 - 1/T none does."""
+    """Return L = log(4 T² m k): 4 T m k things may go wrong, and with probability 1 - 1/T none does."""
     return log(4 * rounds**2 * actions * opponent_actions)

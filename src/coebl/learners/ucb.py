@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import Literal
 
+import numpy as np
+
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts.beliefs import Tally
-from coebl.learners.parts.bonuses import confidence_width, log_of_pairs
+from coebl.learners.parts.responses import log_of_pairs
 
 
 @dataclass
@@ -51,8 +53,8 @@ class Ucb(Learner):
         self.optimistic[at] = self._bound(self.tally.mean[at], self.tally.count[at])
 
     def _bound(self, mean: Floats, count: Floats) -> Floats:
-        """The upper confidence bound of pairs with these means and visits."""
-        return mean + confidence_width(count, self.log_term)
+        """Return the upper confidence bound of pairs with these means and visits."""
+        return mean + np.sqrt(self.log_term / np.maximum(1, count))
 
     @classmethod
     def regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:

@@ -1,1 +1,1 @@
-"""What several learners are made of: beliefs about the payoffs, bonuses, responses, projections onto the simplex."""
+"""Parts that several learners share: beliefs about the payoffs, and responses."""

@@ -1,4 +1,4 @@
-"""Responses: from scores to policies, and a projection onto them. The response to a matrix is `seat.maximin`."""
+"""Responses: from scores to policies, and their rates. The response to a matrix is `seat.maximin`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def regret_matching(regret: Floats) -> Floats:
     weights = np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0)
     policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return policy
+
+
+def log_of_pairs(seat: Seat) -> float:
+    """Return L = log(2 T² m k), in the confidence widths of UCB and of COEBL; in rectangular games m k, not m²."""
+    assert seat.horizon is not None  # a learner that uses this declares needs_horizon
+    return log(2 * seat.horizon**2 * seat.actions * seat.opponent_actions)
 
 
 def hedge_rate(seat: Seat) -> float:
