@@ -41,7 +41,7 @@ class Made:
         return self.change(random.exponential(2.0, (len(self.rounds), len(self.seeds))).cumsum(axis=0) - 3)
 
     def curves(self, metrics, *, game, players, **filters):
-        [metric], match = metrics, (game, *players)
+        [metric], match = metrics, (game, *(player for [player] in players))
         return frame({match: (self.rounds, self.values(*match, metric))}, metric)
 
 

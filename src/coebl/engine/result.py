@@ -99,22 +99,16 @@ class Result:
         curves = self.curves()
         return curves.filter(curves["round"] == self.match.rounds).drop("round")
 
-    def _by_seat(self) -> dict[str, Any]:
-        """Return the tidy table with a column for the game and one per seat in front."""
-        table = self.columns()
-        game, rows = self.match.game, len(table["seed"])
-        players = {seat: [str(player)] * rows for seat, player in zip(game.seats, self.match.players, strict=True)}
-        return {"game": [game.spec or game.name] * rows, **players, **table}
+    def to_polars(self) -> polars.DataFrame:
+        """Return the rows of `curves` as a Polars data frame with a column for the game and one per seat."""
+        pl, seats = require("polars"), self.match.game.seats
+        players = [pl.col("players").list.get(place).alias(seat) for place, seat in enumerate(seats)]
+        return self.curves().select("game", *players, "seed", "round", *self.metrics)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the tidy table as a pandas data frame, with a column for each seat."""
-        frame: pandas.DataFrame = require("pandas").DataFrame(self._by_seat())
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return the tidy table as a Polars data frame, with a column for each seat."""
-        frame: polars.DataFrame = require("polars").DataFrame(self._by_seat())
-        return frame
+        """Return the rows of `to_polars` as a pandas data frame."""
+        require("pandas")
+        return self.to_polars().to_pandas()
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
         """Plot the mean of a metric over the runs, by round, with its 95 % band.

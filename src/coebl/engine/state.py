@@ -137,8 +137,6 @@ class _Packer:
             raise _cannot_store(value, path)
         packed = self._items(arguments, twin, path)
         self._unfinished.discard(id(value))
-        if not _has_plain_state(kind):
-            return ["object", name, packed, self.pack(value.__getstate__(), _custom_state(twin, kind), path)]
         attributes = _attributes(value)
         state = {key: self.pack(part, _attribute(twin, key), f"{path}.{key}") for key, part in attributes.items()}
         deleted = _attributes(twin).keys() - attributes.keys() if type(twin) is kind else ()
@@ -230,9 +228,6 @@ class _Unpacker:
         fills = type(twin) is kind and not values and id(twin) not in self._taken
         made = self._objects[number] = twin if fills else kind.__new__(kind, *values)
         self._taken.add(id(made))
-        if not _has_plain_state(kind):
-            made.__setstate__(self.unpack(state, _custom_state(twin, kind)))
-            return made
         if fills and (lacking := _attributes(twin).keys() - state.keys()):
             raise StateError(f"{name} has no {', '.join(sorted(lacking))}")
         attributes = {
@@ -278,15 +273,6 @@ def _find_class(name: str, twin: object, home: type) -> type | None:
     for part in path.split("."):
         found = getattr(found, "__dict__", {}).get(part)
     return found if isinstance(found, type) and found.__module__ == module else None
-
-
-def _has_plain_state(kind: type) -> bool:
-    own: object = kind.__getstate__
-    return own is object.__getstate__ and not hasattr(kind, "__setstate__")
-
-
-def _custom_state(twin: Any, kind: type) -> Any:
-    return twin.__getstate__() if type(twin) is kind else _MISSING
 
 
 def _attributes(value: object) -> dict[str, Any]:

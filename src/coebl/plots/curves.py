@@ -103,7 +103,7 @@ def read_curve(
         return _thinned(Curve(runs.rounds, runs.values), points)
     pl = require("polars")
     if hasattr(data, "curves"):
-        rows = data.curves([metric], points=points, game=game, players=players, noise=noise)
+        rows = data.curves([metric], points=points, game=game, players=[[player] for player in players], noise=noise)
     else:
         fits = (pl.col("game") == game) & (pl.col("players").list.join(" v ") == " v ".join(players))
         rows = data.filter(fits if noise is None else fits & (pl.col("noise") == noise))
