@@ -297,8 +297,8 @@ def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Coll
     if found := registry.known(spec):
         entry, given = found
         added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
-        texts = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
-        parameters = ",".join(f"{name}={text}" for name, text in texts.items())
+        written = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
+        parameters = ",".join(f"{name}={text}" for name, text in written.items())
     return ", ".join(filter(None, [title, parameters_text(parameters)]))
 
 

@@ -11,8 +11,7 @@ from coebl.core.arrays import Floats
 from coebl.evidence.statistics import Band
 from coebl.naming import Known, known_to, learner_style, metric_words
 from coebl.plots.curves import Curve, Data, read_curve
-from coebl.plots.points import label_points, plain_log_scale
-from coebl.plots.style import canvas, check_some, seeds_text
+from coebl.plots.style import canvas, check_some, label_points, plain_log_scale, seeds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,7 @@ from coebl.core.text import one_line, with_minus
 from coebl.evidence.statistics import Estimate
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, Style, learner_titles, looks
-from coebl.plots.points import label_points, plain_log_scale
-from coebl.plots.style import GUIDE, NOTE, WIDTH, canvas, lay_out, look, new_figure
+from coebl.plots.style import GUIDE, NOTE, WIDTH, canvas, label_points, lay_out, look, new_figure, plain_log_scale
 from coebl.tournament.standings import Standings, kinds_in
 from coebl.tournament.statements import MISSING
 from coebl.tournament.suite import StatementKind
