@@ -141,22 +141,22 @@ def compare(
     no_whole: dict[Way, str] = {}
     for way, samples in _ways(table, metric, words.signed, a, b).items():
         _check_finite(samples, metric)
-        of_games = {name: samples.filter(name=name) for name in games}
-        by_game = {name: means for name, found in of_games.items() if len(means := _mean(found, ["opponent", "seat"]))}
-        tests = correct([tests_of(means, ["way"])[way,] for means in by_game.values()], f"the games, {way}")
-        seats = {name: _seats(of_games[name]) for name in by_game}
-        thirds = [learner for learner in learners if learner not in (a, b)]
-        met = {name: [spec for spec in thirds if spec in set(of_games[name]["opponent"])] for name in by_game}
-        for (name, means), test in zip(by_game.items(), tests, strict=True):
-            contests.append(Contest(way, name, tuple(met[name]), seats[name], test, _equivalence(means, margin)))
-        if len(by_game) > 1:
-            whole = _over_all(by_game, [widths[name] for name in by_game], margin)
+        means = pooled(samples, ["name"], ["opponent", "seat"])
+        tests = {name: test for (name,), test in tests_of(means, ["name"]).items()}
+        played = [name for name in games if name in tests]
+        family = correct([tests[name] for name in played], f"the games, {way}")
+        for name, test in zip(played, family, strict=True):
+            values = means.filter(name=name)["value"]
+            contests.append(_contest(way, name, samples.filter(name=name), learners, test, values, margin))
+        if len(played) > 1:
+            whole, unit = _over_all(means, {name: widths[name] for name in played})
             if isinstance(whole, str):
                 no_whole[way] = whole
-            else:
-                opponents = tuple(dict.fromkeys(one for name in by_game for one in met[name]))
-                both = seats[next(iter(by_game))] if len(set(seats.values())) == 1 else "both"
-                contests.append(replace(whole, way=way, opponents=opponents, seats=both))
+                continue
+            [test] = correct(list(tests_of(whole, ["name"]).values()), "one test")
+            # A margin is in units of the metric and says nothing about a mean of payoff ranges.
+            shown = _contest(way, ALL_GAMES, samples, learners, test, whole["value"], None if unit else margin)
+            contests.append(replace(shown, unit=unit))
     if not contests:
         pairs = [" v ".join(pair) for _, *pair in results.matches() if {a, b} & set(pair)]
         raise InputError(
@@ -164,6 +164,21 @@ def compare(
             f"opponents. Matches of the two: {listed(dict.fromkeys(pairs))}."
         )
     return Comparison(a, b, metric, words.in_a_sentence, words.better, tuple(contests), no_whole)
+
+
+def _contest(
+    way: Way,
+    name: str,
+    samples: polars.DataFrame,
+    learners: Sequence[str],
+    test: Estimate,
+    values: polars.Series,
+    margin: float | None,
+) -> Contest:
+    met = set(samples["opponent"]) if way == "common opponents" else ()
+    seat, *others = ["both"] if way == "self-play" else samples["seat"].unique().to_list()
+    shown = None if margin is None else equivalent(values.to_numpy(), margin)
+    return Contest(way, name, tuple(spec for spec in learners if spec in met), "both" if others else seat, test, shown)
 
 
 def _metric(results: Results, metric: str | None) -> str:
@@ -206,10 +221,8 @@ def _named(table: polars.DataFrame) -> polars.DataFrame:
     return named
 
 
-# The ways to compare: differences by game, opponent, seat and seed, null where one of the two lacks the seed
-
-
 def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) -> dict[Way, polars.DataFrame]:
+    """Differences by game, opponent, seat and seed, in each way; null where one of the two lacks the seed."""
     pl = require("polars")
     sides = by_seat(table, metric, signed, ["name"])
     of_a, of_b = (sides.filter(pl.col("learner") == learner) for learner in (a, b))
@@ -223,7 +236,7 @@ def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) ->
     if shared:
         alone = pl.col("opponent") == pl.col("learner")
         ways["self-play"] = _minus(of_a.filter(alone), of_b.filter(alone), ["name", "seat"])
-    return {way: found.with_columns(way=pl.lit(way)) for way, found in ways.items()}
+    return ways
 
 
 def _minus(of_a: polars.DataFrame, of_b: polars.DataFrame, on: Sequence[str]) -> polars.DataFrame:
@@ -232,10 +245,6 @@ def _minus(of_a: polars.DataFrame, of_b: polars.DataFrame, on: Sequence[str]) ->
     others = of_b.select(*on, "seed", subtracted="value")
     both = of_a.join(others, on=list(on), how="semi").join(others, on=[*on, "seed"], how="left")
     return both.with_columns(value=pl.col("value") - pl.col("subtracted"))
-
-
-def _mean(samples: polars.DataFrame, over: Sequence[str]) -> polars.DataFrame:
-    return pooled(samples, ["way"], over)
 
 
 def _check_finite(samples: polars.DataFrame, metric: str) -> None:
@@ -250,37 +259,21 @@ def _check_finite(samples: polars.DataFrame, metric: str) -> None:
         )
 
 
-def _seats(samples: polars.DataFrame) -> str:
-    first, *others = samples["seat"].unique() if "self-play" not in samples["way"] else ["both"]
-    return "both" if others else str(first)
-
-
 def _over_all(
-    by_game: Mapping[str, polars.DataFrame], widths: Sequence[float | None], margin: float | None
-) -> Contest | str:
-    """The contest over all games of one way, or why there is none.
+    means: polars.DataFrame, widths: Mapping[str, float | None]
+) -> tuple[polars.DataFrame | str, Literal["", "payoff range"]]:
+    """The mean over all games by seed, or why there is none; and its unit.
 
-    Numbers in payoffs are divided by the ranges of these where the games have different ones. A margin is in units of
-    the metric and says nothing about such a mean.
+    Numbers in payoffs are divided by the ranges of these where the games have different ones.
     """
     pl = require("polars")
-    if None in widths:
-        return "some cells are of an older version, which does not store the range of the payoffs"
-    different = len(set(widths)) > 1
-    games = [
-        means.with_columns(pl.col("value") / ((width or 1.0) if different else 1.0), name=pl.lit(name))
-        for (name, means), width in zip(by_game.items(), widths, strict=True)
-    ]
-    whole = _mean(pl.concat(games), ["name"])
-    if not len(whole):
-        return "no seed is common to all games"
-    [difference] = correct(list(tests_of(whole, ["way"]).values()), "one test")
-    shown = _equivalence(whole, None if different else margin)
-    return Contest("head to head", ALL_GAMES, (), "", difference, shown, "payoff range" if different else "")
-
-
-def _equivalence(samples: polars.DataFrame, margin: float | None) -> Equivalence | None:
-    return None if margin is None else equivalent(samples["value"].to_numpy(), margin)
+    if None in widths.values():
+        return "some cells are of an older version, which does not store the range of the payoffs", ""
+    different = len(set(widths.values())) > 1
+    unit = pl.col("name").replace_strict({name: width or 1.0 for name, width in widths.items()}) if different else 1.0
+    games = means.with_columns(game=pl.col("name"), name=pl.lit(ALL_GAMES), value=pl.col("value") / unit)
+    whole = pooled(games, ["name"], ["game"])
+    return whole if len(whole) else "no seed is common to all games", "payoff range" if different else ""
 
 
 def _numbers(contest: Contest) -> str:
