@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from math import prod
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -125,7 +126,7 @@ class CudaBackend(Backend):
     def running_sums(self, carry: Any, terms: Any) -> Any:
         terms, carry = map(self.arrays.ascontiguousarray, (terms, carry))
         sums, width = self.arrays.empty_like(terms), prod(terms.shape[1:])
-        _launch(_kernel(_ADD_UP, "add_up"), width, carry, terms, np.int64(len(terms)), np.int64(width), sums)
+        _launch(_kernel("add_up"), width, carry, terms, np.int64(len(terms)), np.int64(width), sums)
         return sums
 
     def rel_entr(self, p: Any, q: Any) -> Any:
@@ -138,7 +139,7 @@ class CudaBackend(Backend):
         runs, actions = policy.shape
         out = self.arrays.empty(runs, np.int64)
         numbers = np.int64(runs), np.int64(actions), np.int64(uniform.strides[0] // 8)
-        _launch(_kernel(_FIRST_ABOVE, "first_above"), runs, policy, uniform, *numbers, out)
+        _launch(_kernel("first_above"), runs, policy, uniform, *numbers, out)
         return out
 
     def rewards_of(self, game: AnyGame) -> Callable[[Sequence[Ints], Floats], Sequence[Floats]]:
@@ -238,10 +239,7 @@ def _without_accelerators(cupy: Any) -> list[Callable[[], None]]:
     reductions, routines = core.get_reduction_accelerators(), core.get_routine_accelerators()
     core.set_reduction_accelerators([])
     core.set_routine_accelerators([])
-    return [
-        lambda: core.set_reduction_accelerators(reductions),
-        lambda: core.set_routine_accelerators(routines),
-    ]
+    return [partial(core.set_reduction_accelerators, reductions), partial(core.set_routine_accelerators, routines)]
 
 
 def _launch(kernel: Any, threads: int, *arguments: Any) -> None:
@@ -249,7 +247,9 @@ def _launch(kernel: Any, threads: int, *arguments: Any) -> None:
 
 
 @cache
-def _kernel(source: str, name: str) -> Any:
+def _kernel(name: str) -> Any:
+    """Return a kernel of entries.cu."""
+    source = (Path(__file__).parent / "entries.cu").read_text(encoding="utf-8")
     return require("cupy").RawKernel(source, name)
 
 
@@ -316,63 +316,11 @@ extern "C" __global__ void einsum({pointers}double *out, {numbers}) {{
 
 @cache
 def _einsum_kernel(names: tuple[str, ...], output: str) -> Any:
-    return _kernel(einsum_source(names, output), "einsum")
-
-
-_ADD_UP = """
-extern "C" __global__ void add_up(const double *carry, const double *terms, long long rounds, long long width,
-                                  double *sums) {
-    const long long at = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (at >= width) return;
-    double sum = carry[at];
-    for (long long t = 0; t < rounds; t++) sums[t * width + at] = sum += terms[t * width + at];
-}
-"""
-
-# One entry per run.
-_ENTRIES = """
-__device__ long long place(long long run, const long long *at, const long long *to, long long m, long long k) {
-    return to ? (run * m + at[run]) * k + to[run] : run * m + at[run];
-}
-
-extern "C" __global__ void take(const double *array, const long long *at, const long long *to, long long runs,
-                                long long m, long long k, double *out) {
-    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (run < runs) out[run] = array[place(run, at, to, m, k)];
-}
-
-extern "C" __global__ void put(double *array, const long long *at, const long long *to, long long runs,
-                               long long m, long long k, const double *values) {
-    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (run < runs) array[place(run, at, to, m, k)] = values[run];
-}
-
-extern "C" __global__ void visit(double *count, const long long *at, const long long *to, long long runs,
-                                 long long m, long long k, const double *reward, double *mean) {
-    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (run >= runs) return;
-    const long long here = place(run, at, to, m, k);
-    const double visits = count[here] += 1, before = mean[here];
-    mean[here] = before + (reward[run] - before) / visits;
-}
-"""
-_FIRST_ABOVE = """
-extern "C" __global__ void first_above(const double *policy, const double *uniform, long long runs, long long actions,
-                                       long long step, long long *out) {
-    const long long run = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (run >= runs) return;
-    const double *own = policy + run * actions;
-    double total = 0, sum = 0;
-    for (long long i = 0; i < actions; i++) total += own[i];
-    long long action = 0;
-    while (action < actions - 1 && (sum += own[action]) <= uniform[run * step] * total) action++;
-    out[run] = action;
-}
-"""
+    return require("cupy").RawKernel(einsum_source(names, output), "einsum")
 
 
 def _is_plain(array: Any, index: tuple[Any, ...]) -> bool:
-    """Return true if the kernels above can handle this: two or three axes, all indexed, everything contiguous."""
+    """Return true if the kernels of entries.cu apply: two or three axes, all indexed, everything contiguous."""
     whole = all(part.dtype == np.int64 and part.flags.c_contiguous for part in index)
     return bool(array.dtype == np.float64 and array.flags.c_contiguous and whole and len(index) in (0, array.ndim))
 
@@ -380,4 +328,4 @@ def _is_plain(array: Any, index: tuple[Any, ...]) -> bool:
 def _entries(name: str, array: Any, index: tuple[Any, ...], *others: Any) -> None:
     runs, m, k = (*array.shape, 1)[:3]
     pointers = index[1], index[2] if len(index) > 2 else np.uint64(0)
-    _launch(_kernel(_ENTRIES, name), runs, array, *pointers, np.int64(runs), np.int64(m), np.int64(k), *others)
+    _launch(_kernel(name), runs, array, *pointers, np.int64(runs), np.int64(m), np.int64(k), *others)

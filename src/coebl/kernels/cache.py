@@ -3,13 +3,10 @@
 Numba's ``cache=True`` looks at the file of the function alone, and misses a change in a file that is compiled into it.
 Here the folder is named after a digest of all kernel sources, so that its content belongs to exactly these sources.
 
-The folder is made in the directory NUMBA_CACHE_DIR, if that is set. Otherwise it is made in the ``__pycache__`` beside
-the kernels, or, if that is not writable, in Numba's cache directory of the user. Folders that can only be read, as in a
-container, are read. Compiled kernels are pickles, which can run anything, so a folder is used only if it is private:
-it and its files belong to this user or the administrator, and no one else can write there. If no such folder can be
-written, new kernels are kept in a temporary folder until this process ends, for the processes that it starts, and a
-line on stderr says so. Files that are damaged are compiled again. For these guarantees `KernelCache` extends a class of
-Numba. NUMBA_CACHE_LOCATOR_CLASSES, which would replace the digest by Numba's look at the file, has no effect here.
+Folders that can only be read, as in a container, are read. Compiled kernels are pickles, which can run anything, so a
+folder is used only if it is private. If none can be written, new kernels are kept in a temporary folder until this
+process ends, for the processes that it starts, and a line on stderr says so. Files that are damaged are compiled again.
+For these guarantees `KernelCache` extends a class of Numba.
 """
 
 import atexit
@@ -52,10 +49,9 @@ def parents(sources):
 
 
 def make_folder(sources, parents):
-    """Make the folder of these sources in the first suitable directory, and delete those of older sources.
+    """Make the folder of these sources in the first directory where it is writable and private; None if there is none.
 
-    It has to be writable, and private. Returns None if there is none. Folders of another copy of the sources are left
-    alone.
+    Folders of older sources are deleted, but not those of another copy of the sources.
     """
     owner = "coebl-" + hashlib.sha256(str(sources).encode()).hexdigest()[:8]
     for parent in parents:
@@ -176,18 +172,13 @@ class _Locator:
 
 
 class KernelCache(FunctionCache):
-    """The compiled versions of one function, kept in a folder. File errors are never raised.
-
-    Args:
-        function: the function that is compiled.
-        folder: where the versions are kept.
-        others: folders in which they are looked for, too.
-    """
+    """The compiled versions of a function, kept in one folder and also read from others. File errors are not raised."""
 
     def __init__(self, function, folder, others=()):
         self._others = [KernelCache(function, other) for other in others]
         locators = (_Locator(function, folder),)
         self._impl_class = type("_Implementation", (CompileResultCacheImpl,), {"_locator_classes": locators})
+        # NUMBA_CACHE_LOCATOR_CLASSES would replace the folder of the digest.
         before, config.CACHE_LOCATOR_CLASSES = getattr(config, "CACHE_LOCATOR_CLASSES", ""), ""
         try:
             super().__init__(function)

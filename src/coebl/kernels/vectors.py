@@ -3,21 +3,8 @@
 Numba leaves it to the compiler to find the loops that can become vector instructions. Where several arrays might
 overlap, or a loop is short, the compiler finds few. A vector is explicit: it holds as many numbers as fill a cache
 line, and one instruction works on all of them. A pointer is an array without shape and owner. Both exist in compiled
-code only. Memory is a contiguous array of any shape, read as if it were flat, or a pointer:
-
-    pointer(memory, start)      the memory from element start on, read and written by index
-    load(memory, i)             the i-th vector
-    store(memory, i, vector)    write the i-th vector
-    doubles(memory, i)          the i-th LANES numbers, as float64
-    gather(memory, index, start)
-                                element index[k] + start in lane k; index is a vector of integers
-    fill(x)                     x in every lane
-    fill_like(memory, x)        the same, with the type of that memory
-    lane_numbers()              0, 1, 2, ...
-    select(mask, a, b)          a where the mask holds, else b
-    anywhere(mask)              true if it holds in some lane
-    total(vector)               the sum of all lanes
-    minimum(vector)             the least of them
+code only. Memory is a contiguous array of any shape, read as if it were flat, or a pointer. The functions below read,
+write and combine vectors.
 
 The operators are + - * between vectors of one kind, / < <= > == != between doubles, > == between integers and & between
 masks. Vectors that start at a multiple of BYTES are the fastest. Nothing checks bounds, and a pointer does not keep its

@@ -10,41 +10,19 @@ depends on the size of the batch), and over rounds with a `RunningSum`.
 'TV distance'
 """
 
+from coebl.metrics import measures  # registers its metrics
 from coebl.metrics.base import Block, Metric, Outcomes, RunningSum, Total
-from coebl.metrics.measures import (
-    AbsolutePseudoRegret,
-    AbsoluteRegret,
-    AverageExploitability,
-    ColumnExternalRegret,
-    Exploitability,
-    ExternalRegret,
-    KullbackLeibler,
-    PseudoRegret,
-    Regret,
-    RegretMagnitude,
-    TotalVariation,
-)
 from coebl.metrics.registry import METRICS, all_metrics, metric_class, parse_metrics
 
 __all__ = [
     "METRICS",
-    "AbsolutePseudoRegret",
-    "AbsoluteRegret",
-    "AverageExploitability",
     "Block",
-    "ColumnExternalRegret",
-    "Exploitability",
-    "ExternalRegret",
-    "KullbackLeibler",
     "Metric",
     "Outcomes",
-    "PseudoRegret",
-    "Regret",
-    "RegretMagnitude",
     "RunningSum",
     "Total",
-    "TotalVariation",
     "all_metrics",
+    "measures",
     "metric_class",
     "parse_metrics",
 ]

@@ -164,7 +164,7 @@ class Outcomes:
         self._payoffs: dict[int, Floats] = {}
 
     def payoffs(self, seat: int) -> Floats:
-        """Return each action's payoff against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
+        """Return payoffs of a seat's actions against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
         if seat not in self._payoffs:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
@@ -173,7 +173,7 @@ class Outcomes:
         return self._payoffs[seat]
 
     def hindsight(self, seat: int) -> Floats:
-        """Return each action's payoff against the opponent's action: (rounds, runs, actions)."""
+        """Return the payoffs of a seat's actions against the opponent's action: (rounds, runs, actions)."""
         return self._view(seat).T[self._actions[1 - seat]]
 
     @cached_property

@@ -185,7 +185,7 @@ def _points_of_game(game: Game) -> Points:
 def check_metric(metric: type[Metric]) -> Report:
     """Hold a metric to its contract: one number per round and run, for any blocks and any batch.
 
-    >>> from coebl.metrics import PseudoRegret
+    >>> from coebl.metrics.measures import PseudoRegret
     >>> check_metric(PseudoRegret).passed
     True
     """
