@@ -9,7 +9,6 @@ Run in the root of a checkout:
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Sequence
@@ -35,13 +34,12 @@ from tools.suggestions import (
     label,
     plain,
 )
-from tools.templates import text_template
+from tools.templates import read_csv, read_json, render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TEMPLATE = Path(__file__).with_name("ablation.md.jinja")
 STUDY = Path("studies", "ablation.toml")
 FIGURES = {"coebl": WISHES, "kin": (KIN,)}
 TITLES = {
@@ -56,10 +54,10 @@ class Files:
     """The files in results/ablation, and what the page asks of them."""
 
     def __init__(self, folder: Path) -> None:
-        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        self.differences = [_difference(row) for row in _read(folder / "differences.csv")]
+        self.summary: dict[str, Any] = read_json(folder / "summary.json")
+        self.differences = [_difference(row) for row in read_csv(folder / "differences.csv")]
         self.means = {
-            (row["learner"], row["outcome"], row["game"]): float(row["mean"]) for row in _read(folder / "means.csv")
+            (row["learner"], row["outcome"], row["game"]): float(row["mean"]) for row in read_csv(folder / "means.csv")
         }
 
     def of_wish(self, wish: str, plainly: bool = True) -> dict[tuple[str, str], dict[str, Difference]]:
@@ -81,11 +79,6 @@ class Files:
         tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _difference(row: dict[str, str]) -> Difference:
@@ -169,14 +162,19 @@ def _panel(ax: Axes, files: Files, wishes: Sequence[str], outcome: str, lines: d
 # The page
 
 
-def render(folder: Path) -> str:
-    """The text of docs/ablation.md, from the folder of the files."""
+def document(folder: Path) -> str:
+    """Return the text of docs/ablation.md, from the folder of the files."""
     files = Files(folder)
-    template = text_template(TEMPLATE.read_text(encoding="utf-8"), cell=cell, label=label, setting=setting)
-    text: str = template.render(
-        files=files, summary=files.summary, wishes=WISHES, outcomes=OUTCOMES, of=files.test, all_games=ALL_GAMES
+    return render(
+        "ablation",
+        {"cell": cell, "label": label, "setting": setting},
+        files=files,
+        summary=files.summary,
+        wishes=WISHES,
+        outcomes=OUTCOMES,
+        of=files.test,
+        all_games=ALL_GAMES,
     )
-    return text
 
 
 def cell(one: Difference) -> str:
@@ -201,4 +199,4 @@ if __name__ == "__main__":
     target = Path("results", "ablation")
     if len(sys.argv) > 1:
         summarise(Results(sys.argv[1]), read_study(STUDY), target)
-    write_whole(Path("docs", "ablation.md"), render(target))
+    write_whole(Path("docs", "ablation.md"), document(target))

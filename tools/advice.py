@@ -5,18 +5,15 @@ Run in the root of a checkout, where the files are in results/tournament: python
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from coebl.core.files import write_whole
 from coebl.learners import KINDS, REFERENCES
 from coebl.naming import learner_titles
-from tools.templates import text_template
+from tools.templates import read_csv, read_json, render
 
-TEMPLATE = Path(__file__).with_name("advice.md.jinja")
 CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
 
@@ -24,13 +21,11 @@ class Files:
     """The files of a tournament, and what the advice asks of them. Amounts are per round, in units of the range."""
 
     def __init__(self, folder: Path) -> None:
-        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        self.summary: dict[str, Any] = read_json(folder / "summary.json")
         self.standings: dict[str, dict[str, Any]] = {one["learner"]: one for one in self.summary["standings"]}
-        with (folder / "head-to-head.csv").open(encoding="utf-8", newline="") as file:
-            duels = list(csv.DictReader(file))
         self._advantage: dict[str, dict[tuple[str, str], float]] = {}
         self._winner: dict[tuple[str, str], str] = {}  # over all games, after Holm
-        for duel in duels:
+        for duel in read_csv(folder / "head-to-head.csv"):
             pair, number = (duel["first"], duel["second"]), float(duel["advantage"])
             on_game = self._advantage.setdefault(duel["game"], {})
             on_game[pair], on_game[pair[::-1]] = number, -number
@@ -71,19 +66,16 @@ class Files:
         return self._advantage[game][learner, opponent] / (len(self.of_kinds(CONTENDERS)) - 1)
 
 
-def render(folder: Path) -> str:
-    """The text of docs/which-learner.md, from the folder of a tournament's files."""
+def document(folder: Path) -> str:
+    """Return the text of docs/which-learner.md, from the folder of a tournament's files."""
     files = Files(folder)
-    template = text_template(
-        TEMPLATE.read_text(encoding="utf-8"),
-        percent=lambda number, signed=True: f"{100 * number:{'+' if signed else ''}.2f} %",
-        interval=lambda numbers: f"[{100 * numbers['low']:.2f}, {100 * numbers['high']:.2f}]",
-    )
-    text: str = template.render(
-        files=files, of=files.standings, summary=files.summary, title=learner_titles(files.standings).__getitem__
-    )
-    return text
+    filters: dict[str, Callable[..., str]] = {
+        "percent": lambda number, signed=True: f"{100 * number:{'+' if signed else ''}.2f} %",
+        "interval": lambda numbers: f"[{100 * numbers['low']:.2f}, {100 * numbers['high']:.2f}]",
+    }
+    titles = learner_titles(files.standings)
+    return render("advice", filters, files=files, of=files.standings, summary=files.summary, title=titles.__getitem__)
 
 
 if __name__ == "__main__":
-    write_whole(Path("docs", "which-learner.md"), render(Path("results", "tournament")))
+    write_whole(Path("docs", "which-learner.md"), document(Path("results", "tournament")))

@@ -7,7 +7,6 @@ Run in the root of a checkout, where the summary is results/ijcai2025: python -m
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -25,20 +24,15 @@ from coebl.papers.ijcai2025.paper_claims import HEADLINE, answer
 from coebl.papers.ijcai2025.variants import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
 from coebl.plots import save
 from tools.picture import NAME, draw_picture, read_checks
-from tools.templates import text_template
-
-TEMPLATE = Path(__file__).with_name("findings.md.jinja")
+from tools.templates import read_json, render
 
 
-def render(results: Path) -> str:
-    """The text of docs/findings.md, from the folder of a summary."""
+def document(results: Path) -> str:
+    """Return the text of docs/findings.md, from the folder of a summary."""
     claims: dict[str, dict[str, Any]] = {}
-    for verdict in json.loads((results / "claims.json").read_text(encoding="utf-8")):
+    for verdict in read_json(results / "claims.json"):
         claims.setdefault(verdict["id"], {})[verdict["variant"]] = verdict
-    means = {
-        (row["game"], row["row"], row["column"], row["metric"]): row
-        for row in json.loads((results / "means.json").read_text(encoding="utf-8"))
-    }
+    means = {(row["game"], row["row"], row["column"], row["metric"]): row for row in read_json(results / "means.json")}
 
     def mean(game: str, row: str, column: str, metric: str = "pseudo_regret") -> str:
         return interval(means[game, row, column, metric])
@@ -59,12 +53,9 @@ def render(results: Path) -> str:
     def own(role: Role, game: str, variant: str) -> str:
         return mean(*VARIANTS[variant].self_play(role, game), "absolute_pseudo_regret")
 
-    template = text_template(
-        TEMPLATE.read_text(encoding="utf-8"),
-        number=number,
-        against_best_response=lambda spec, game: mean(game, spec, BEST_RESPONSE),
-    )
-    text: str = template.render(
+    return render(
+        "findings",
+        {"number": number, "against_best_response": lambda spec, game: mean(game, spec, BEST_RESPONSE)},
         claims=claims,
         mean=mean,
         measured=measured,
@@ -77,7 +68,7 @@ def render(results: Path) -> str:
         line=lambda game: float(REFERENCE.height(actions_of(game), np.array([SETTING.rounds]))[0]),
         floor=lambda: math.sqrt(2 * SETTING.rounds / math.pi),
         titles={role: LEARNERS[role].title for role in ROLES},
-        made=json.loads((results / "made.json").read_text(encoding="utf-8")),
+        made=read_json(results / "made.json"),
         variants=[variant.title for variant in VARIANTS.values()],
         marks=[[claim, *_marks(by_variant)] for claim, by_variant in claims.items()],
         meanings=", ".join(f"{MARKS[outcome]} {meaning}" for outcome, meaning in MEANINGS.items()),
@@ -89,7 +80,6 @@ def render(results: Path) -> str:
             }
         ),
     )
-    return text
 
 
 def _marks(by_variant: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -125,5 +115,5 @@ def number(value: float | None) -> str:
 
 if __name__ == "__main__":
     RESULTS = Path("results", "ijcai2025")
-    write_whole(Path("docs", "findings.md"), render(RESULTS))
+    write_whole(Path("docs", "findings.md"), document(RESULTS))
     save(draw_picture(read_checks(RESULTS)), RESULTS / "figures", NAME, ["png"])

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,11 @@ from coebl.naming import learner_titles
 from coebl.tournament.outcome import FOLDER
 from coebl.tournament.statements import MISSING, WORDS
 from coebl.tournament.suite import read_suite
-from tools.templates import text_template
+from tools.templates import read_json, render
 
 SUITE = "pre-registered"
 SUITE_FILE = Path("src", "coebl", "tournament", "suites", f"{SUITE}.toml")  # in the checkout
 RESULTS, PAGE = Path("results", "kin"), Path("docs", "kin.md")
-TEMPLATE = Path(__file__).with_name("kin.md.jinja")
 COMMAND = f"coebl tournament --suite {SUITE} --out kin"
 COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
 
@@ -38,7 +38,7 @@ def publish(folder: Path, root: Path) -> None:
     """
     source = folder / FOLDER
     try:
-        summary = json.loads((source / "summary.json").read_text(encoding="utf-8"))
+        summary = read_json(source / "summary.json")
     except (OSError, ValueError):
         raise InputError(
             f"{source}: there is no summary.json; run: coebl tournament --suite {SUITE} --out {folder}"
@@ -71,7 +71,7 @@ class Published:
     """The committed outcome of the test, and what the page asks of it."""
 
     def __init__(self, folder: Path) -> None:
-        self.summary: dict[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        self.summary: dict[str, Any] = read_json(folder / "summary.json")
         (self.trial,) = self.summary["trials"]
         self.statements: dict[str, dict[str, Any]] = self.trial["statements"]
         self._by_kind: dict[str, dict[str, Any]] = {one["kind"]: one for one in self.statements.values()}
@@ -113,21 +113,18 @@ def _number(value: float | None) -> float:
     return float("inf") if value is None else value
 
 
-def render(folder: Path) -> str:
-    """The text of docs/kin.md, from the folder of the published test."""
+def document(folder: Path) -> str:
+    """Return the text of docs/kin.md, from the folder of the published test."""
     published = Published(folder)
     trial = published.trial
-    template = text_template(
-        TEMPLATE.read_text(encoding="utf-8"),
-        number=lambda value, digits=3: number_text(_number(value), digits),
-        percent=lambda value: f"{100 * _number(value):+.2f} %",
-        interval=lambda row: f"[{number_text(_number(row['low']), 3)}, {number_text(_number(row['high']), 3)}]",
-    )
+    filters: dict[str, Callable[..., str]] = {
+        "number": lambda value, digits=3: number_text(_number(value), digits),
+        "percent": lambda value: f"{100 * _number(value):+.2f} %",
+        "interval": lambda row: f"[{number_text(_number(row['low']), 3)}, {number_text(_number(row['high']), 3)}]",
+    }
     titles = learner_titles([trial["subject"], *trial["opponents"]])
-    text: str = template.render(
-        it=published, summary=published.summary, trial=trial, games=trial["games"], title=titles.__getitem__
-    )
-    return text
+    values = {"it": published, "summary": published.summary, "trial": trial, "games": trial["games"]}
+    return render("kin", filters, **values, title=titles.__getitem__)
 
 
 def main(words: list[str], root: Path) -> None:
@@ -136,7 +133,7 @@ def main(words: list[str], root: Path) -> None:
         publish(Path(words[0]), root)
     if not (root / RESULTS).exists():
         raise InputError(f"{RESULTS} does not exist; name the folder of the test: python -m {__spec__.name} DIR")
-    write_whole(root / PAGE, render(root / RESULTS))
+    write_whole(root / PAGE, document(root / RESULTS))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from coebl.naming import game_title, learner_title
 from coebl.papers.ijcai2025.paper_claims import HEADLINE
 from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, Variant, games
 from coebl.plots.style import NOTE, lay_out, look, new_figure
+from tools.templates import read_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by what they
 
 def read_checks(results: Path) -> Checks:
     """The checks of the main claim, which are all that the picture shows, from the summary of a reproduction."""
-    verdicts = json.loads((results / "claims.json").read_text(encoding="utf-8"))
+    verdicts = read_json(results / "claims.json")
     return {
         verdict["variant"]: {check["subject"]: check for check in verdict["checks"]}
         for verdict in verdicts

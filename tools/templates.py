@@ -1,21 +1,38 @@
-"""Texts from templates: documents whose numbers are read from files and not typed by hand."""
+"""Documents from templates: their numbers are read from files, and not typed by hand."""
 
 from __future__ import annotations
 
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from coebl.core.modules import require
 
 
-def text_template(text: str, **filters: Any) -> Any:
-    """A Jinja template of plain text, such as Markdown, in which an unknown name is an error.
+def template_path(name: str) -> Path:
+    """Return the path of a template in this folder."""
+    return Path(__file__).with_name(f"{name}.md.jinja")
 
-    >>> text_template("{{ share | percent }}", percent="{:.0%}".format).render(share=0.25)
-    '25%'
-    """
+
+def render(name: str, filters: Mapping[str, Any], **values: Any) -> str:
+    """Return the text of a template, in which an unknown name is an error."""
     jinja2 = require("jinja2")
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update(filters)
-    return environment.from_string(text)
+    text: str = environment.from_string(template_path(name).read_text(encoding="utf-8")).render(**values)
+    return text
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -253,7 +253,7 @@ def _papers_page() -> str:
         paper: Any = load_paper(name)
         parts += [
             f"## {name}",
-            f"*{paper.title}*",
+            f"*{paper.page.title}*",
             "### Figures",
             "`coebl reproduce --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
             "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",

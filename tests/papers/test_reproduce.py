@@ -11,6 +11,7 @@ from coebl.evidence.judge import Claims
 from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
 from coebl.papers.drawing import Figure, curves_panel
 from coebl.papers.reproduce import experiments, means, reproduce
+from coebl.report.page import Presentation
 from coebl.runs import MatchSpecs
 from coebl.study import Results, parse_study, run
 
@@ -92,8 +93,7 @@ def tiny(**changes):
     figures = [line("small", "rps"), line("large", "diagonal:n=2"), line("fixed", "rps", varied=False)]
     fields = {
         "name": "tiny",
-        "title": "A tiny paper",
-        "question": "Is it small?",
+        "page": Presentation("A tiny paper", "Is it small?"),
         "study": STUDY,
         "variants": {"a": Reading("a", "the first", "ucb"), "b": Reading("b", "the second", "exp3")},
         "claims": CLAIMS,

@@ -4,14 +4,18 @@ import json
 import math
 import shutil
 import zlib
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 
-from coebl.core.errors import InputError
+from coebl.learners import LEARNERS
 from coebl.plots import Reference
-from coebl.report.page import Preset
-from coebl.study import Runs
+from coebl.report.page import About, Presentation, Preset, write_page
+from report.verdicts import make_check, make_verdict
 
 NAMES = ["regret", "pseudo_regret", "absolute_pseudo_regret", "exploitability", "tv"]
 BROWSER_OPTIONS = (
@@ -40,37 +44,62 @@ PRESETS = [
     Preset("plain", {"rps": ["coebl:c=2", "ucb", "exp3"], "*": ["coebl", "ucb", "exp3"]}, id="text", opponent=0),
     Preset("c = 2", {"*": ["coebl:c=2", "ucb"]}, id="c=2", note="every COEBL has c = 2", opponent=0),
 ]
-CHECK = {"quantity": "the mean", "measured": 2, "wanted": "above 1", "threshold": 1}
 CHECKS = [
-    *({"subject": f"match {place}", **CHECK, "low": 1.5, "high": 2.5, "verdict": "holds"} for place in range(39)),
-    {"subject": "match 39", **CHECK, "low": None, "high": None, "verdict": "fails"},
+    *(make_check(f"match {place}") for place in range(39)),
+    make_check("match 39", "fails", (2.0, math.nan, math.nan)),
 ]
 VERDICTS = [
-    {"id": claim, "variant": variant, "verdict": verdict, "measured": 3.25, "low": 3.0, "high": 3.5, "note": "why"}
+    make_verdict(claim, variant, verdict, checks=CHECKS if (claim, variant) == ("C1", "text") else [], note="why")
     for claim in ("C1", "C2")
     for variant, verdict in (("text", "holds"), ("c=2", "not significant"))
 ]
-VERDICTS[0]["checks"] = CHECKS
 REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 
 
+class Numbers(NamedTuple):
+    """A metric of a match."""
+
+    rounds: np.ndarray  # (recorded,)
+    seeds: np.ndarray  # (runs,)
+    values: np.ndarray  # (recorded, runs)
+
+
 class MadeUp:
-    """A source of numbers that look like results and are a function of the match, the metric and nothing else."""
+    """Results that look like those of a study and are a function of the match, the metric and nothing else."""
+
+    store = SimpleNamespace(folder=None)
 
     def __init__(self, matches, metrics=NAMES, *, recorded=30, every=10, seeds=5, only=None):
         self._matches = list(matches)
-        self._metrics = list(metrics)
+        self.metrics = list(metrics)
         self._rounds = np.arange(1, recorded + 1) * every
         self._seeds = np.arange(seeds)
         self._only = only or {}  # metric to the games that have it
         self._kept = {}
+        self.learner_info, self.metric_info = {}, {}  # what cells store
 
-    def matches(self):
-        return self._matches
+    def records(self):
+        shared = {
+            "noise": "gaussian",
+            "rounds": int(self._rounds[-1]),
+            "seeds": (),
+            "metrics": (),
+            "payoff_range": None,
+        }
+        stored = {"learners": self.learner_info, "metric_info": self.metric_info}
+        return [
+            SimpleNamespace(game=game, players=(row, column), **shared, **stored) for game, row, column in self._matches
+        ]
+
+    def kinds(self):
+        specs = {spec for _, *players in self._matches for spec in players}
+        registered = {spec: entry.factory.kind() for spec in specs if (entry := LEARNERS.registered(spec))}
+        return registered | {spec: info.kind for spec, info in self.learner_info.items()}
 
     def runs(self, game, row, column, metric):
-        if metric not in self._metrics or game not in self._only.get(metric, [game]):
-            raise InputError(f"metric {metric!r} was not recorded for {row} v {column} on {game}.")
+        """A metric of a match, or None if it was not recorded."""
+        if metric not in self.metrics or game not in self._only.get(metric, [game]):
+            return None
         key = (game, row, column, metric)
         if key not in self._kept:
             self._kept[key] = self._make("|".join(key), metric)
@@ -80,7 +109,47 @@ class MadeUp:
         random = np.random.default_rng(zlib.crc32(text.encode()))
         steps = random.normal(random.uniform(-0.4, 1), 1, (len(self._rounds), len(self._seeds)))
         values = np.exp(-abs(steps)) if metric in ("tv", "kl", "exploitability") else np.cumsum(steps, axis=0)
-        return Runs(self._rounds, self._seeds, abs(values) if metric.startswith("absolute") else values)
+        return Numbers(self._rounds, self._seeds, abs(values) if metric.startswith("absolute") else values)
+
+    def curves(self, metrics, *, points=None, game=None, players=None, noise=None):
+        empty = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
+        empty |= {"seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
+        frames = [pl.DataFrame(schema=empty)]
+        for match in self._matches:
+            fits = players is None or all(spec in wanted for spec, wanted in zip(match[1:], players, strict=True))
+            if game in (None, match[0]) and fits:
+                frames.append(self._frame(match, metrics, points))
+        return pl.concat(frames, how="diagonal_relaxed").select(list(empty))
+
+    def last(self, metrics):
+        frame = self.curves(metrics)
+        return frame.filter(pl.col("round") == pl.col("round").max().over("game", "players")).drop("round")
+
+    def _frame(self, match, metrics, points):
+        alike = {}  # columns of metrics with the same seeds and rounds
+        for metric in metrics:
+            if found := self.runs(*match, metric):
+                count = len(found.rounds)
+                kept = np.unique(np.linspace(0, count - 1, min(count, points or count)).round().astype(int))
+                rounds, seeds = found.rounds[kept], found.seeds
+                columns = {"seed": np.repeat(seeds, len(rounds)), "round": np.tile(rounds, len(seeds))}
+                columns = alike.setdefault((rounds.tobytes(), seeds.tobytes()), columns)
+                columns[metric] = found.values[kept].T.ravel()
+        game, *players = match
+        labels = {"game": game, "players": players, "noise": "gaussian", "rounds": int(self._rounds[-1])}
+        parts = [pl.DataFrame(columns) for columns in alike.values()]
+        frame = parts[0] if parts else pl.DataFrame(schema={"seed": pl.Int64, "round": pl.Int64})
+        for part in parts[1:]:
+            frame = frame.join(part, on=["seed", "round"], how="full", coalesce=True)
+        return frame.sort("seed", "round").with_columns(**{key: pl.lit(value) for key, value in labels.items()})
+
+
+def make_page(results, path, *, about=None, **options):
+    """Write a page; the options are those of `write_page` and of its presentation."""
+    shown = {field.name: options.pop(field.name) for field in fields(Presentation) if field.name in options}
+    if about is None and isinstance(results, MadeUp):
+        about = {"metrics": results.metrics}
+    return write_page(results, path, Presentation(**shown), about=about and About(**about), **options)
 
 
 def start_browser(folder):
@@ -265,5 +334,5 @@ class Gaps(MadeUp):
         values[10:15, 0] = math.inf
         values[20, 0] = math.inf
         if metric == "tv":
-            return Runs(runs.rounds, runs.seeds, values)
-        return Runs(runs.rounds[:25], runs.seeds[:3], runs.values[:25, :3])
+            return Numbers(runs.rounds, runs.seeds, values)
+        return Numbers(runs.rounds[:25], runs.seeds[:3], runs.values[:25, :3])

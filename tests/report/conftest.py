@@ -2,8 +2,8 @@
 
 import pytest
 
-from coebl.report.page import Frontier, Preset, write_page
-from report.browser import MATCHES, NAMES, PRESETS, REFERENCE, VERDICTS, MadeUp, Page, start_browser
+from coebl.report.page import Frontier, Preset
+from report.browser import MATCHES, NAMES, PRESETS, REFERENCE, VERDICTS, MadeUp, Page, make_page, start_browser
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def source():
 def small(tmp_path_factory, source):
     folder = tmp_path_factory.mktemp("small")
     about = {"name": "demo", "metrics": [*NAMES, "kl"], "text": "x = 1\n" * 3, "seconds": 100.0, "cells": 3}
-    return write_page(
+    return make_page(
         source,
         folder / "page.html",
         title="A demonstration",
@@ -52,7 +52,7 @@ def full(tmp_path_factory):
     source = MadeUp([(game, *pair) for game in games for pair in pairs], metrics, recorded=300, seeds=50)
     presets = [Preset("four", {"*": ["coebl", *others[:3]]}), Preset("by c", {"*": rates})]
     path = tmp_path_factory.mktemp("full") / "page.html"
-    return write_page(source, path, title="Full", presets=presets)
+    return make_page(source, path, title="Full", presets=presets)
 
 
 @pytest.fixture

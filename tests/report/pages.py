@@ -4,8 +4,7 @@ import html.parser
 import json
 import re
 
-from coebl.report.page import write_page
-from report.browser import NAMES, MadeUp
+from report.browser import NAMES, MadeUp, make_page
 
 MATCHES = [
     ("rps", "ucb", "ucb"),
@@ -19,7 +18,7 @@ MATCHES = [
 def page_text(folder, source=None, **options) -> str:
     source = source or MadeUp(MATCHES)
     options = {"title": "A title", "about": {"name": "demo", "metrics": NAMES}} | options
-    return write_page(source, folder / "page.html", **options).read_text(encoding="utf-8")
+    return make_page(source, folder / "page.html", **options).read_text(encoding="utf-8")
 
 
 def embedded(text: str, name: str):
@@ -32,11 +31,11 @@ def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
     data = embedded(text, "data")
     found = {}
     for place, game in enumerate(data["games"]):
-        for row, column, metrics in embedded(text, f"game-{place}"):
-            for metric, (rounds, seeds, means, halves, *_) in metrics.items():
-                row_spec, column_spec = data["learners"][row]["spec"], data["learners"][column]["spec"]
-                key = (game["name"], row_spec, column_spec, data["metrics"][int(metric)]["name"])
-                found[key] = (data["rounds"][rounds], means, halves, seeds)
+        for match in embedded(text, f"game-{place}"):
+            players = [data["learners"][match[seat]]["spec"] for seat in ("row", "column")]
+            for metric, curve in match["curves"].items():
+                key = (game["name"], *players, data["metrics"][int(metric)]["name"])
+                found[key] = (data["rounds"][curve["grid"]], curve["means"], curve["halves"], curve["seeds"])
     return found
 
 

@@ -4,31 +4,21 @@ import re
 
 import pytest
 
-from coebl.report.page import LeftOut, write_page
-from report.browser import MATCHES, NAMES, PRESETS, VERDICTS, MadeUp, Page, name_of
+from coebl.report.page import LeftOut
+from report.browser import MATCHES, NAMES, PRESETS, VERDICTS, MadeUp, Page, make_page, name_of
+from report.verdicts import make_check, make_verdict
 
-REFUTED = {"subject": "ucb on rps", "quantity": "the mean", "measured": 0.005, "low": -0.005, "high": 0.015}
-CLAIM = {
-    "id": "C9",
-    "variant": "text",
-    "verdict": "fails",
-    "text": "It wins.",
-    "measured": 0.005,
-    "low": -0.005,
-    "high": 0.015,
-    "threshold": 0.05,
-    "checks": [
-        REFUTED | {"wanted": "above 0.05", "threshold": 0.05, "verdict": "fails"},
-        {"subject": "exp3", "quantity": "the mean", "wanted": "within 10 % of 3", "threshold": 3, "measured": 2.9}
-        | {"low": 2.0, "high": 3.8, "p_for": 0.04, "p_against": 0.9, "verdict": "not significant"},
-        {"subject": "more", "quantity": "the mean", "wanted": "above 1", "threshold": 1, "verdict": "not testable"},
-    ],
-}
+CHECKS = [
+    make_check("ucb on rps", "fails", (0.005, -0.005, 0.015), 0.05),
+    make_check("exp3", "not significant", (2.9, 2.0, 3.8), 3.0, before=0.04, near=True),
+    make_check("more", "not testable"),
+]
+CLAIM = make_verdict("C9", "text", "fails", checks=CHECKS, text="It wins.")
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory, source):
-    return write_page(
+    return make_page(
         source,
         tmp_path_factory.mktemp("answer") / "page.html",
         title="Answers",
@@ -95,7 +85,9 @@ def test_a_claim_is_drawn_with_its_thresholds(answer):
         (None, 1, "without data"),
     ]
     assert "published" in answer.texts(f"checks-{place}")
-    assert "open (before correction only: shown) · the mean" in answer.find(".detail:not([hidden]) .checks").text
+    assert (
+        "open (before correction only: shown) · the largest mean" in answer.find(".detail:not([hidden]) .checks").text
+    )
 
 
 def test_the_address_keeps_what_is_chosen(answer, driver):
@@ -223,7 +215,7 @@ def test_it_prints_on_few_pages(driver, path):
 
 
 def test_without_scripts_there_are_tables(tmp_path):
-    path = write_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain", about={"metrics": NAMES})
+    path = make_page(MadeUp(MATCHES), tmp_path / "page.html", title="Plain", about={"metrics": NAMES})
     text = path.read_text(encoding="utf-8")
     [table] = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
     games = [text.replace("\u00a0", " ") for text in re.findall(r"<caption>(.*?)</caption>", table)]

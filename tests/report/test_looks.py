@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from coebl.evidence.ranking import rank
-from coebl.report.page import write_page
 from coebl.study import Results, parse_study, run
-from report.browser import Page
+from report.browser import Page, make_page
 from report.pages import embedded, page_text
+from report.verdicts import make_check, make_verdict
 
 STUDY = """
 name = "small"
@@ -54,7 +54,7 @@ def test_every_tick_has_its_label(page):
 
 
 def test_the_links_stand_in_the_order_of_the_sections(driver, tmp_path, source, small):
-    for path in (small, write_page(source, tmp_path / "page.html", title="Plain")):
+    for path in (small, make_page(source, tmp_path / "page.html", title="Plain")):
         page = Page(driver, path)
         links = [
             one.get_attribute("href").partition("#")[2] for one in page.driver.find_elements("css selector", "nav a")
@@ -64,27 +64,27 @@ def test_the_links_stand_in_the_order_of_the_sections(driver, tmp_path, source, 
 
 
 def test_a_choice_that_changes_nothing_is_not_offered(driver, tmp_path, source):
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Plain"))
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Plain"))
     assert page.find("#every-game").is_displayed()
     assert not page.find("#every-learner").is_displayed(), "without presets every learner is shown"
 
 
 def test_checks_name_learners_and_games_as_the_charts_do(tmp_path):
-    check = {"subject": "ucb v ucb on diagonal:n=2, round 5", "quantity": "the mean", "wanted": "above 0"}
-    numbers = {"measured": -1205.0, "low": -1300.0, "high": -1100.0, "threshold": 0.0, "verdict": "fails"}
-    verdict = {"id": "C1", "variant": "text", "text": "For n >= 4 it wins.", "note": "the mean is -3"} | numbers
-    text = page_text(tmp_path, verdicts=[verdict | {"checks": [check | numbers]}]).replace("\u00a0", " ")
+    subject = "ucb v ucb on diagonal:n=2, round 5"
+    check = make_check(subject, "fails", (-1205.0, -1300.0, -1100.0), 0.0, match=("diagonal:n=2", "ucb", "ucb"))
+    verdict = make_verdict("C1", "text", "fails", checks=[check], text="For n >= 4 it wins.", note="the mean is -3")
+    text = page_text(tmp_path, verdicts=[verdict]).replace("\u00a0", " ")
     assert "UCB in self-play on Diagonal, n = 2, round 5: the mean −1,205" in text
     assert "For n ≥ 4 it wins." in text
     assert "the mean is −3" in text
     [found] = embedded(text, "data")["verdicts"][0]["checks"]
-    assert found["subject"] == check["subject"], "what is downloaded has the spec"
+    assert found["subject"] == subject, "what is downloaded has the spec"
 
 
 def test_the_page_ranks_as_the_terminal_does(tmp_path):
     run(parse_study(STUDY), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
     results = Results(tmp_path / "out")
-    text = write_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
+    text = make_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
     ranking = rank(results)
     rows = [
         f"<td>{one.rank}</td><td>{{}}</td><td>{one.won}</td><td>{one.level}</td><td>{one.lost}</td>"

@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from coebl.core.errors import InputError
 from coebl.evidence.statistics import mean_interval
 from coebl.naming import PALETTE, learner_style
 from coebl.plots import Reference
-from coebl.report.curves import Curves
 from coebl.report.page import Preset
-from coebl.study import Runs
-from report.browser import NAMES, MadeUp
+from coebl.study.record import LearnerInfo, MetricInfo
+from report.browser import NAMES, MadeUp, Numbers
 from report.pages import MATCHES, Elements, curves, embedded, page_text
 
 
@@ -65,9 +63,9 @@ class Fixed(MadeUp):
 
     def runs(self, game, row, column, metric):
         if metric != "tv":
-            raise InputError("no")
+            return None
         recorded, seeds = self._values.shape
-        return Runs(np.arange(1, recorded + 1), np.arange(seeds), self._values)
+        return Numbers(np.arange(1, recorded + 1), np.arange(seeds), self._values)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +122,7 @@ class Uneven(MadeUp):
         runs = super().runs(game, row, column, metric)
         if metric != NAMES[-1]:
             return runs
-        return Runs(runs.rounds[:20], runs.seeds[:3], runs.values[:20, :3])
+        return Numbers(runs.rounds[:20], runs.seeds[:3], runs.values[:20, :3])
 
 
 def test_every_metric_has_its_own_seeds_and_rounds(tmp_path):
@@ -157,8 +155,7 @@ def test_the_caller_says_which_metrics_come_first(tmp_path):
 
 def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
     source = MadeUp([("rps", spec, "best-response") for spec in ("ucb", "coebl", "nash", "mine.py:Mine")])
-    things = {"learners": {"mine.py:Mine": {"title": "My learner", "kind": "oracle", "colour": 7}}}
-    source.metadata = lambda: [{"things": things}]
+    source.learner_info["mine.py:Mine"] = LearnerInfo(title="My learner", kind="oracle", colour=7, parameters={})
     learners = {one["spec"]: one for one in embedded(page_text(tmp_path, source), "data")["learners"]}
     assert {spec: one["sees"].split(",")[0] for spec, one in learners.items()} == {
         "best-response": "oracle",
@@ -173,8 +170,8 @@ def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
 
 def test_metrics_are_called_as_the_cells_say(tmp_path):
     source = MadeUp([("rps", "ucb", "ucb")], ["mine"])
-    stored = {"title": "My metric", "meaning": "What it means.", "cumulative": True}
-    source.metadata = lambda: [{"things": {"metrics": {"mine": stored}}}]
+    words = dict.fromkeys(("formula", "definition"), "") | {"title": "My metric", "meaning": "What it means."}
+    source.metric_info["mine"] = MetricInfo(**words, cumulative=True, better="lower")
     text = page_text(tmp_path, source, about={"metrics": ["mine"]})
     [metric] = embedded(text, "data")["metrics"]
     assert (metric["title"], metric["cumulative"]) == ("My metric", True)
@@ -192,20 +189,9 @@ def test_the_dashes_and_colours_of_the_page_are_those_of_figures(tmp_path):
         assert [length / 2 for length in learner["dash"]] == list(expected)
 
 
-def test_what_holds_for_a_page_is_found_once(tmp_path, monkeypatch):
-    """A page of ten thousand matches asked for it at each of them."""
-    asked = []
-    drawn = Curves.drawn
-    monkeypatch.setattr(Curves, "drawn", lambda *given, **options: asked.append(given) or drawn(*given, **options))
-    page_text(tmp_path)
-    first = len(asked)
-    page_text(tmp_path, MadeUp([(f"diagonal:n={n}", "ucb", "coebl") for n in range(2, 12)]))
-    assert len(asked) == 2 * first
-
-
 def test_the_report_knows_no_paper():
     folder = Path(sys.modules["coebl.report.page"].__file__).parent
     files = [path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".js", ".css")]
-    assert len(files) > 10
+    assert len(files) > 9
     wrong = {path.name for path in files if re.search(r"COEBL|ijcai|coebl\.papers|[Tt]he paper\b", path.read_text())}
     assert not wrong

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from coebl.evidence.statistics import mean_interval
-from coebl.report.page import write_page
 from coebl.runs import Runs
-from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, mouse, name_of, plot_area, selves
+from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, make_page, mouse, name_of, plot_area, selves
 
 
 def test_it_opens_with_both_figures_drawn(page, source):
@@ -152,7 +151,7 @@ def test_an_opponent_that_is_chosen_stays(page):
 
 def test_an_opponent_that_is_not_there_is_named(driver, tmp_path):
     source = MadeUp([("rps", "ucb", "exp3"), ("diagonal:n=2", "ucb", "ucb")], ["regret"])
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": ["regret"]}))
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Two", about={"metrics": ["regret"]}))
     page.choose("#family", "Diagonal")
     assert page.find("#preset-note").text.replace("\u00a0", " ") == "Nobody met Exp3 on Diagonal, n = 2."
     assert page.find("#view-title").text.endswith("self-play")
@@ -257,7 +256,7 @@ def test_rounds_by_logarithm_have_a_log_axis(driver, tmp_path):
             return Runs(2 ** np.arange(10), runs.seeds, runs.values[:10])
 
     source = Doubling([("rps", "ucb", "ucb")], ["regret"])
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Log", about={"metrics": ["regret"]}))
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Log", about={"metrics": ["regret"]}))
     assert page.axis("growth", "x") == ["log", [1, 512]]
     assert driver.get_log("browser") == []
 
@@ -265,7 +264,7 @@ def test_rounds_by_logarithm_have_a_log_axis(driver, tmp_path):
 def test_a_page_without_presets_shows_the_first_few_lines(driver, tmp_path):
     specs = [f"mine:k={number}" for number in range(12)]
     source = MadeUp([("rps", spec, spec) for spec in specs], ["regret"])
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Plain", about={"metrics": ["regret"]}))
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Plain", about={"metrics": ["regret"]}))
     assert list(page.traces()) == specs[:8]
     assert not page.find("#distance").is_displayed()
     assert not page.driver.find_elements("css selector", "#table, #frontier")
@@ -278,7 +277,7 @@ def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
     def shown(**options):
         source = MadeUp([(game, "ucb", "ucb") for game in ("rps", "robust-bandit")], ["regret"])
         options = {"title": "Plain", "about": {"metrics": ["regret"]}} | options
-        page = Page(driver, write_page(source, tmp_path / "page.html", **options))
+        page = Page(driver, make_page(source, tmp_path / "page.html", **options))
         found = []
         for game in ("Rock-paper-scissors", "Robust bandit"):
             page.choose("#family", game)
@@ -291,7 +290,7 @@ def test_no_reference_line_unless_asked_for_and_square(driver, tmp_path):
 
 def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
     source = Gaps([("rps", "ucb", "ucb")], ["regret", "tv"])
-    path = write_page(source, tmp_path / "page.html", title="Gaps", about={"metrics": ["regret", "tv"]})
+    path = make_page(source, tmp_path / "page.html", title="Gaps", about={"metrics": ["regret", "tv"]})
     page = Page(driver, path)
     rounds = [row["round"] for row in page.rows("distance", "curves") if row["low"] is not None]
     every = list(range(10, 301, 10))
@@ -305,7 +304,7 @@ def test_a_band_has_the_gaps_of_its_line(driver, tmp_path):
 
 def test_a_single_round_has_no_curves(driver, tmp_path):
     source = MadeUp([("rps", "ucb", "ucb"), ("rps", "exp3", "exp3")], ["regret"], recorded=1)
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Last", about={"metrics": ["regret"]}))
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Last", about={"metrics": ["regret"]}))
     for part in ("chart", "svg", "png"):
         assert not page.find(f"#growth-{part}").is_displayed()
     assert page.find("#growth-caption").text.startswith("Regret: only round 10 was recorded, so there are no curves.")

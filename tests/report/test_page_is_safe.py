@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.report.page import Preset, write_page
-from report.browser import MadeUp
+from coebl.report.page import Preset
+from report.browser import MadeUp, make_page
 from report.pages import MATCHES, Elements, curves, embedded, page_text
+from report.verdicts import make_check, make_verdict
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -26,9 +27,8 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_texts(tmp_path, text):
     clean = page_text(tmp_path)
-    verdict = dict.fromkeys(("id", "variant", "verdict", "text", "note", "metric", "threshold"), text)
-    verdict["reported"] = [{"metric": text, "verdict": text}]
-    verdict["checks"] = [dict.fromkeys(("subject", "quantity", "wanted", "verdict"), text)]
+    words = {"checks": [make_check(text, match=(text, text, text))], "text": text, "note": text, "metric": text}
+    verdict = make_verdict(text, text, "holds", **words, reported=[make_verdict(text, text, "fails", **words)])
     matches = [(text, text, text), (text, "ucb", text), ("rps", "ucb", "ucb")]
     about = {"name": text, "text": text, "metrics": [text, "tv"], "notices": [text], "versions": {text: [text]}}
     about["runs"] = [{"seconds": 1.0, "workers": text, "command": text + "!"}]
@@ -61,8 +61,7 @@ def test_hostile_texts_stay_texts(tmp_path, text):
 
 
 def test_nothing_is_fetched(tmp_path):
-    verdicts = [{"id": "C1", "variant": "text", "verdict": "holds"}]
-    text = page_text(tmp_path, verdicts=verdicts, question="Why?", command="coebl run")
+    text = page_text(tmp_path, verdicts=[make_verdict("C1", "text", "holds")], question="Why?", command="coebl run")
     addresses = [
         value
         for tag, attributes in Elements(text).elements
@@ -105,7 +104,7 @@ def test_a_place_that_is_not_a_file_is_refused_in_one_line(tmp_path, monkeypatch
     Path("there").mkdir()
     reason = "the folder nowhere does not exist" if "/" in place else "is a folder; accepted: the name of a file"
     with pytest.raises(InputError, match=rf"^{re.escape(place)}.*{reason}.*\.$"):
-        write_page(MadeUp(MATCHES), place, title="Nowhere")
+        make_page(MadeUp(MATCHES), place, title="Nowhere")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["there"]
 
 

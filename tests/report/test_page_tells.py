@@ -1,29 +1,28 @@
 """What the page says about a study besides its curves: verdicts, settings, noises, what is missing."""
 
-import math
 import re
 
-import numpy as np
 import pytest
 
-from coebl.report.page import Preset, about_results, write_page
+from coebl.report.page import Preset, about_results
 from coebl.study import Cell, Results, Store
-from report.browser import NAMES, MadeUp
+from report.browser import NAMES, MadeUp, make_page
 from report.pages import MATCHES, Elements, curves, embedded, page_text
+from report.verdicts import make_check, make_verdict
 
 
 def test_the_verdicts_are_all_there(tmp_path):
     verdicts = [
-        {"id": "C1", "variant": "text", "verdict": "holds", "measured": 12.3456, "low": 11.9, "high": 12.8, "n": 20},
-        {"id": "C1", "variant": "c=2", "verdict": "not testable", "note": "too few rounds"},
-        {"id": "C2", "variant": "text", "verdict": "fails", "measured": np.float64(-3), "text": "the sentence"},
-        {"id": "C2", "variant": "text", "verdict": "holds", "measured": math.nan, "metric": "regret"},
+        make_verdict("C1", "text", "holds", checks=[make_check(numbers=(12.3456, 11.9, 12.8))]),
+        make_verdict("C1", "c=2", "not testable", note="too few rounds"),
+        make_verdict("C2", "text", "fails", checks=[make_check(numbers=(-3.0, -3.0, -3.0))], text="the sentence"),
+        make_verdict("C2", "c=2", "holds", checks=[], text="the sentence"),
     ]
     text = page_text(tmp_path, verdicts=verdicts, presets=[Preset("as written", {}, id="text")])
     seen = " ".join(" ".join(Elements(text).texts).split())
     for part in ("12.35 [11.90, 12.80]", "too few rounds", "the sentence", "−3", "as written", "c=2"):
         assert part in seen, part
-    assert re.search(r"as written 1 holds 1 fails 0 not significant 0 not testable", seen), "the first one counts"
+    assert re.search(r"as written 1 holds 1 fails 0 not significant 0 not testable", seen)
     data = embedded(text, "data")["verdicts"]
     assert [verdict["verdict"] for verdict in data] == ["holds", "not testable", "fails", "holds"]
     assert data[3]["measured"] is None
@@ -33,7 +32,7 @@ def test_a_match_that_cannot_be_read_is_named(tmp_path):
     source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in NAMES})
     text = page_text(tmp_path, source)
     seen = " ".join(Elements(text).texts)
-    assert "not shown: ucb v coebl on diagonal:n=3: metric 'tv' was not recorded" in seen
+    assert "not shown: ucb v coebl on diagonal:n=3: no metric of this page was recorded." in seen
     assert [game["spec"] for game in embedded(text, "data")["games"]] == ["rps"]
 
 
@@ -51,10 +50,10 @@ def test_a_folder_tells_what_it_knows(tmp_path, monkeypatch):
     store.record_failure(Cell("rps", ("exp3", "uniform"), 20, (0,)), "Traceback\nValueError: <no>")
     results = Results(tmp_path / "study")
     about = about_results(results)
-    assert (about["name"], about["rounds"], about["seeds"], about["cells"]) == ("<demo>", [20], 3, 1)
-    assert about["metrics"] == ["regret"]
-    assert about["seconds"] > 0
-    text = write_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
+    assert (about.name, about.rounds, about.seeds, about.cells) == ("<demo>", [20], 3, 1)
+    assert about.metrics == ["regret"]
+    assert about.seconds > 0
+    text = make_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
     seen = " ".join(Elements(text).texts)
     for part in (
         'name = "<demo>"  # & so on',
@@ -90,7 +89,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
         ],
     )
     presets = [Preset("one", {"rps": ["exp3"], "*": ["uniform"]})]
-    text = write_page(results, tmp_path / "page.html", title="Noises", presets=presets).read_text()
+    text = make_page(results, tmp_path / "page.html", title="Noises", presets=presets).read_text()
     data = embedded(text, "data")
     named = ["rps, bernoulli", "rps, gaussian", "diagonal:n=2, bernoulli", "diagonal:n=2, gaussian"]
     assert [game["name"] for game in data["games"]] == named
@@ -113,7 +112,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
 
 def test_a_study_with_one_noise_does_not_name_it(tmp_path):
     results = store_of(tmp_path / "study", [Cell("rps", ("exp3", "uniform"), 20, (0, 1), "bernoulli")])
-    [game] = embedded(write_page(results, tmp_path / "page.html", title="One").read_text(), "data")["games"]
+    [game] = embedded(make_page(results, tmp_path / "page.html", title="One").read_text(), "data")["games"]
     assert (game["name"], game["noise"]) == ("rps", "")
 
 
@@ -123,41 +122,49 @@ def test_a_study_is_read_once(tmp_path, monkeypatch):
     ]
     results = store_of(tmp_path / "study", cells)
     read = []
-    metadata = Store.metadata
-    monkeypatch.setattr(Store, "metadata", lambda store, digest: read.append(digest) or metadata(store, digest))
-    write_page(results, tmp_path / "page.html", title="Once")
+    record = Store.record
+    monkeypatch.setattr(Store, "record", lambda store, digest: read.append(digest) or record(store, digest))
+    make_page(results, tmp_path / "page.html", title="Once")
     assert len(read) == len(set(read)) == len(cells)
 
 
 def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
-    check = {"subject": "ucb on rps", "quantity": "the mean", "wanted": "above 5", "verdict": "fails"}
-    numbers = {"measured": 1.23456789, "low": 1.0, "high": 1.5, "n": 50, "shown": 0.123456789, "missing": []}
-    verdict = {
-        "id": "C1",
-        "variant": "text",
-        "verdict": "fails",
-        "metric": "pseudo_regret",
-        "checks": [check | numbers],
-        "reported": [
-            {"metric": "regret", "verdict": "not significant", "measured": -13.91, "low": -30.93, "high": 3.02},
-            {"metric": "tv", "verdict": "not testable", "measured": None, "low": math.nan, "high": None},
+    regret, tv = make_check(numbers=(-13.91, -30.93, 3.02)), make_check(verdict="not testable")
+    verdict = make_verdict(
+        "C1",
+        "text",
+        "fails",
+        checks=[make_check(None, "fails", (1.23456789, 1.0, 1.5), 5.0)],
+        reported=[
+            make_verdict("C1", "text", "not significant", metric="regret", checks=[regret]),
+            make_verdict("C1", "text", "not testable", metric="tv", checks=[tv]),
         ],
-    }
+    )
     text = page_text(tmp_path, verdicts=[verdict])
     seen = " ".join("".join(Elements(text).texts).split())
     assert "Decided onpseudo-regret" in seen
     assert "on regret: not significant, −14 [−31, 3]" in seen
     assert "on TV distance: not testable " in seen
-    assert "ucb on rps" not in seen, "the checks are listed when they are asked for"
     [found] = embedded(text, "data")["verdicts"]
-    marks = {"threshold": None, "outcome": "refuted", "published": False}
-    assert found["checks"] == [check | {"measured": 1.2346, "low": 1, "high": 1.5} | marks]
-    assert found["reported"][1] == {
+    assert found["checks"] == [
+        {
+            "subject": "ucb v coebl on rps",
+            "title": "UCB v COEBL on Rock-paper-scissors",
+            "quantity": "the mean",
+            "measured": 1.2346,
+            "low": 1,
+            "high": 1.5,
+            "wanted": "above 5",
+            "threshold": 5,
+            "published": False,
+            "outcome": "refuted",
+            "verdict": "fails",
+            "before": "",
+        }
+    ]
+    assert found["reported"][1] == dict.fromkeys(("measured", "low", "high")) | {
         "metric": "tv",
         "verdict": "not testable",
-        "measured": None,
-        "low": None,
-        "high": None,
     }
 
 
@@ -166,7 +173,7 @@ def test_the_runs_of_a_study_are_told(tmp_path):
     for number in (1, 2):
         results.store.log.add(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
     results.store.log.add(1, 3400.0)
-    text = write_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
+    text = make_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
     seen = " ".join("".join(Elements(text).texts).split())
     assert "Wall time1 h 0 min in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
     assert seen.count("coebl run <my>.toml") == 1

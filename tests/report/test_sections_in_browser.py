@@ -8,7 +8,6 @@ import re
 import pytest
 
 from coebl.evidence.statistics import holm, mean_interval, one_sided_p
-from coebl.report.page import write_page
 from coebl.study import Cell, Results, Store
 from report.browser import (
     CHECKS,
@@ -19,6 +18,7 @@ from report.browser import (
     Gaps,
     MadeUp,
     Page,
+    make_page,
     name_of,
 )
 
@@ -32,8 +32,8 @@ def test_the_claims_open(page):
     assert page.find(".claim-button[aria-controls='claim-2']").get_attribute("aria-expanded") == "true"
     cells = page.driver.find_elements("css selector", ".claim")[0].find_elements("css selector", "td")
     assert [cell.text.replace("\n", " ") for cell in cells] == [
-        "holds 3.25 [3.00, 3.50]",
-        "not significant 3.25 [3.00, 3.50]",
+        "holds match 0: the mean 2.00 [1.50, 2.50], wanted: above 1",
+        "not significant",
     ]
     assert len(page.driver.find_elements("css selector", ".claim td svg.icon path")) == 4, "never colour alone"
 
@@ -170,8 +170,10 @@ def test_downloads(page, source):
     name, text = page.download()
     assert name == "demo-verdicts.json"
     saved = json.loads(text)
-    assert [one | {"checks": None} for one in saved] == [one | {"checks": None} for one in VERDICTS]
-    assert [check | given for check, given in zip(saved[0]["checks"], CHECKS, strict=True)] == saved[0]["checks"]
+    keys = "id", "variant", "verdict", "measured", "low", "high", "note"
+    plain = [verdict.as_dict() for verdict in VERDICTS]
+    assert [[one[key] for key in keys] for one in saved] == [[one[key] for key in keys] for one in plain]
+    assert [(one["subject"], one["verdict"]) for one in saved[0]["checks"]] == [(c.subject, c.verdict) for c in CHECKS]
 
 
 def test_the_noises_of_a_study(driver, tmp_path):
@@ -181,7 +183,7 @@ def test_the_noises_of_a_study(driver, tmp_path):
             cell = Cell(game, ("exp3", "uniform"), 20, (0, 1, 2), noise, metrics=("regret",))
             store.save(cell, cell.run())
     results = Results(tmp_path / "study")
-    page = Page(driver, write_page(results, tmp_path / "page.html", title="Noises"))
+    page = Page(driver, make_page(results, tmp_path / "page.html", title="Noises"))
 
     def check(title, game, noise):
         assert page.find("#view-title").text.replace("\u00a0", " ") == f"{title}, against uniform"
@@ -212,7 +214,7 @@ def test_one_noise_has_no_selector(page):
 
 def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_path):
     source = Gaps([("rps", "ucb", "ucb"), ("rps", "ucb", "exp3")], ["regret", "tv"])
-    path = write_page(source, tmp_path / "page.html", title="Uneven", about={"metrics": ["regret", "tv"]})
+    path = make_page(source, tmp_path / "page.html", title="Uneven", about={"metrics": ["regret", "tv"]})
     page = Page(driver, path)
     page.keep_downloads()
     for figure, seeds, last in (("growth", 3, 250), ("distance", 5, 300)):
@@ -230,7 +232,7 @@ def test_captions_and_files_have_the_seeds_and_rounds_of_the_metric(driver, tmp_
 
 def test_a_game_without_a_frontier_says_so(driver, tmp_path):
     source = MadeUp([*(match for match in MATCHES if match[0] == "diagonal:n=2"), ("rps", "ucb", "ucb")])
-    path = write_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
+    path = make_page(source, tmp_path / "page.html", title="Partly", about={"metrics": NAMES})
     page = Page(driver, path)
     assert page.find("#frontier-caption").text.startswith("No frontier was run on Rock-paper-scissors.")
     assert not page.find("#frontier-controls").is_displayed()
@@ -245,7 +247,7 @@ def test_a_game_without_a_frontier_says_so(driver, tmp_path):
 def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
-    page = Page(driver, write_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
     assert page.find("#frontier-title").text == "Frontier over c and rate"
     page.click("#frontier-log")
     rows = page.rows("frontier", "points")

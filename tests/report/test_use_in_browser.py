@@ -6,14 +6,16 @@ import re
 
 import pytest
 
-from coebl.report.page import Preset, write_page
+from coebl.report.page import Preset
 from report.browser import (
     MadeUp,
     Page,
+    make_page,
     mouse,
     name_of,
     plot_area,
 )
+from report.verdicts import make_check, make_verdict
 
 HOSTILE = "</script><img src=x onerror=alert(1)><b>%{x}</b> \"'&amp; \u2028$x$"
 
@@ -187,15 +189,12 @@ def test_every_control_has_a_name(page):
 def test_hostile_names_stay_names(driver, tmp_path):
     learners = [HOSTILE, "ucb"]
     source = MadeUp([(HOSTILE, row, column) for row in learners for column in learners], [HOSTILE, "tv"])
-    path = write_page(
+    path = make_page(
         source,
         tmp_path / "hostile.html",
         title=HOSTILE,
         question=HOSTILE,
-        verdicts=[
-            dict.fromkeys(("id", "variant", "verdict", "text", "note"), HOSTILE)
-            | {"checks": [dict.fromkeys(("subject", "quantity", "wanted", "verdict"), HOSTILE)]}
-        ],
+        verdicts=[make_verdict(HOSTILE, HOSTILE, "holds", checks=[make_check(HOSTILE)], text=HOSTILE, note=HOSTILE)],
         presets=[Preset(HOSTILE, {"*": learners}, note=HOSTILE)],
         about={"name": HOSTILE, "metrics": [HOSTILE, "tv"], "text": HOSTILE, "notices": [HOSTILE]},
     )

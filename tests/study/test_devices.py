@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from coebl.cli import app
 from coebl.core.errors import InputError
 from coebl.evidence.ranking import rank
-from coebl.report.page import write_page
+from coebl.report.page import Presentation, write_page
 from coebl.study import Results, StudyError, parse_study, run
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
@@ -104,7 +104,7 @@ READERS = {
     "compare": lambda results: results.compare("uniform", "exp3"),
     "ranking": rank,
     "tournament": lambda results: measure(parse_study(TEXT), results),
-    "page": lambda results: write_page(results, results.store.folder / "page.html", title="Mixed"),
+    "page": lambda results: write_page(results, results.store.folder / "page.html", Presentation("Mixed")),
 }
 
 

@@ -10,8 +10,9 @@ import pytest
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.evidence.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study, run
-from tools.ablation import STUDY, TEMPLATE, Files, render, summarise
+from tools.ablation import STUDY, Files, document, summarise
 from tools.suggestions import KIN, OUTCOMES, WISHES, comparisons
+from tools.templates import template_path
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "ablation"
@@ -23,11 +24,11 @@ def files():
 
 
 def test_the_page_is_what_its_template_makes_of_the_results():
-    assert (ROOT / "docs" / "ablation.md").read_text() == render(RESULTS), "run: make findings"
+    assert (ROOT / "docs" / "ablation.md").read_text() == document(RESULTS), "run: make findings"
 
 
 def test_the_template_has_no_measured_numbers_of_its_own():
-    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", TEMPLATE.read_text(), flags=re.DOTALL)
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", template_path("ablation").read_text(), flags=re.DOTALL)
     text = re.sub(r"\bExp3\b|\bc = [28]\b|95 %|5 %|0\.05|\[-1, 1\]|`[^`]*`|\]\([^)]*\)", "", text)
     assert re.findall(r"\d+", text) == []
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from coebl.tournament.suite import read_suite
-from tools.advice import CONTENDERS, TEMPLATE, Files, render
+from tools.advice import CONTENDERS, Files, document
+from tools.templates import template_path
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "tournament"
@@ -21,11 +22,11 @@ def files():
 
 
 def test_the_page_is_what_its_template_makes_of_the_results():
-    assert (ROOT / "docs" / "which-learner.md").read_text() == render(RESULTS), "run: make findings"
+    assert (ROOT / "docs" / "which-learner.md").read_text() == document(RESULTS), "run: make findings"
 
 
 def test_the_template_has_no_measured_numbers_of_its_own():
-    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", TEMPLATE.read_text(), flags=re.DOTALL)
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", template_path("advice").read_text(), flags=re.DOTALL)
     assert re.findall(r"\d+", re.sub(NAMES, "", text)) == []
 
 

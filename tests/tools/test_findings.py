@@ -10,8 +10,9 @@ from scipy.stats import t as student
 
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import SETTING
-from tools.findings import TEMPLATE, render
+from tools.findings import document
 from tools.picture import draw_picture, read_checks
+from tools.templates import template_path
 
 SEEDS = 50
 
@@ -25,11 +26,11 @@ OF_THE_TESTS = {"95", "50", "3000", "0.05", "100", "0.9", "1000", "0.5"}  # 0.5 
 
 
 def test_the_page_is_what_its_template_makes_of_the_results():
-    assert (ROOT / "docs" / "findings.md").read_text() == render(RESULTS), "run: make findings"
+    assert (ROOT / "docs" / "findings.md").read_text() == document(RESULTS), "run: make findings"
 
 
 def test_the_template_has_no_measured_numbers_of_its_own():
-    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", TEMPLATE.read_text(), flags=re.DOTALL)
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", template_path("findings").read_text(), flags=re.DOTALL)
     text = re.sub(NAMES + r"|\]\([^)]*\)", "", text)
     assert set(re.findall(r"\d+(?:\.\d+)?", text)) <= OF_THE_PAPER | OF_THE_TESTS
 
@@ -88,11 +89,11 @@ def test_the_picture_and_the_sentence_have_one_rule():
         assert len(marked) == sum(map(operator.and_, apart, (word == "not significant" for word in outcomes)))
     assert "after Holm's correction" in figure.get_supxlabel()
     wins, losses = (sum(one["verdict"] == word for one in checks["text"].values()) for word in ("holds", "fails"))
-    assert f"COEBL wins {wins} and loses {losses} as the paper's text" in render(RESULTS)
+    assert f"COEBL wins {wins} and loses {losses} as the paper's text" in document(RESULTS)
 
 
 def test_reasons_are_told_once_for_variants_with_the_same():
-    text = render(RESULTS)
+    text = document(RESULTS)
     assert text.count("ucb v coebl:c=2 on rps, round 2010: the mean") == 1
     assert "  - *all*: **fails**" in text
     assert "| C14 | COEBL consistently outperforms Exp3, Exp3-IX and UCB. | ✗ 23/39 | ✗ 10/39 | ✗ 2/39 |" in text

@@ -370,8 +370,8 @@ def report_command(
     """
     from coebl.papers import paper_of
     from coebl.papers.reproduce import write_report
-    from coebl.report.page import write_page
-    from coebl.report.sections import tournament_section
+    from coebl.report.head_to_head import tournament_section
+    from coebl.report.page import Presentation, write_page
     from coebl.study import Results
 
     results = Results(folder)
@@ -385,8 +385,7 @@ def report_command(
         else:
             store = results.store
             sections = [section] if (section := tournament_section(folder)) else []
-            title, question = store.title or store.name, store.description or None
-            write_page(results, path, title=title, question=question, sections=sections)
+            write_page(results, path, Presentation(store.title or store.name, store.description), sections=sections)
     print(f"page: {path}")
     if show:
         import webbrowser

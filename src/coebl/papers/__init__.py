@@ -17,8 +17,7 @@ from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     from coebl.papers.drawing import Figure
-    from coebl.plots import Reference
-    from coebl.report.page import Frontier, Preset
+    from coebl.report.page import Presentation
     from coebl.study import Results
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
@@ -47,21 +46,15 @@ class Paper:
     """The experiments, claims and figures of a paper, and the content of its page."""
 
     name: str
-    title: str
-    question: str  # the subject of the reproduction, in a paragraph
     study: str  # the content of its study file
     variants: Mapping[str, Any]  # by id, each a `Variant`
     claims: Mapping[str, Claim[Any]]
     figures: Mapping[str, Figure]
     quick: Quick
-    headline: str = ""  # the id of the claim that the page begins with
-    answer: Callable[[Mapping[str, Counter[str]]], str] = lambda outcomes: ""  # from outcomes of its checks, by variant
-    presets: Sequence[Preset] = ()  # selections of lines on the page
-    first: Sequence[str] = ()  # metrics that the page shows first
-    frontier: Frontier | None = None
-    reference: Reference | None = None  # the line that regrets are compared with
-    switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
-    citation: str = ""
+    page: Presentation
+    answer: Callable[[Mapping[str, Counter[str]]], str] = lambda outcomes: (
+        ""
+    )  # from those of the main claim, by variant
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics also tabled as means over so many last rounds
 
     @property
@@ -82,7 +75,7 @@ class Paper:
             {
                 verdict.variant: Counter(check.verdict for check in verdict.checks)
                 for verdict in verdicts
-                if verdict.id == self.headline
+                if verdict.id == self.page.headline
             }
         )
 

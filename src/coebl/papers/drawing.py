@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,14 @@ from coebl.naming import Style
 from coebl.papers import Paper
 from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
-from coebl.runs import MatchSpecs, Source
+from coebl.runs import MatchSpecs
 from coebl.study.processes import local_processes
 
 if TYPE_CHECKING:
     from matplotlib import figure as matplotlib_figure
     from matplotlib.axes import Axes
+
+    from coebl.study import Results
 
 Parts = Mapping[str, Sequence[MatchSpecs]]  # matches by label: of a line, of a row, of a point
 
@@ -33,7 +34,7 @@ class Panel:
     """A part of a figure: matches by label, and the function that draws them."""
 
     parts: Parts
-    draw: Callable[[Source, Axes, Parts, str], object]  # the last argument is the choice of measures
+    draw: Callable[[Results, Axes, Parts, str], object]  # the last argument is the choice of measures
     width: float  # in inches
     height: float
     part_height: float = 0.0  # added for each part
@@ -72,9 +73,9 @@ def curves_panel(
         finish: draws on the axes after the lines.
     """
 
-    def draw(source: Source, ax: Axes, parts: Parts, measures: str) -> None:
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         drawn = {label: match for label, (match,) in parts.items()}
-        plot_curves(source, measure[measures], drawn, ax, styles, legend=False)
+        plot_curves(results, measure[measures], drawn, ax, styles, legend=False)
         ax.set_title(title)
         ax.locator_params(axis="x", nbins=3)
         ax.locator_params(axis="y", nbins=5)
@@ -88,10 +89,10 @@ def heat_map_panel(
 ) -> Panel:
     """A metric by the labels of rows and columns; `alike` are matches of other figures on the same colour scale."""
 
-    def draw(source: Source, ax: Axes, parts: Parts, measures: str) -> None:
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         cells = {(label, column): match for label in parts for column, match in rows[label].items()}
-        present = set(source.matches())
-        plot_heat_map(source, metric, cells, ax, alike=[match for match in alike if tuple(match) in present])
+        present = set(results.matches())
+        plot_heat_map(results, metric, cells, ax, alike=[match for match in alike if tuple(match) in present])
 
     return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
 
@@ -109,9 +110,9 @@ def frontier_panel(
         points: self-play and the match against the opponent, by label.
     """
 
-    def draw(source: Source, ax: Axes, parts: Parts, measures: str) -> None:
+    def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         drawn = {label: (match, other) for label, (match, other) in parts.items()}
-        plot_frontier(source, drawn, convergence, regret, opponent, ax)
+        plot_frontier(results, drawn, convergence, regret, opponent, ax)
         ax.set_title(title)
         ax.locator_params(axis="x", nbins=4)
 
@@ -133,20 +134,20 @@ class Figure:
         """Return the matches that it shows if there is data for all of them."""
         return _needs(self.panels(variant))
 
-    def rows(self, source: Source, variant: Any) -> list[list[Panel]]:
+    def rows(self, results: Results, variant: Any) -> list[list[Panel]]:
         """Return the panels that have data, row by row."""
-        present = source.matches()
+        present = results.matches()
         return [row for group in self.panels(variant) for row in _rows(group, present)]
 
-    def __call__(self, source: Source, variant: Any, measures: str) -> matplotlib_figure.Figure:
+    def __call__(self, results: Results, variant: Any, measures: str) -> matplotlib_figure.Figure:
         """Draw the panels that have data."""
         if measures not in self.suffixes:
             raise InputError(f"measures is {measures!r}; accepted: {', '.join(self.suffixes)}.")
-        rows = self.rows(source, variant)
+        rows = self.rows(results, variant)
         if not rows:
             raise _no_data(self, variant)
         with look():
-            figure = _on_a_grid(rows, source, measures)
+            figure = _on_a_grid(rows, results, measures)
             _add_legend(figure, self.heading(self.title, _needs(rows), variant) if self.varied else self.title)
             lay_out(figure)
             return figure
@@ -154,7 +155,7 @@ class Figure:
 
 def draw(
     paper: Paper,
-    source: Source,
+    results: Results,
     folder: str | os.PathLike[str],
     names: Iterable[str] | None = None,
     variants: Iterable[str] | None = None,
@@ -167,7 +168,7 @@ def draw(
 
     Args:
         paper: the paper.
-        source: the results.
+        results: those of the paper's study.
         folder: the output folder.
         names: the figures; by default all that have data.
         variants: the variants; by default all that have data. A figure that does not depend on the variant is written
@@ -177,7 +178,6 @@ def draw(
         progress: called after each figure with the number of figures drawn, and of all.
         within: the folder of the results; links inside it are not followed.
     """
-    source = _Cached(source)
     first = next(iter(paper.variants.values()))
     figures = look_up("figure", names, paper.figures)
     wanted = dict.fromkeys(
@@ -185,7 +185,7 @@ def draw(
         for variant in look_up("variant", variants, paper.variants)
         for figure in figures
     )
-    present = [(figure, variant) for figure, variant in wanted if figure.rows(source, variant)]
+    present = [(figure, variant) for figure, variant in wanted if figure.rows(results, variant)]
     drawn = {figure for figure, _ in present}
     for figure, variant in wanted:
         if not present or (names is not None and figure not in drawn):
@@ -194,7 +194,7 @@ def draw(
     def jobs() -> Iterator[tuple[Any, ...]]:
         for done, (figure, variant) in enumerate(present, 1):
             for measures, suffix in figure.suffixes.items():
-                drawing = figure(source, variant, measures)
+                drawing = figure(results, variant, measures)
                 yield drawing, Path(folder) / variant.id, figure.name + suffix, formats, within
             if progress is not None:
                 progress(done, len(present))
@@ -205,15 +205,6 @@ def draw(
         with local_processes(workers) as pool:
             written = [future.result() for future in [pool.submit(save, *job) for job in jobs()]]
     return [path for paths in written for path in paths]
-
-
-class _Cached:
-    """A source that is read once, since many figures show the same runs."""
-
-    def __init__(self, source: Source) -> None:
-        self.matches = cache(source.matches)
-        self.runs = cache(source.runs)
-        self.records = cache(getattr(source, "records", list))
 
 
 def _no_data(figure: Figure, variant: Any) -> InputError:
@@ -234,7 +225,7 @@ def _rows(group: list[Panel], present: Sequence[tuple[str, str, str]]) -> list[l
     return [panels[first : first + across] for first in range(0, len(panels), across)]
 
 
-def _on_a_grid(rows: list[list[Panel]], source: Source, measures: str) -> matplotlib_figure.Figure:
+def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matplotlib_figure.Figure:
     """Draw the panels on a grid; a label that a neighbour to the left or below has is not repeated."""
     columns = max(map(len, rows))
     width = max(COLUMN, columns * rows[0][0].width)
@@ -242,7 +233,7 @@ def _on_a_grid(rows: list[list[Panel]], source: Source, measures: str) -> matplo
     axes = figure.subplots(len(rows), columns, squeeze=False)
     for row, row_axes in zip(rows, axes, strict=True):
         for panel, ax in zip(row, row_axes, strict=False):
-            panel.draw(source, ax, panel.parts, measures)
+            panel.draw(results, ax, panel.parts, measures)
         for left, right in reversed(list(pairwise(row_axes))):
             if left.get_ylabel() == right.get_ylabel():
                 right.set_ylabel("")

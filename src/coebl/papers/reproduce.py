@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coebl.core.files import make_folder, write_whole
+from coebl.core.modules import require
 from coebl.core.text import counted, few_digits
 from coebl.evidence.judge import Verdict
 from coebl.evidence.rendering import as_json, as_markdown
@@ -90,18 +91,10 @@ def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[
     return write_page(
         results,
         path,
-        title=paper.title,
-        question=paper.question,
-        verdicts=[verdict.as_dict() for verdict in verdicts],
-        headline=paper.headline,
-        presets=paper.presets,
+        paper.page,
+        verdicts=verdicts,
         command=commands[-1] if commands else "coebl reproduce",
-        first=paper.first,
-        frontier=paper.frontier,
-        reference=paper.reference,
         left_out=left_out(paper, results),
-        switches=paper.switches,
-        citation=paper.citation,
     )
 
 
@@ -114,7 +107,7 @@ def left_out(paper: Paper, results: Results) -> LeftOut | None:
     missing = list(dict.fromkeys(match[0] for match in absent if match[0] not in games))
     partly = sum(match[0] in games for match in absent)
     wanted = len({seed for cell in study.cells for seed in cell.seeds})
-    found = len({seed for cell in results.metadata() for seed in cell["description"]["seeds"]})
+    found = len({seed for record in results.records() for seed in record.seeds})
     parts = [
         f"{counted(len(missing), 'game')} ({_together(map(game_title, missing))})" if missing else "",
         f"{counted(partly, 'match', 'matches')} on the other games" if partly else "",
@@ -143,8 +136,8 @@ def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequen
     made = {
         "command": command,
         "runs": results.store.log.runs(),
-        "processor_seconds": round(about["seconds"], 1),
-        **{key: about[key] for key in ("cells", "seeds", "rounds", "noises", "versions")},
+        "processor_seconds": round(about.seconds, 1),
+        **{key: getattr(about, key) for key in ("cells", "seeds", "rounds", "noises", "versions")},
     }
     rows = [json.dumps(row, allow_nan=False) for row in means(paper, results)]
     contents = {
@@ -164,14 +157,18 @@ def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
     """Return means with intervals of every metric in the last round of every match, then over the last rounds."""
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
     for metric, span in paper.averaged.items():
-        for game, row, column in results.matches():
-            runs = results.runs(game, row, column, metric)
-            interval = mean_interval(runs.ending(span).values.mean(axis=0))
-            rows.append(
-                {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(interval)
-            )
+        rows += _over_the_last_rounds(results, metric, span)
     kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
     return [{key: _rounded(row[key]) for key in kept} for row in rows]
+
+
+def _over_the_last_rounds(results: Results, metric: str, span: int) -> Iterator[dict[str, Any]]:
+    pl = require("polars")
+    for game, row, column in results.matches():
+        runs = results.curves([metric], game=game, players=(row, column))
+        late = runs.filter(pl.col("round") > pl.col("round").max() - span)
+        estimate = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
+        yield {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(estimate)
 
 
 def _rounded(value: Any) -> Any:

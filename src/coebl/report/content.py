@@ -1,148 +1,401 @@
-"""All that the page shows of a source, read once: its curves, and what its games, learners and metrics are called."""
+"""The content of the page, read once from results: games, learners, metrics, the curves of all matches, frontiers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from coebl.core.modules import require
 from coebl.core.text import natural
+from coebl.evidence import ALPHA, Band
+from coebl.evidence.pairwise import pairwise as test_pairings
+from coebl.evidence.ranking import Ranking, rank
+from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, known_to, metric_words
 from coebl.plots.curves import Reference
 from coebl.plots.frontier import LAST
-from coebl.report.curves import Curves, are_logarithmic, read_curves
-from coebl.report.frontier import Frontier, default_frontier
-from coebl.report.legend import Preset, game_entry, game_order, learner_entries, metric_entry, sweep_entry
-from coebl.report.numbers import short
-from coebl.runs import Runs, Source
-from coebl.study import Results
+from coebl.report.legend import (
+    HALF_DIGITS,
+    Preset,
+    game_entry,
+    game_order,
+    learner_entries,
+    metric_entry,
+    short,
+    sweep_entry,
+)
+
+if TYPE_CHECKING:
+    import polars
+
+    from coebl.study import Results
+
+_FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")  # without noise: they need fewer seeds
+_POINTS = 50  # rounds of a curve that are kept
+_FEWEST_POINTS = 20
+_NUMBERS = 500_000  # limit for the curves of a page together, except for very many: about eight bytes each
+_FEWEST_SETTINGS = 3  # of a frontier
+_MATCH = ["row", "column"]
+Numbers = list[float | int | None]
+
+
+class Curve(TypedDict):
+    """A metric of a match over the rounds."""
+
+    grid: int  # an index into the lists of rounds that curves share
+    seeds: int
+    means: Numbers
+    halves: Numbers  # of the widths of the intervals
+
+
+class Match(TypedDict):
+    """A match of two learners, which are indices into the list of learners."""
+
+    row: int
+    column: int
+    winner: int | None  # after correction, or before it only
+    decided: str  # "after" correction, "before" it only, "no", or "untested"
+    curves: dict[int, Curve]  # by the index of the metric
+
+
+class End(TypedDict):
+    """The end of a match: the mean of a metric over its last rounds."""
+
+    mean: float | int | None
+    half: float | int | None
+    seeds: int
+    first: int  # round
+    last: int
 
 
 @dataclass(frozen=True)
-class Content:
-    """What the page draws, as plain values."""
+class Frontier:
+    """The axes of a frontier: across a metric of self-play, upwards the gain of an opponent."""
 
-    metrics: Mapping[str, MetricWords]
+    opponent: str  # its spec
+    metrics: Sequence[str] = ()  # for the axis across, by preference
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """The part of a page that is not in the results."""
+
+    title: str
+    question: str = ""  # the subject of the study, in a paragraph
+    headline: str = ""  # the id of the claim whose checks the answer at the top counts
+    presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
+    first: Sequence[str] = _FIRST  # metrics that come before the others
+    frontier: Frontier | None = None  # by default against the first learner that sees the policy of the other
+    reference: Reference | None = None  # a line beside cumulative metrics in self-play, on games of K by K
+    switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
+    citation: str = ""
+
+
+@dataclass
+class Content:
+    """All that the page draws, as plain values."""
+
+    metrics: dict[str, MetricWords]
     learners: list[dict[str, Any]]
     sweeps: list[dict[str, str]]
-    curves: Curves
-    presets: Sequence[Preset]
+    show: Presentation
     frontier: Frontier | None
-    reference: Reference | None
     known: Known
+    ranking: Ranking | None
+    games: list[dict[str, Any]] = field(default_factory=list)
+    matches: list[list[Match]] = field(default_factory=list)  # by game
+    frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
+    rounds: list[list[int]] = field(default_factory=list)  # that curves share
+    notices: list[str] = field(default_factory=list)
+    below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
+    _places: dict[tuple[int, ...], int] = field(default_factory=dict)  # of the rounds in their list
 
-    @property
-    def drawn_metrics(self) -> list[dict[str, Any]]:
-        """The metrics that any curve shows."""
-        return [metric_entry(metric, self.metrics[metric]) for metric in self.curves.drawn(list(self.metrics))]
+    def shared(self, rounds: Sequence[int]) -> int:
+        """Return the index of these rounds among those that curves share."""
+        place = self._places.setdefault(tuple(rounds), len(self.rounds))
+        if place == len(self.rounds):
+            self.rounds.append(list(rounds))
+        return place
 
     @cached_property
-    def table_metric(self) -> int | None:
-        """The place of the metric that the head-to-head table shows; None if there is no such table."""
-        names = list(self.metrics)
-        duels = self.curves.drawn(names, among=lambda row, column: row != column)
-        return next((names.index(metric) for metric in duels if self.metrics[metric].signed), None)
+    def drawn_metrics(self) -> list[dict[str, Any]]:
+        """The metrics that any curve shows."""
+        drawn = {place for matches in self.matches for match in matches for place in match["curves"]}
+        return [metric_entry(name, words) for place, (name, words) in enumerate(self.metrics.items()) if place in drawn]
+
+    @cached_property
+    def table_metric(self) -> str | None:
+        """The metric of the head-to-head table: the first one whose sign shows who is ahead."""
+        if self.ranking:
+            return self.ranking.metric
+        duels = [match for matches in self.matches for match in matches if match["row"] != match["column"]]
+        drawn = {place for match in duels for place in match["curves"]}
+        signed = (name for place, (name, words) in enumerate(self.metrics.items()) if words.signed and place in drawn)
+        return next(signed, None)
 
     @property
     def table_title(self) -> str:
-        """What the head-to-head table shows."""
-        return "" if self.table_metric is None else list(self.metrics.values())[self.table_metric].title
+        """The title of the metric of the head-to-head table."""
+        return self.metrics[self.table_metric].title if self.table_metric else ""
+
+    @cached_property
+    def table_place(self) -> int | None:
+        """The index of the metric of the head-to-head table."""
+        return list(self.metrics).index(self.table_metric) if self.table_metric else None
 
     @property
-    def frontier_opponent(self) -> str:
-        """The title of the opponent of the frontiers."""
-        opponent = self.frontier and self.frontier.opponent
-        return next((str(one["title"]) for one in self.learners if one["spec"] == opponent), "")
+    def titles(self) -> dict[str, str]:
+        """The titles of the learners, by spec."""
+        return {learner["spec"]: learner["title"] for learner in self.learners}
 
     @property
     def frontier_sweeps(self) -> list[dict[str, str]]:
         """The sweeps that have points in any frontier."""
-        return [self.sweeps[place] for place in sorted({self.learners[one]["sweep"] for one in self._in_frontiers()})]
-
-    def _in_frontiers(self) -> set[int]:
-        return {point["learner"] for found in self.curves.frontiers if found for point in found["points"]}
+        shown = {point["learner"] for frontier in self.frontiers if frontier for point in frontier["points"]}
+        return [self.sweeps[place] for place in sorted({self.learners[learner]["sweep"] for learner in shown})]
 
     def for_script(self) -> dict[str, Any]:
-        """What the page's script reads; the curves themselves are in blocks of their own."""
+        """Return what the page's script reads, except for the matches, which are blocks of their own."""
         return {
-            "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.curves.games)],
+            "games": [game | {"reference": self._reference(place)} for place, game in enumerate(self.games)],
             "learners": self.learners,
             "sweeps": self.sweeps,
             "metrics": [
-                metric_entry(name, words) | {"floored": name not in self.curves.below_zero}
+                metric_entry(name, words) | {"floored": name not in self.below_zero}
                 for name, words in self.metrics.items()
             ],
-            "rounds": self.curves.rounds,
-            "logarithmic": [are_logarithmic(rounds) for rounds in self.curves.rounds],
-            "presets": [preset.entry(self.curves.games) for preset in self.presets],
-            "tableMetric": self.table_metric,
-            "frontiers": self.curves.frontiers,
+            "rounds": self.rounds,
+            "logarithmic": [are_logarithmic(rounds) for rounds in self.rounds],
+            "presets": [preset.entry(self.games) for preset in self.show.presets],
+            "tableMetric": self.table_place,
+            "frontiers": self.frontiers,
             "frontierOpponent": self.frontier and self.frontier.opponent,
             "last": LAST,
         }
 
-    def _reference(self, place: int) -> dict[str, Any] | None:
-        """The reference line of a square game, by the place of the rounds that it is drawn at."""
-        rows, columns = self.curves.games[place]["actions"] or (0, 1)
-        if self.reference is None or rows != columns:
+    def _reference(self, game: int) -> dict[str, Any] | None:
+        """Return the reference line of a square game, by the index of the rounds at which it is drawn."""
+        rows, columns = self.games[game]["actions"] or (0, 1)
+        reference = self.show.reference
+        if reference is None or rows != columns:
             return None
-        selves = [found for row, column, found in self.curves.blocks[place] if row == column]
-        used = {numbers[0] for found in selves for numbers in found.values()}
-        heights = {str(at): self.reference.height(rows, np.array(self.curves.rounds[at], float)) for at in sorted(used)}
+        selves = [match["curves"].values() for match in self.matches[game] if match["row"] == match["column"]]
+        places = sorted({curve["grid"] for curves in selves for curve in curves})
+        heights = {place: reference.height(rows, np.array(self.rounds[place], float)) for place in places}
         return {
-            "label": f"{self.reference.label}, K = {rows}",
-            "heights": {at: short(numbers) for at, numbers in heights.items()},
+            "label": f"{reference.label}, K = {rows}",
+            "heights": {place: short(numbers) for place, numbers in heights.items()},
         }
 
 
-def read_content(
-    source: Source,
-    metrics: Sequence[str],
-    presets: Sequence[Preset],
-    frontier: Frontier | None,
-    reference: Reference | None,
-) -> Content:
-    """Read all of a source; results with several noises have each game once per noise."""
-    known = known_to(source)
-    words = {name: metric_words(name, known) for name in metrics}
-    source = _with_noises_apart(source)
-    parts = source.parts if isinstance(source, _ByNoise) else {}
-    matches = sorted(source.matches(), key=lambda match: (*map(natural, match[1:]), match[0]))
-    games = [game_entry(name, *parts.get(name, (name, ""))) for name in dict.fromkeys(match[0] for match in matches)]
-    games.sort(key=game_order)
-    specs = list(dict.fromkeys(spec for match in matches for spec in match[1:]))
-    shown = [spec for preset in presets for game in games for spec in preset.on(game["spec"])]
+def read_content(results: Results, metrics: Sequence[str], show: Presentation) -> Content:
+    """Read all results; if there are several noises, each game is there once per noise."""
+    known = known_to(results)
+    labels = sorted({(record.game, record.players, record.noise) for record in results.records()}, key=_by_spec)
+    several = len({noise for *_, noise in labels}) > 1
+    games = [
+        game_entry(f"{game}, {noise}" if several else game, game, noise if several else "")
+        for game, noise in dict.fromkeys((game, noise) for game, _, noise in labels)
+    ]
+    specs = list(dict.fromkeys(spec for _, players, _ in labels for spec in players))
+    shown = [spec for preset in show.presets for game in games for spec in preset.on(game["spec"])]
     sweeps = find_sweeps(specs, known)
-    learners = learner_entries(specs, shown, sweeps, known)
-    frontier = frontier or default_frontier(specs)
-    curves = read_curves(source, matches, games, words, learners, frontier)
-    entries = [sweep_entry(sweep, known) for sweep in sweeps]
-    return Content(words, learners, entries, curves, presets, frontier, reference, known)
+    content = Content(
+        metrics={name: metric_words(name, known) for name in metrics},
+        learners=learner_entries(specs, shown, sweeps, known),
+        sweeps=[sweep_entry(sweep, known) for sweep in sweeps],
+        show=show,
+        frontier=show.frontier or _default_frontier(specs),
+        known=known,
+        ranking=rank(results),
+    )
+    points = max(_FEWEST_POINTS, min(_POINTS, _NUMBERS // (2 * max(1, len(labels) * len(metrics)))))
+    for game in sorted(games, key=game_order):
+        played = [players for name, players, noise in labels if (name, noise) == (game["spec"], game["noise"] or noise)]
+        _read_game(results, content, game, played, points)
+    _add_outcomes(results, content)
+    return content
 
 
-class _ByNoise:
-    """Results with several noises as a source in which every game is there once for each of its noises."""
-
-    def __init__(self, results: Results, labels: Sequence[Mapping[str, str]]) -> None:
-        self._results = results
-        named = [(f"{label['game']}, {label['noise']}", label) for label in labels]
-        self.parts = {name: (label["game"], label["noise"]) for name, label in named}
-        self._matches = list(dict.fromkeys((name, label["row"], label["column"]) for name, label in named))
-
-    def matches(self) -> list[tuple[str, str, str]]:
-        return self._matches
-
-    def runs(self, game: str, row: str, column: str, metric: str) -> Runs:
-        name, noise = self.parts[game]
-        return self._results.runs(name, row, column, metric, noise=noise)
+def _by_spec(label: tuple[str, tuple[str, ...], str]) -> tuple[Any, ...]:
+    game, players, noise = label
+    return (*map(natural, players), game, noise)
 
 
-def _with_noises_apart(source: Source) -> Source:
-    """Results with several noises, which would not say which one is meant, as a source that asks for each."""
-    if not isinstance(source, Results):
-        return source
-    labels = [cell["labels"] for cell in source.metadata()]
-    return _ByNoise(source, labels) if len({label["noise"] for label in labels}) > 1 else source
+def _default_frontier(specs: Sequence[str]) -> Frontier | None:
+    """Return the frontier of a study that names none: against the first learner that sees the policy of the other."""
+    entries = {spec: LEARNERS.registered(spec) for spec in specs}
+    seers = (spec for spec, entry in entries.items() if entry and "policy" in getattr(entry.factory, "sees", ()))
+    opponent = next(seers, None)
+    return None if opponent is None else Frontier(opponent)
+
+
+def _read_game(
+    results: Results, content: Content, game: dict[str, Any], played: Sequence[tuple[str, ...]], points: int
+) -> None:
+    """Add a game with its curves and its frontier; a notice names each match that cannot be shown."""
+    frame = _frame(results, content, game, points=points)
+    curves: dict[tuple[str, str], dict[int, Curve]] = {}
+    for place, name in enumerate(content.metrics):
+        if name in frame.columns:
+            for match, curve in _curves(frame, name, content, game):
+                curves.setdefault(match, {})[place] = curve
+    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
+    recorded = set(frame.select(_MATCH).unique().iter_rows())
+    for row, column in filter(lambda match: match not in recorded, played):
+        _notice(content, row, column, game, "no metric of this page was recorded")
+    if curves:
+        content.games.append(game)
+        content.matches.append(
+            [
+                Match(
+                    row=places[row], column=places[column], winner=None, decided="untested", curves=curves[row, column]
+                )
+                for row, column in sorted(curves, key=lambda match: tuple(map(natural, match)))
+            ]
+        )
+        content.frontiers.append(_frontier(results, content, game))
+
+
+def _frame(results: Results, content: Content, game: Mapping[str, Any], **options: Any) -> polars.DataFrame:
+    """Return the runs of a game with a column for each seat; matches of several lengths are left out, with a notice."""
+    pl = require("polars")
+    metrics = [name for name in content.metrics if name in results.metrics]
+    frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
+    frame = frame.with_columns(row=pl.col("players").list.first(), column=pl.col("players").list.last())
+    lengths = frame.select(*_MATCH, "rounds").unique().group_by(_MATCH).agg(pl.col("rounds").sort())
+    for row, column, rounds in lengths.filter(pl.col("rounds").list.len() > 1).iter_rows():
+        several = " and ".join(map(str, rounds))
+        _notice(content, row, column, game, f"there are matches of {several} rounds; keep them in two folders")
+        frame = frame.filter((pl.col("row") != row) | (pl.col("column") != column))
+    below = [name for name in metrics if (frame[name] < 0).any()]
+    content.below_zero.update(below)
+    return frame
+
+
+def _notice(content: Content, row: str, column: str, game: Mapping[str, Any], reason: str) -> None:
+    content.notices.append(f"not shown: {row} v {column} on {game['name']}: {reason}.")
+
+
+def _curves(
+    frame: polars.DataFrame, metric: str, content: Content, game: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str], Curve]]:
+    """Yield the mean over seeds with its interval, match by match."""
+    pl = require("polars")
+    held = frame.select(*_MATCH, "round", value=metric).drop_nulls("value")
+    groups = held.group_by(*_MATCH, "round", maintain_order=True).agg("value", n=pl.len())
+    mean, half = np.full((2, len(groups)), np.nan)
+    for seeds in groups["n"].unique():
+        chosen = (groups["n"] == seeds).to_numpy()
+        band = Band.of(groups.filter(chosen)["value"].explode().to_numpy().reshape(-1, seeds))
+        mean[chosen], half[chosen] = band.mean, band.half
+    means = groups.drop("value").with_columns(mean=mean, half=half)
+    by_match = means.group_by(_MATCH, maintain_order=True).agg(pl.all())
+    for row, column, rounds, counts, mean, half in by_match.iter_rows():
+        if len(set(counts)) > 1:
+            reason = f"{metric} was recorded at different rounds; keep the cells in two folders"
+            _notice(content, row, column, game, reason)
+            continue
+        curve = Curve(grid=content.shared(rounds), seeds=counts[0], means=short(mean), halves=short(half, HALF_DIGITS))
+        yield (row, column), curve
+
+
+def _add_outcomes(results: Results, content: Content) -> None:
+    """Add who beats whom to the matches, by one family of tests: that of the ranking, or else of all learners."""
+    metric, pairings = content.table_metric, []
+    if content.ranking:
+        pairings = content.ranking.pairings
+    elif metric:
+        pairings = test_pairings(results.last([metric]), metric)
+    several = any(game["noise"] for game in content.games)
+    tested = {(one.game, one.noise if several else "", frozenset((one.first, one.second))): one for one in pairings}
+    specs = [learner["spec"] for learner in content.learners]
+    for game, matches in zip(content.games, content.matches, strict=True):
+        for match in matches:
+            pair = frozenset((specs[match["row"]], specs[match["column"]]))
+            if pairing := tested.get((game["spec"], game["noise"], pair)):
+                advantage = pairing.advantage
+                match["decided"] = "after" if pairing.winner else "before" if advantage.p <= ALPHA else "no"
+                if match["decided"] != "no":
+                    match["winner"] = specs.index(pairing.first if advantage.mean > 0 else pairing.second)
+
+
+def _frontier(results: Results, content: Content, game: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the settings of learners by their self-play and the gain of the opponent; None if there are too few.
+
+    The gain is measured by the first metric whose sign shows who is ahead.
+    """
+    if content.frontier is None:
+        return None
+    opponent, matches = content.frontier.opponent, content.matches[-1]
+    sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
+    specs = [(content.learners[match["row"]]["spec"], content.learners[match["column"]]["spec"]) for match in matches]
+    swept = [row for row, column in specs if row == column and (row, opponent) in specs and sweeps[row] is not None]
+    if len(swept) < _FEWEST_SETTINGS:
+        return None
+    ends = _ends(_frame(results, content, game, players=(swept, [*swept, opponent])), content.metrics)
+    names = list(content.metrics)
+    for regret in [name for name, words in content.metrics.items() if words.signed]:
+        chosen = [spec for spec in swept if regret in ends[spec, opponent]]
+
+        def is_enough(metric: str, chosen: Sequence[str] = chosen) -> bool:
+            counts = Counter(sweeps[spec] for spec in chosen if metric in ends[spec, spec])
+            return max(counts.values(), default=0) >= _FEWEST_SETTINGS
+
+        across = sorted(filter(is_enough, names), key=lambda name: _suitability(name, content))
+        if across:
+            return {
+                "regret": names.index(regret),
+                "metrics": [names.index(name) for name in across],
+                "points": [
+                    {
+                        "learner": list(sweeps).index(spec),
+                        "self": {names.index(name): ends[spec, spec].get(name) for name in across},
+                        "best": ends[spec, opponent][regret],
+                    }
+                    for spec in chosen
+                ],
+            }
+    return None
+
+
+def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
+    """A key that sorts metrics by how well they show that self-play has converged: signed metrics are last."""
+    wanted = list(content.frontier.metrics) if content.frontier else []
+    words = content.metrics[metric]
+    return (wanted.index(metric) if metric in wanted else len(wanted), words.signed, words.cumulative)
+
+
+def _ends(frame: polars.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple[str, str], dict[str, End]]:
+    """Return the ends of matches by metric: the last round if it is cumulative, else the mean of the last rounds."""
+    pl = require("polars")
+    ends: dict[tuple[str, str], dict[str, End]] = defaultdict(dict)
+    for name in filter(frame.columns.__contains__, metrics):
+        held = frame.select(*_MATCH, "seed", "round", value=name).drop_nulls("value")
+        span = 1 if metrics[name].cumulative else LAST
+        held = held.filter(pl.col("round") > pl.col("round").max().over(_MATCH) - span)
+        rounds = pl.col("round").min().alias("first"), pl.col("round").max().alias("last")
+        by_seed = held.group_by(*_MATCH, "seed").agg(pl.col("value").mean(), *rounds)
+        by_match = by_seed.group_by(_MATCH).agg("value", pl.col("first").min(), pl.col("last").max())
+        for row, column, values, first, last in by_match.iter_rows():
+            band = Band.of(np.array([values]))
+            if np.isfinite(band.mean[0]):
+                [mean], [half] = short(band.mean), short(band.half)
+                ends[row, column][name] = End(mean=mean, half=half, seeds=band.seeds, first=first, last=last)
+    return ends
+
+
+def are_logarithmic(rounds: Sequence[int]) -> bool:
+    """Return True if rounds were recorded ever more rarely, so that their axis is to be logarithmic.
+
+    >>> are_logarithmic([1, 2, 4, 8, 16, 32]), are_logarithmic([10, 20, 30, 40, 50, 55])
+    (True, False)
+    """
+    steps = [after - before for before, after in pairwise(rounds)]
+    return len(steps) > 3 and steps[-1] >= 8 * steps[0] and all(0.7 * b <= a for b, a in pairwise(steps[:-1]))

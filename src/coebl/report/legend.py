@@ -1,18 +1,26 @@
-"""What the page calls games, learners and metrics, and how it draws learners, as plain values for its script."""
+"""Names and numbers on the page: titles of games and metrics, the looks of learners, digits and signs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.specs import split_spec
-from coebl.core.text import natural
+from coebl.core.text import decimal_places, few_digits, natural, number_text, with_minus
 from coebl.games import GAMES, parse_game
 from coebl.learners import KINDS, REFERENCES
 from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, looks, parameters_text
 
+DIGITS = 5
+HALF_DIGITS = 4  # of the half widths of intervals
+_MOST_DIGITS = 6  # of a mean beside its interval, however narrow that is
+_SIGNS = {" >= ": " ≥ ", " <= ": " ≤ ", "sqrt(": "√("}
+_EQUATION = re.compile(r"(?<=\w) ([=≥≤]) (?=[\w−-])")
+_HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
 _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
 _SHAPES = {  # the symbols of lines as outlines about the origin, of radius about 1
@@ -30,7 +38,7 @@ _SHAPES = {  # the symbols of lines as outlines about the origin, of radius abou
 
 @dataclass(frozen=True)
 class Preset:
-    """A choice of lines: which learners are shown on a game, by spec; "*" stands for every game not named.
+    """A selection of lines: the specs of the learners shown on each game; "*" is every game not named.
 
     >>> Preset("the text", {"rps": ["coebl:c=2", "ucb"], "*": ["coebl", "ucb"]}, id="text").on("diagonal:n=2")
     ['coebl', 'ucb']
@@ -38,16 +46,16 @@ class Preset:
 
     name: str
     learners: Mapping[str, Sequence[str]]
-    id: str = ""  # the variant of the verdicts that these learners are, if any: it is then shown by this name
-    note: str = ""  # what the choice is, in a sentence
-    opponent: int | None = None  # the place of the learner whom the others meet, if the page draws who beats it
+    id: str = ""  # of the variant that has these learners, if any; its verdicts are shown under this name
+    note: str = ""  # an explanation, in a sentence
+    opponent: int | None = None  # the index of the common opponent, if the page draws who beats it
 
     def on(self, game: str) -> list[str]:
-        """The learners on a game."""
+        """Return the learners on a game."""
         return list(self.learners.get(game, self.learners.get("*", ())))
 
     def entry(self, games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The preset for the script, with its learners by game."""
+        """Return the preset for the script, with its learners by game."""
         return {
             "id": self.id or self.name,
             "name": self.name,
@@ -58,7 +66,7 @@ class Preset:
 
 
 def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
-    """A game by the name that it has in the source; its noise only if there are several."""
+    """Return a game for the script; its noise is "" unless there are several."""
     family, parameters, _ = split_spec(spec)
     entry = GAMES.registered(spec)
     titles = {
@@ -79,14 +87,14 @@ def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
 
 
 def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A key that sorts games as they are registered, those that are not by their specs, and sizes by number."""
+    """A key that sorts games as they are registered, then others by their specs, and sizes by number."""
     known = GAMES.names
     place = known.index(game["family"]) if game["family"] in known else len(known)
     return (place, natural(game["spec"]), natural(game["noise"]))
 
 
 def _actions(spec: str) -> list[int] | None:
-    """How many actions the two players have, if the game is registered here."""
+    """Return the numbers of actions of the players, if the game is registered here."""
     try:
         return list(parse_game(spec).payoff.shape) if GAMES.known(spec) else None
     except InputError:
@@ -96,14 +104,7 @@ def _actions(spec: str) -> list[int] | None:
 def learner_entries(
     specs: Sequence[str], plainest: Sequence[str], sweeps: Sequence[Sweep], known: Known
 ) -> list[dict[str, Any]]:
-    """Every learner with its look and its place in a sweep.
-
-    Args:
-        specs: the learners.
-        plainest: those that are shown, by one preset or another.
-        sweeps: those among the learners.
-        known: what the source says of its learners.
-    """
+    """Return every learner with its look and its place in a sweep; `plainest` are those that any preset shows."""
     titles = learner_titles(specs, known)
     swept = {spec: place for place, sweep in enumerate(sweeps) for spec in sweep.values}
     return [
@@ -124,7 +125,7 @@ def learner_entries(
 
 
 def _shaded(colour: str, share: float, towards: int) -> str:
-    """A colour moved towards black, 0, or white, 255.
+    """Move a colour towards black, 0, or white, 255.
 
     >>> _shaded("#0072B2", 0.5, 0), _shaded("#0072B2", 0.5, 255)
     ('#003959', '#80B8D8')
@@ -134,28 +135,30 @@ def _shaded(colour: str, share: float, towards: int) -> str:
 
 
 def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:
-    """The style sheet with the colours of the learners, as variables that both themes set."""
+    """Return a style sheet with the colours of the learners, as variables that both themes set."""
     themes = ((":root", "colour"), (':root[data-theme="dark"]', "darkColour"))
     return "\n".join(
-        f"{theme} {{ " + " ".join(f"--learner-{place}: {one[key]};" for place, one in enumerate(learners)) + " }"
+        f"{theme} {{ "
+        + " ".join(f"--learner-{place}: {learner[key]};" for place, learner in enumerate(learners))
+        + " }"
         for theme, key in themes
     )
 
 
 def _sees(spec: str, known: Known) -> str:
-    """What a learner sees if that is more than a bandit does: results beside it are not those of equals."""
+    """Return what a learner sees if that is more than a bandit does, since it cannot be compared with bandits."""
     kind = learner_words(spec, known).kind
-    return next((f"{one}, {KINDS[one]}" for one in REFERENCES if one == kind), "")
+    return f"{kind}, {KINDS[kind]}" if kind in REFERENCES else ""
 
 
 def sweep_entry(sweep: Sweep, known: Known) -> dict[str, str]:
-    """A sweep for the script: who, and by which parameter."""
+    """Return a sweep for the script: its learner and its parameter."""
     title = learner_words(next(iter(sweep.values)), known).title
     return {"title": title or sweep.learner, "parameter": sweep.parameter}
 
 
 def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
-    """A metric in words. What does not add up over the rounds is a distance, and has a figure of its own."""
+    """Return a metric for the script. One that is not cumulative is a distance, which has its own figure."""
     return {
         "name": name,
         "title": words.title,
@@ -165,3 +168,45 @@ def metric_entry(name: str, words: MetricWords) -> dict[str, Any]:
         "cumulative": words.cumulative,
         "signed": words.signed,
     }
+
+
+def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | None]:
+    """Round numbers for the script of the page; what is not finite becomes None."""
+    return [few_digits(number, digits) for number in numbers]
+
+
+def unbroken(text: object) -> str:
+    """Return a text with printed signs, in which no line ends inside an equation.
+
+    >>> unbroken("at n >= 4, the mean is -3").replace("\\u00a0", "_")
+    'at n_≥_4, the mean is −3'
+    """
+    for plain, printed in _SIGNS.items():
+        text = str(text).replace(plain, printed)
+    return _HYPHEN.sub("−", _EQUATION.sub("\u00a0\\1\u00a0", str(text)))
+
+
+def interval_texts(mean: float, low: float, high: float) -> tuple[str, str]:
+    """Format a number and its interval, to as many places as distinguish the ends of the interval; "" for NaN.
+
+    >>> interval_texts(12.3456, 11.9, 12.8)
+    ('12.35', '[11.90, 12.80]')
+    >>> interval_texts(12.3456, 11.9, math.inf)
+    ('12.35', '[11.9, ∞]')
+    >>> interval_texts(1.9848, 1.98479999, 1.98480001)
+    ('1.98480', '[1.98480, 1.98480]')
+    """
+    numbers = mean, low, high
+    if all(map(math.isfinite, numbers)) and low < high:
+        most = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(max(map(abs, numbers)))))
+        places = min(decimal_places((high - low) / 2), most)
+        texts = [with_minus(f"{number:,.{places}f}") for number in numbers]
+    else:
+        texts = [_digits(number) for number in numbers]
+    return texts[0], f"[{texts[1] or '–'}, {texts[2] or '–'}]" if texts[1] or texts[2] else ""
+
+
+def _digits(number: float) -> str:
+    if math.isfinite(number):
+        return with_minus(number_text(number, separator=","))
+    return "" if math.isnan(number) else "∞" if number > 0 else "−∞"

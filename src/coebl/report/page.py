@@ -1,46 +1,42 @@
 """The page: the results of a study as one HTML file that needs no network, with interactive figures.
 
-The page is made from a `Source`, which says what was measured, and an `About`, which says where it comes from. All that
-they hold is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the script writes
-text nodes only. A content security policy in the page forbids every connection.
+All that results hold is data, never markup: Jinja2 escapes what becomes HTML, `embed` what becomes JSON, and the script
+writes text nodes only. A content security policy in the page forbids every connection.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import finite
-from coebl.evidence.ranking import rank
+from coebl.evidence.judge import Verdict
 from coebl.metrics import METRICS
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
-from coebl.report.about import About, about_results, commands, settings
-from coebl.report.answer import answer
-from coebl.report.charts import charts_for_script, library
-from coebl.report.claims_table import VERDICT_KINDS, VerdictValues, claims_table, short_verdict
-from coebl.report.content import read_content
-from coebl.report.frontier import Frontier
-from coebl.report.legend import Preset, learner_colours
-from coebl.report.maps import heat_maps
-from coebl.report.numbers import cell_text, embed, interval_texts
-from coebl.report.sections import Section
-from coebl.report.standings import plain_tables, ranking
-from coebl.report.wording import by_title
-from coebl.runs import Source
-from coebl.study import Results
+from coebl.report.content import Frontier, Presentation, read_content
+from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section
+from coebl.report.legend import Preset, learner_colours, unbroken
+from coebl.report.provenance import About, about_results
+from coebl.report.verdict_grid import OUTCOMES, VERDICT_KINDS, answer, verdict_entry, verdict_grid
 
-__all__ = ["About", "Frontier", "LeftOut", "Preset", "Reference", "about_results", "write_page"]
+if TYPE_CHECKING:
+    from coebl.study import Results
 
-# Unless a caller says otherwise, what has no noise comes first: it tells learners apart with fewer seeds.
-_FIRST = ("absolute_pseudo_regret", "pseudo_regret", "exploitability")
+__all__ = ["About", "Frontier", "LeftOut", "Presentation", "Preset", "Reference", "about_results", "write_page"]
+
+_SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -52,124 +48,111 @@ class LeftOut:
 
 
 def write_page(
-    results: Source,
+    results: Results,
     path: str | os.PathLike[str],
+    show: Presentation,
     *,
-    title: str,
-    question: str | None = None,
-    verdicts: Sequence[VerdictValues] = (),
-    headline: str = "",
-    presets: Sequence[Preset] = (),
-    command: str | None = None,
-    about: About | None = None,
-    first: Sequence[str] = _FIRST,
-    frontier: Frontier | None = None,
-    reference: Reference | None = None,
+    verdicts: Sequence[Verdict] = (),
     sections: Sequence[Section] = (),
+    command: str = "",
+    about: About | None = None,
     left_out: LeftOut | None = None,
-    switches: Mapping[str, str] | None = None,
-    citation: str = "",
 ) -> Path:
-    """Write the page of a study's results, whole or not at all, and say where it is.
+    """Write the page of a study's results, whole or not at all, and return its path.
 
     Args:
-        results: what to show. Results with several noises have each game once per noise.
+        results: those of the study. If they have several noises, each game is there once per noise.
         path: the file.
-        title: the heading of the page.
-        question: what the study is about, in a paragraph.
-        verdicts: what `Verdict.as_dict` gives (see `coebl.evidence.judge`); all keys but id, variant and verdict may be
-            missing or None.
-        headline: the id of the claim whose checks the answer at the top counts.
-        presets: choices of lines, the first of which is shown first.
+        show: the title, the selections of lines, and so on.
+        verdicts: those on the claims of a paper.
+        sections: come before the figures, such as the ranking of a tournament; without them and without verdicts, it is
+            the ranking of `coebl run`.
         command: the command that runs the study again.
         about: what is known of the study; by default it is read from its folder.
-        first: metrics that come before the others, in this order. In self-play the first one without a sign is drawn
-            at first, head to head the first one whose sign says who is ahead.
-        frontier: what the frontier shows; by default, matches against the first learner that sees the policy of the
-            other, if there are any.
-        reference: a line that is drawn beside what adds up in self-play, on games of K by K.
-        sections: what comes before the figures, such as the ranking of a tournament; by default, where there are no
-            verdicts, a ranking by who beats whom, that of `coebl run`.
         left_out: what was not run, for a banner.
-        switches: what a learner that stands in for another in some preset is called beside the slider, by its spec.
-        citation: how to cite what is shown, as text.
     """
-    jinja2, markupsafe = require("jinja2"), require("markupsafe")
-    script = library()
-    if about is None:
-        about = about_results(results) if isinstance(results, Results) else {}
-    content = read_content(results, _ordered(about, first), presets, frontier, reference)
-    if not sections and not verdicts:
-        known = rank(results) if isinstance(results, Results) else None
-        sections = [found] if (found := ranking(content, known)) else []
+    jinja2, markup = require("jinja2"), require("markupsafe").Markup
+    library = _vega(require("vl_convert"))
+    about = about or about_results(results)
+    content = read_content(results, _ordered(about, show.first), show)
+    if not sections and not verdicts and (ranking := ranking_section(content)):
+        sections = [ranking]
     maps = heat_maps(content)
-    titles = {learner["spec"]: learner["title"] for learner in content.learners}
-    said = partial(by_title, learners=titles)
+    variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
-        "name": about.get("name") or title,
+        "name": about.name or show.title,
         "verdictKinds": VERDICT_KINDS,
-        "verdicts": [short_verdict(verdict, said) for verdict in verdicts],
-        "charts": charts_for_script(),
+        "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
+        "outcomes": list(OUTCOMES.values()),
         "maps": maps,
-        "switches": dict(switches or {}),
+        "switches": dict(show.switches),
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    environment.filters["number"] = cell_text
-    environment.filters["metric"] = lambda name: metric_words(str(name), content.known).in_a_sentence
-    environment.filters["said"] = said
+    environment.filters |= {
+        "metric": lambda name: metric_words(str(name), content.known).in_a_sentence,
+        "unbroken": unbroken,
+        "counts": _counts,
+    }
     html = environment.from_string(_asset("page.html")).render(
-        title=title,
-        question=question,
+        show=show,
         about=about,
-        answer=answer(verdicts, {preset.id: preset.name for preset in presets if preset.id}, headline),
+        answer=answer(verdicts, variants, show.headline),
         left_out=left_out,
-        citation=citation,
-        notices=[*about.get("notices", ()), *content.curves.notices],
-        settings=settings(about, [metric_words(name, content.known).title for name in about.get("metrics", ())]),
-        commands=commands(about, command),
-        claims=claims_table(verdicts, presets),
+        notices=[*about.notices, *content.notices],
+        settings=about.settings(metric_words(name, content.known).title for name in about.metrics),
+        commands=about.commands(command),
+        claims=verdict_grid(verdicts, variants, content.titles),
         sections=sections,
-        presets=presets,
-        count_words=_count_words,
-        texts=lambda verdict: interval_texts(*(verdict[key] for key in ("measured", "low", "high"))),
-        metrics=content.drawn_metrics,
-        has_curves=bool(content.curves.games),
-        has_table=content.table_metric is not None,
+        content=content,
         has_maps=maps is not None,
         plain_tables=plain_tables(content),
-        table_metric=content.table_title,
-        frontier_sweeps=content.frontier_sweeps,
-        sweeps=content.sweeps,
-        frontier_opponent=content.frontier_opponent,
-        css=markupsafe.Markup(_asset("page.css") + "\n" + learner_colours(content.learners)),
-        script=markupsafe.Markup(_script()),
-        library=markupsafe.Markup(script),
-        data=markupsafe.Markup(embed(finite(data))),
-        blocks=[markupsafe.Markup(embed(block)) for block in content.curves.blocks],
+        css=markup(_asset("page.css") + "\n" + learner_colours(content.learners)),
+        script=markup('"use strict";\n(() => {\n' + "\n".join(map(_asset, _SCRIPTS)) + "})();\n"),
+        library=markup(library),
+        data=markup(embed(finite(data))),
+        blocks=[markup(embed(matches)) for matches in content.matches],
     )
-    return write_whole(path, str(html), within=results.store.folder if isinstance(results, Results) else None)
+    return write_whole(path, str(html), within=results.store.folder)
+
+
+@cache  # it takes seconds to put together
+def _vega(package: Any) -> str:
+    """Return the script of Vega and Vega-Lite from the installed package, in its own scope."""
+    bundle: str = package.javascript_bundle()
+    return "(() => {" + bundle.replace("</script", "<\\/script") + "\n})();"
 
 
 def _ordered(about: About, first: Sequence[str]) -> list[str]:
-    """The metrics of a study in the order of the page: those named, then the library's, then a user's own."""
-    metrics = about.get("metrics") or METRICS.names
+    """Return the metrics of a study in the order of the page: the first ones, the library's, then custom ones."""
+    metrics = about.metrics or METRICS.names
     known = [metric for metric in metrics if metric in METRICS]
     return list(dict.fromkeys([*(metric for metric in first if metric in metrics), *known, *metrics]))
 
 
-def _count_words(outcomes: Sequence[str]) -> str:
-    """How many checks have each outcome.
+def _counts(outcomes: Sequence[str]) -> str:
+    """Return how many checks have each outcome.
 
-    >>> _count_words(["shown", "open", "shown"])
+    >>> _counts(["shown", "open", "shown"])
     '2 shown, 1 open'
     """
     return ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes).items())
 
 
-def _script() -> str:
-    """The page's program, in one scope."""
-    names = ("tools.js", "state.js", "charts.js", "figures.js", "sections.js", "frontier.js", "claims.js", "page.js")
-    return '"use strict";\n(() => {\n' + "\n".join(map(_asset, names)) + "})();\n"
+def embed(data: object) -> str:
+    """Return JSON for a script element: without <, > and &, and without line separators that scripts once choked on.
+
+    >>> print(embed("</script>"))
+    "\\u003c/script\\u003e"
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_scalar)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _scalar(value: object) -> Any:
+    """Return what JSON does not know: NumPy's numbers as Python's, the rest as strings."""
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def _asset(name: str) -> str:

@@ -40,7 +40,7 @@ def match_ups(variant, game):
 def test_it_is_a_file_that_coebl_run_accepts(study):
     with resources.as_file(resources.files("coebl.papers.ijcai2025").joinpath("study.toml")) as path:
         assert read_study(path) == study
-    assert (study.name, study.title, study.description) == (PAPER.name, PAPER.title, PAPER.question)
+    assert (study.name, study.title, study.description) == (PAPER.name, PAPER.page.title, PAPER.page.question)
 
 
 def test_it_has_what_figures_and_claims_need_in_any_variant_and_nothing_else(study):
@@ -114,7 +114,7 @@ def test_quick_leaves_out_large_games_also_where_a_claim_asks_for_them():
 
 
 def test_presets_name_the_learners_of_each_variant():
-    text, rate, released = PAPER.presets
+    text, rate, released = PAPER.page.presets
     assert text.on("rps") == ["coebl:c=2", "ucb", "exp3", "exp3-ix"]
     assert text.on("diagonal:n=3") == ["coebl", "ucb", "exp3", "exp3-ix"]
     assert rate.on("bigger-number:n=3")[0] == "coebl:c=2"

@@ -26,7 +26,7 @@ from coebl.papers.ijcai2025.variants import (
     coebl,
     games,
 )
-from coebl.report.page import Frontier, Preset
+from coebl.report.page import Frontier, Presentation, Preset
 
 __all__ = ["PAPER"]
 
@@ -40,33 +40,35 @@ CITATION = """\
 
 PAPER = Paper(
     name="ijcai2025",
-    title=TITLE,
-    question=QUESTION,
     study=STUDY,
     variants=VARIANTS,
     claims=CLAIMS,
     figures=FIGURES,
     quick=Quick(games(MAIN_SIZES), seeds=20, figures=[figure.name for figure in (*MAIN_TEXT, *FURTHER)]),
-    headline=HEADLINE,
+    page=Presentation(
+        title=TITLE,
+        question=QUESTION,
+        headline=HEADLINE,
+        presets=[
+            Preset(
+                variant.title,
+                {"rps": variant.learners("rps"), "*": variant.learners("")},
+                id=variant.id,
+                note=variant.note,
+                opponent=ROLES.index("coebl"),
+            )
+            for variant in VARIANTS.values()
+        ],
+        first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
+        frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),
+        reference=REFERENCE,
+        switches={
+            "exp3-as-released": "D1: Exp3 updated as released",
+            "exp3-ix-as-released": "D2: Exp3-IX updated as released",
+            coebl(2): "D3: c = 2, as released",
+        },
+        citation=CITATION,
+    ),
     answer=answer,
-    presets=[
-        Preset(
-            variant.title,
-            {"rps": variant.learners("rps"), "*": variant.learners("")},
-            id=variant.id,
-            note=variant.note,
-            opponent=ROLES.index("coebl"),
-        )
-        for variant in VARIANTS.values()
-    ],
-    first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
-    frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),
-    reference=REFERENCE,
-    switches={
-        "exp3-as-released": "D1: Exp3 updated as released",
-        "exp3-ix-as-released": "D2: Exp3-IX updated as released",
-        coebl(2): "D3: c = 2, as released",
-    },
-    citation=CITATION,
     averaged={"tv": SPAN},
 )

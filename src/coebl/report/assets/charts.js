@@ -1,20 +1,201 @@
-// Charts: the declared ones of `coebl.report.charts`, filled in, drawn when they come near, read by pointer and keys, and
-// saved as pictures that stand alone.
+// The charts in Vega-Lite: functions from what the reader has chosen to specifications. Colours are the variables of the
+// style sheet, so that a chart changes its theme with the page, and is light on paper.
+
+const quantity = (field, options) => ({ field, type: "quantitative", ...options });
+const category = (field, options) => ({ field, type: "nominal", ...options });
+const layer = (type, encoding, options) => ({ mark: { type, ...options }, encoding });
+
+const [INK, SOFT] = [{ value: "var(--ink)" }, { value: "var(--soft)" }];
+const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Liberation Sans, Arial, sans-serif";
+const WORDS = { labelColor: "var(--ink)", titleColor: "var(--soft)", titleFontWeight: "normal", labelFontSize: 12 };
+const GRID = { gridColor: "var(--line)", domainColor: "var(--edge)", tickColor: "var(--edge)" };
+const CONFIG = {
+  background: "transparent",
+  aria: false, // the page says in words what a chart shows
+  font: FONT,
+  view: { stroke: null },
+  axis: { ...WORDS, ...GRID, titleFontSize: 12.5, titlePadding: 8, labelSeparation: 8 },
+  axisX: { tickCount: { expr: "max(5, ceil(width / 120))" }, labelFlush: 12 }, // few enough ticks for each to have its label
+  axisY: { labelFlush: false },
+  legend: { ...WORDS, titleFontSize: 12, labelLimit: 400 },
+  header: { ...WORDS, labelFontSize: 13, labelFontWeight: 600, labelLimit: 400 },
+  title: {
+    color: "var(--ink)", subtitleColor: "var(--soft)", anchor: "start", offset: 12,
+    fontSize: 15, subtitleFontSize: 11.5, subtitlePadding: 5,
+  },
+  text: { color: "var(--ink)" },
+};
+
+const sizeOf = ({ width, height }) => ({ width, height, autosize: { type: "fit", contains: "padding" } });
+const xScale = (v) => ({ type: v.xType, domain: v.xDomain, zero: v.xZero });
+const yScale = (v) => ({ type: v.yType, domain: v.yDomain, zero: v.yZero });
+const learnerColours = (v) => ({ domain: v.names, range: v.colours });
+
+// Vega has what Vega-Lite lacks: labels that are placed where they cover nothing.
+const LABELS = {
+  type: "text",
+  from: { data: "point_marks" },
+  encode: { enter: { text: { field: "datum.label" }, fill: INK, fontSize: { value: 12 }, font: { value: FONT } } },
+  transform: [{
+    type: "label",
+    size: { signal: "[max(1, width), max(1, height)]" }, // it may be hidden
+    anchor: ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left", "top", "bottom"],
+    offset: [2, 9],
+    avoidMarks: ["up_marks"],
+  }],
+};
+
+const NEITHER = { condition: { test: "!datum.decided", value: "var(--neither)" } };
+const PLAIN_AXIS = { title: null, ticks: false, domain: false, labelFlush: false };
+const OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"];
+const OUTCOME_SHAPES = ["circle", "cross", "diamond", "square"];
+
+const SPECS = {
+  curves: (v) => ({
+    ...sizeOf(v),
+    data: { name: "curves", values: v.rows },
+    params: [{ name: "at", value: null }],
+    encoding: { x: quantity("round", { title: "round", scale: { ...xScale(v), nice: false } }) },
+    layer: [
+      layer("area", {
+        y: quantity("low", { title: v.yTitle, scale: { ...yScale(v), nice: v.nice } }),
+        y2: { field: "high" },
+        fill: category("colour", { scale: null }),
+      }, { opacity: 0.16, clip: true, line: false }),
+      {
+        params: v.brush,
+        ...layer("line", {
+          y: quantity("mean"),
+          color: category("learner", { scale: learnerColours(v), legend: v.legend }),
+          strokeDash: category("learner", { scale: { domain: v.names, range: v.dashes }, legend: v.legend }),
+        }, { clip: true, strokeWidth: 2.2 }),
+      },
+      {
+        transform: [{ filter: "datum.shape" }],
+        ...layer("point", {
+          y: quantity("mean"), fill: category("colour", { scale: null }), shape: category("shape", { scale: null }),
+        }, { filled: true, opacity: 1, size: 55, clip: true }),
+      },
+      {
+        data: { values: [{}] },
+        ...layer("rule", { x: { datum: { expr: "at" }, type: "quantitative" }, color: SOFT },
+          { clip: true, opacity: { expr: "at === null ? 0 : 1" } }),
+      },
+    ],
+  }),
+
+  frontier: (v) => ({
+    ...sizeOf(v),
+    data: { name: "points", values: v.rows },
+    encoding: {
+      x: quantity("across", { title: v.xTitle, scale: { ...xScale(v), nice: false, padding: v.padding } }),
+      y: quantity("up", { title: v.yTitle, scale: { ...yScale(v), nice: false, padding: v.padding } }),
+      color: category("learner", { scale: learnerColours(v), legend: null }),
+    },
+    layer: [
+      {
+        params: v.brush,
+        ...layer("line", { order: quantity("value"), color: INK, detail: category("sweep") }, { opacity: 0.35, strokeWidth: 1.5 }),
+      },
+      layer("rule", { x: quantity("left"), x2: { field: "right" } }, { opacity: 0.6 }),
+      { name: "up", ...layer("rule", { y: quantity("low"), y2: { field: "high" } }, { opacity: 0.6 }) },
+      { name: "point", ...layer("point", {}, { filled: true, opacity: 1, size: 80 }) },
+    ],
+    usermeta: { embedOptions: { patch: [{ op: "add", path: "/marks/-", value: LABELS }] } },
+  }),
+
+  heatMaps: (v) => ({
+    data: { name: "cells", values: v.rows },
+    columns: v.columns,
+    spacing: { row: 18, column: 14 },
+    facet: category("panel", { title: null, sort: v.panels, header: { labelAnchor: "start", labelPadding: 4 } }),
+    resolve: { scale: { x: "independent" }, axis: { x: "independent" } },
+    transform: [{ calculate: "datum.decided ? 0.25 + 0.75 * abs(datum.shade) : 1", as: "depth" }], // as in the table
+    spec: {
+      width: v.width,
+      height: { step: 26 },
+      encoding: {
+        x: category("learner", {
+          sort: null,
+          axis: {
+            ...PLAIN_AXIS, labelExpr: "split(datum.label, '\\n')", labelPadding: v.labelPadding, orient: "top",
+            labelAngle: 0, labelLimit: 130,
+          },
+        }),
+        y: category("game", { sort: v.games, axis: { ...PLAIN_AXIS, labelLimit: 190 } }),
+      },
+      layer: [
+        layer("rect", {
+          fill: {
+            ...NEITHER,
+            ...category("columnAhead", { scale: { domain: [true, false], range: ["var(--column-wins)", "var(--row-wins)"] }, legend: null }),
+          },
+          fillOpacity: quantity("depth", { scale: null }),
+        }, { stroke: "var(--paper)", strokeWidth: 2 }),
+        layer("text", { text: { field: "text" } }, { fontSize: 11.5 }),
+      ],
+    },
+  }),
+
+  checks: (v) => {
+    const outcome = category("outcome", { scale: { domain: PAGE.outcomes, range: OUTCOME_COLOURS }, title: null });
+    const legend = { orient: "bottom", title: null, columns: v.legendColumns, values: PAGE.outcomes.slice(0, 3) };
+    const shape = category("outcome", { scale: { domain: PAGE.outcomes, range: OUTCOME_SHAPES }, legend });
+    return {
+      ...sizeOf(v),
+      data: { name: "checks", values: v.rows },
+      encoding: {
+        y: category("subject", { sort: null, title: null, axis: { labelLimit: v.labelLimit, grid: true } }),
+        x: quantity("measured", { title: v.xTitle, scale: { ...xScale(v), nice: true } }),
+      },
+      layer: [
+        layer("tick", { x: quantity("threshold") }, { color: "var(--ink)", thickness: 2, height: 15 }),
+        {
+          transform: [{ filter: "datum.published" }],
+          ...layer("text", { x: quantity("threshold"), color: SOFT }, { text: "published", dy: -13, fontSize: 10 }),
+        },
+        layer("rule", { x: quantity("low"), x2: { field: "high" }, color: outcome }, { strokeWidth: 1.5 }),
+        layer("point", { color: outcome, shape }, { filled: true, opacity: 1, size: 75 }),
+        {
+          transform: [{ filter: "datum.outcome === 'without data'" }],
+          ...layer("text", { x: { value: 6 }, text: { value: "without data" }, color: SOFT }, { align: "left", fontSize: 11 }),
+        },
+      ],
+    };
+  },
+
+  duels: (v) => {
+    const [words, above] = [{ x: { value: 4 }, text: { field: "text" } }, { dy: -17, align: "left", fontSize: 12 }];
+    const winner = category("winner", { scale: { domain: [true, false], range: ["#3b8bc2", "#e08214"] }, legend: null });
+    const gridColor = { condition: { test: "datum.value === 0", ...INK }, value: "var(--line)" };
+    return {
+      ...sizeOf(v),
+      data: { name: "duels", values: v.rows },
+      encoding: {
+        y: category("learner", { sort: v.learners, title: null, axis: { labelLimit: 170 } }),
+        x: quantity("mean", { title: v.xTitle, scale: { domain: v.xDomain }, axis: { gridColor } }),
+      },
+      layer: [
+        layer("text", words, { ...above, stroke: "var(--paper)", strokeWidth: 4 }), // no line of the grid runs through it
+        layer("bar", { color: { ...NEITHER, ...winner } }, { height: 20 }),
+        layer("rule", { x: quantity("low"), x2: { field: "high" }, color: INK }),
+        layer("text", words, above),
+      ],
+    };
+  },
+};
+
+/** The specification of a chart; a value that is undefined is left out. */
+const specOf = (chart, values) =>
+  JSON.parse(JSON.stringify({ title: values.title, ...SPECS[chart](values), config: CONFIG }));
+
+// ---- Drawing: charts are drawn when they come near, read by pointer and keys, and saved as pictures that stand alone
 
 const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
 const ALONE = { width: 720, height: 400 }; // the size of a saved picture
 const SHARP = 3; // pixels of a saved PNG for each of its points
 const NEAR = 600; // pixels below the window where a chart is drawn already
 const NOTE_LENGTH = 110; // letters in a line below the title of a saved picture
-
-/** A declared chart with its slots filled; what a slot has no value for is left out. */
-function filled(part, values) {
-  if (Array.isArray(part)) return part.map((one) => filled(one, values));
-  if (part === null || typeof part !== "object") return part;
-  if ("$" in part) return values[part.$];
-  const pairs = Object.entries(part).map(([key, one]) => [key, filled(one, values)]);
-  return Object.fromEntries(pairs.filter(([, one]) => one !== undefined));
-}
 
 const charts = new Map(); // by id: how to make it, what was made, whether it is near, its view, and the place that is read
 const chartOf = (id) => byId(`${id}-chart`);
@@ -41,7 +222,7 @@ const whenIdle = window.requestIdleCallback ?? ((action) => setTimeout(action, 5
 const drawTheRest = () => whenIdle(() => { for (const id of charts.keys()) busily(() => drawChart(id)); });
 
 /**
- * Have a chart drawn, now or when it comes near. `make` gives the name of the chart, the values of its slots, in `text`
+ * Have a chart drawn, now or when it comes near. `make` gives the name of the chart, its values, in `text`
  * what it shows in words, in `note` its caption, and perhaps a `reader` (see `connectReading`).
  */
 function planChart(id, make) {
@@ -62,7 +243,7 @@ async function drawChart(id) {
   const [chart, box] = [charts.get(id), chartOf(id)];
   const { made } = chart;
   if (!box.dataset.stale || !box.checkVisibility()) return; // it is drawn, or will be when it is shown
-  const { view } = await vegaEmbed(box, filled(PAGE.charts[made.chart], made.values), EMBED);
+  const { view } = await vegaEmbed(box, specOf(made.chart, made.values), EMBED);
   box.setAttribute("role", "img"); // Vega has words of its own here
   box.setAttribute("aria-label", made.text);
   chart.view?.finalize();
@@ -131,7 +312,7 @@ function inLightColours(text) {
 /** A chart as SVG, with a title, a legend and a note on what its bands are, which the page has outside of it. */
 async function pictureOf({ chart, values, title, note, alone = {} }) {
   const own = { ...ALONE, brush: undefined, title: { text: title, subtitle: inLines(note, NOTE_LENGTH) }, ...alone };
-  const spec = { ...filled(PAGE.charts[chart], { ...values, ...own }), background: "white" };
+  const spec = { ...specOf(chart, { ...values, ...own }), background: "white" };
   const result = await vegaEmbed(element("div"), spec, EMBED);
   const text = await result.view.toSVG();
   result.finalize();

@@ -1,4 +1,4 @@
-// The two figures of curves, their list of lines and their controls.
+// The two figures of curves with their list of lines and their controls, and the frontier.
 
 const MARKS = 9; // symbols along a line
 const BRUSH = [{ name: "brush", select: { type: "interval" } }];
@@ -8,20 +8,20 @@ const axisOf = (name, log, zoom, zero = false) =>
 
 // ---- Curves: a line has a look and numbers
 
-const lineOf = (match, metric) => ({ ...PAGE.learners[match.row], colour: colourOf(match.row), ...match.metrics[metric] });
+const lineOf = (match, metric) => ({ ...PAGE.learners[match.row], colour: colourOf(match.row), ...match.curves[metric] });
 const linesOf = (metric) => shownMatches(metric).map((match) => lineOf(match, metric));
 
 /** The curve of a metric with the latest round, among those that could be shown. */
-const longestCurve = (metric) => viewMatches().filter((match) => metric in match.metrics)
-  .map((match) => match.metrics[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
+const longestCurve = (metric) => viewMatches().filter((match) => metric in match.curves)
+  .map((match) => match.curves[metric]).reduce((a, b) => (b.rounds.at(-1) > a.rounds.at(-1) ? b : a));
 
 /** The reference line belongs to what adds up over the rounds, in self-play. */
 function referenceOf(metric) {
   const { reference } = PAGE.games[state.game];
   if (!reference || state.opponent !== null || metric === null || !PAGE.metrics[metric].cumulative) return null;
-  const { place, rounds } = longestCurve(metric);
+  const { grid, rounds } = longestCurve(metric);
   const look = { title: reference.label, colour: "var(--ink)", dash: [2, 4], shape: "" };
-  return { ...look, rounds, means: reference.heights[place], halves: rounds.map(() => null) };
+  return { ...look, rounds, means: reference.heights[grid], halves: rounds.map(() => null) };
 }
 
 const shownReference = (metric) => (state.reference ? [referenceOf(metric)].filter(Boolean) : []);
@@ -43,8 +43,8 @@ function makeCurves(figure) {
   const [metric, log, zoom] = [metricOf(figure), state.log[figure], state.zoom[figure]];
   const { signed, floored } = PAGE.metrics[metric];
   const [lines, reference] = [linesOf(metric), shownReference(metric)];
-  const { place, rounds } = longestCurve(metric);
-  const byLogarithm = PAGE.logarithmic[place];
+  const { grid, rounds } = longestCurve(metric);
+  const byLogarithm = PAGE.logarithmic[grid];
   const all = [...lines, ...reference];
   const ahead = state.opponent !== null && signed ? [`above 0: ${titleOf(state.opponent)} is ahead`] : [];
   return {
@@ -136,7 +136,7 @@ function lineRow(name, { title, spec, colour, dash, shape }, checked, values) {
 function drawLines() {
   const matches = viewMatches();
   const metrics = FIGURES.map(metricOf);
-  const has = (match, metric) => metric !== null && metric in match.metrics;
+  const has = (match, metric) => metric !== null && metric in match.curves;
   FIGURES.forEach((figure, place) => {
     const rounds = matches.filter((match) => has(match, metrics[place])).map((match) => lastOf(match, metrics[place]).round);
     byId(`${figure}-head`).textContent = rounds.length ? `${metricTitle(metrics[place])} at round ${range(rounds)}` : "";
@@ -268,7 +268,7 @@ function connectFigures() {
   for (const figure of FIGURES) {
     connectChart(figure, ["round", "mean"], () => [viewTitle(), metricTitle(metricOf(figure))], () => {
       const metric = metricOf(figure);
-      const rows = (match) => match.metrics[metric].rounds.map((_, at) => csvRow(match, metric, at));
+      const rows = (match) => match.curves[metric].rounds.map((_, at) => csvRow(match, metric, at));
       return shownMatches(metric).flatMap(rows);
     });
   }
@@ -298,4 +298,109 @@ function connectChart(figure, fields, titles, rows) {
   on(`${figure}-csv`, "click", () => saveCsv(titles(), rows()));
   connectReading(figure);
   connectPictures(figure, titles);
+}
+
+// ---- The frontier: settings of a learner, each by itself and against one opponent
+
+const FRONTIER_HEIGHT = 460;
+
+const sweepOf = (learner) => PAGE.sweeps[learner.sweep];
+const parametersOf = (points) => unique(points.map(({ learner }) => sweepOf(learner).parameter)).join(" and ");
+const frontierOpponent = () => learnerOf(PAGE.frontierOpponent);
+
+/** What a point is called: its number, and its learner too where there are several. */
+function settingOf(learner, points) {
+  const number = `${sweepOf(learner).parameter} = ${learner.value}`;
+  const several = points.some((point) => point.learner.sweep !== learner.sweep);
+  return several ? `${sweepOf(learner).title}, ${number}` : number;
+}
+
+/** Each sweep on the chosen game, if it has a frontier: against itself, and against who sees its policy. */
+function frontier() {
+  const found = PAGE.frontiers[state.game];
+  if (!found) return null;
+  const metric = chosenAmong(found.metrics, "frontier");
+  const points = found.points.filter((point) => point.self[metric]).map(({ learner, self, best }) => ({
+    place: learner, learner: PAGE.learners[learner], self: self[metric], best,
+  }));
+  points.sort((a, b) => a.learner.sweep - b.learner.sweep || a.learner.value - b.learner.value);
+  return { metric, metrics: found.metrics, regret: found.regret, points };
+}
+
+/** When a number of the frontier is from: a round, or several over which it is a mean. */
+function roundsOf(ends) {
+  const last = range(ends.map((end) => end.last));
+  if (ends.every((end) => end.first === end.last)) return `at round ${last}`;
+  return `mean of the recorded rounds from ${range(ends.map((end) => end.first))} to ${last}`;
+}
+
+const isOff = ({ self, best }) => (state.log.across && self.mean <= 0) || (state.log.frontier && best.mean <= 0);
+
+function frontierCaption(points) {
+  const [selves, bests] = [points.map((point) => point.self), points.map((point) => point.best)];
+  const seeds = range([...selves, ...bests].map((end) => end.seeds));
+  const lost = points.filter(isOff);
+  return [
+    `${gameTitle(state.game)}. Across: ${roundsOf(selves)}. Up: ${roundsOf(bests)}.`,
+    `Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring ${parametersOf(points)}.`,
+    lost.length ? `Not on a log axis: ${lost.map(({ learner }) => settingOf(learner, points)).join(", ")}.` : "",
+  ].filter(Boolean).join(" ");
+}
+
+/** The ends of a bar; on a log axis it does not reach below a tenth of the mean. */
+const barOf = ({ mean, half }, log) => [Math.max(mean - half, log ? mean / 10 : -Infinity), mean + half];
+
+function makeFrontier() {
+  const { metric, regret, points } = frontier();
+  const drawn = points.filter((point) => !isOff(point));
+  const [opponent, zoom] = [titleOf(frontierOpponent()), state.zoom.frontier];
+  const when = PAGE.metrics[metric].cumulative ? [] : [`mean over the last ${PAGE.last} rounds`];
+  const text = ({ learner, self, best }) => `${settingOf(learner, points)}: ${metricTitle(metric)} in self-play ${withInterval(self.mean, self.half)}; ${metricTitle(regret)} against a ${opponent} ${withInterval(best.mean, best.half)}`;
+  const rows = drawn.map(({ place, learner, self, best }) => {
+    const [[left, right], [low, high]] = [barOf(self, state.log.across), barOf(best, state.log.frontier)];
+    const { sweep, value } = learner;
+    return { across: self.mean, up: best.mean, left, right, low, high, learner: titleOf(place), sweep, value, label: settingOf(learner, points) };
+  });
+  return {
+    chart: "frontier",
+    values: {
+      width: "container", height: FRONTIER_HEIGHT, brush: brushOf(), rows, padding: zoom ? undefined : 30,
+      names: drawn.map(({ place }) => titleOf(place)), colours: drawn.map(({ place }) => colourOf(place)),
+      ...axisOf("x", state.log.across, zoom?.x), xTitle: [`${metricTitle(metric)} in self-play`, ...when],
+      ...axisOf("y", state.log.frontier, zoom?.y), yTitle: `${metricTitle(regret)} against a ${opponent}`,
+    },
+    reader: {
+      places: drawn.length,
+      nearest: (view, x, y) => {
+        const far = drawn.map(({ self, best }) => Math.hypot(view.scale("x")(self.mean) - x, view.scale("y")(best.mean) - y));
+        return far.indexOf(Math.min(...far));
+      },
+      text: (at) => text(drawn[at]),
+    },
+    text: `${drawn.length} values of ${parametersOf(points)} on ${gameTitle(state.game)}: ${drawn.map(text).join(". ")}`,
+    title: `Frontier over ${parametersOf(points)}`, note: frontierCaption(points),
+  };
+}
+
+function drawFrontier() {
+  if (!byId("frontier")) return;
+  const found = frontier();
+  for (const part of ["chart", "controls", "readout"]) byId(`frontier-${part}`).hidden = !found;
+  if (!found) {
+    say("frontier-caption", `No frontier was run on ${gameTitle(state.game)}. Choose another game among the figures.`);
+    return;
+  }
+  fill(byId("frontier-metric"), found.metrics.map((place) => [place, metricTitle(place)]), found.metric);
+  showAxes("frontier", "across");
+  planChart("frontier", makeFrontier);
+}
+
+function connectFrontier() {
+  if (!byId("frontier")) return;
+  connectChart("frontier", ["across", "up"], () => [`frontier over ${parametersOf(frontier().points)}`, gameTitle(state.game)], () => {
+    const { metric, regret, points } = frontier();
+    return points.flatMap(({ place, self, best }) =>
+      [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]);
+  });
+  connectLog("across", "frontier");
 }

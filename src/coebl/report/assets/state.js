@@ -6,20 +6,17 @@ const REFERENCE = "reference"; // the name of the reference line among the lines
 const FEW = 8; // lines that are shown at first where no preset says which
 const FIGURES = ["growth", "distance"];
 const WITH_METRICS = [...FIGURES, "frontier"];
-const SURE = 2; // the standing of a head-to-head that is decided after correction
 
 // ---- The data
 
 const blocks = [];
-const curveOf = ([place, seeds, means, halves, standing]) =>
-  ({ place, rounds: PAGE.rounds[place], seeds, means, halves, standing });
 
-/** The matches of a game. Blocks are parsed when they are first asked for, so that opening the page stays quick. */
+/** The matches of a game. Blocks are parsed when they are first needed, so that the page opens quickly. */
 function matchesOf(game) {
-  blocks[game] ??= JSON.parse(byId(`game-${game}`).textContent).map(([row, column, metrics]) => {
-    const curves = Object.entries(metrics).map(([metric, numbers]) => [metric, curveOf(numbers)]);
-    return { game, row, column, metrics: Object.fromEntries(curves) };
-  });
+  if (!blocks[game]) {
+    blocks[game] = JSON.parse(byId(`game-${game}`).textContent).map((match) => ({ ...match, game }));
+    for (const curve of blocks[game].flatMap(({ curves }) => Object.values(curves))) curve.rounds = PAGE.rounds[curve.grid];
+  }
   return blocks[game];
 }
 
@@ -34,8 +31,8 @@ const colourOf = (learner) => `var(--learner-${learner})`;
 const gameTitle = (game) => PAGE.games[game].title;
 
 function lastOf(match, metric) {
-  const { rounds, seeds, means, halves, standing } = match.metrics[metric];
-  return { mean: means.at(-1), half: halves.at(-1), round: rounds.at(-1), seeds, standing };
+  const { rounds, seeds, means, halves } = match.curves[metric];
+  return { mean: means.at(-1), half: halves.at(-1), round: rounds.at(-1), seeds };
 }
 
 const opponentsOf = (game) =>
@@ -75,7 +72,7 @@ const shownLearners = () => new Set([...givenLearners(), ...state.added].filter(
 
 function shownMatches(metric) {
   const shown = shownLearners();
-  return viewMatches().filter((match) => metric in match.metrics && shown.has(match.row));
+  return viewMatches().filter((match) => metric in match.curves && shown.has(match.row));
 }
 
 const viewTitle = () =>
@@ -86,7 +83,7 @@ const mode = (figure) => (state.opponent === null || figure === "frontier" ? 0 :
 function metricsOf(figure) {
   const matches = viewMatches();
   const fits = (metric, place) =>
-    metric.distance === (figure === "distance") && matches.some((match) => place in match.metrics);
+    metric.distance === (figure === "distance") && matches.some((match) => place in match.curves);
   return PAGE.metrics.flatMap((metric, place) => (fits(metric, place) ? [place] : []));
 }
 

@@ -1,5 +1,5 @@
-// The page's program, which `coebl.report.page` puts together in one scope: tools, state, charts, figures, sections,
-// frontier, claims, page. Here is what knows nothing of the study: elements, numbers, files.
+// The page's program, which `coebl.report.page` puts together in one scope: tools, state, charts, figures, tables, page.
+// Here is what does not depend on the study: elements, numbers, files.
 
 const byId = (id) => document.getElementById(id);
 const on = (id, event, action) => byId(id)?.addEventListener(event, action);

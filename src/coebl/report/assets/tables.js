@@ -1,14 +1,14 @@
-// The heat maps, the head-to-head table, the duels, and downloads.
+// The heat maps, the head-to-head table, the duels, downloads, and the claims.
 
-const wordsOf = ({ mean, standing, seeds }, row, column) => {
-  if (seeds === 1) return "one seed";
-  if (mean === null || !standing) return "undecided";
-  const winner = titleOf(mean > 0 ? column : row);
-  return standing === SURE ? `${winner} wins` : `${winner}, before correction only`;
-};
+/** The outcome of a pairing, in words: both seats count, in one family of tests. */
+function wordsOf({ decided, winner, seeds }) {
+  if (decided === "untested") return seeds === 1 ? "one seed" : "not tested";
+  if (decided === "no") return "undecided";
+  return decided === "after" ? `${titleOf(winner)} wins` : `${titleOf(winner)}, before correction only`;
+}
 
-const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.metrics;
-const endOfMatch = (match) => lastOf(match, PAGE.tableMetric);
+const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.curves;
+const endOfMatch = (match) => ({ ...lastOf(match, PAGE.tableMetric), winner: match.winner, decided: match.decided });
 const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)), 1e-300);
 
 // ---- Heat maps: who beats the one whom all meet, by preset, on one scale
@@ -57,11 +57,12 @@ function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
   const last = endOfMatch(match);
   const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${last.seeds} seeds`;
-  const words = element("small", {}, wordsOf(last, match.row, match.column));
-  const cell = element("td", { title, class: last.standing === SURE ? "" : "neither" }, withHalf(last.mean, last.half), words);
-  if (last.standing === SURE) {
+  const words = element("small", {}, wordsOf(last));
+  const isDecided = last.decided === "after";
+  const cell = element("td", { title, class: isDecided ? "" : "neither" }, withHalf(last.mean, last.half), words);
+  if (isDecided) {
     const depth = Math.round(25 + 75 * Math.sqrt(Math.abs(last.mean) / largest));
-    cell.style.background = `color-mix(in srgb, var(--${last.mean > 0 ? "column" : "row"}-wins) ${depth}%, var(--paper))`;
+    cell.style.background = `color-mix(in srgb, var(--${last.winner === match.column ? "column" : "row"}-wins) ${depth}%, var(--paper))`;
   }
   return cell;
 }
@@ -100,7 +101,7 @@ function connectTable() {
   on("every-learner", "change", drawTable);
   on("table-csv", "click", () => {
     const where = byId("every-game").checked ? "every game" : gameTitle(state.game);
-    const rows = tableMatches().map((match) => csvRow(match, PAGE.tableMetric, match.metrics[PAGE.tableMetric].rounds.length - 1));
+    const rows = tableMatches().map((match) => csvRow(match, PAGE.tableMetric, match.curves[PAGE.tableMetric].rounds.length - 1));
     saveCsv(["head to head", where], rows);
   });
 }
@@ -137,8 +138,8 @@ function makeDuels() {
     }
     const last = endOfMatch(match);
     return {
-      learner: titleOf(row), mean: last.mean, low: last.mean - last.half, high: last.mean + last.half, winner: last.mean > 0,
-      decided: last.standing === SURE, text: `${withHalf(last.mean, last.half)}: ${wordsOf(last, row, rate)}`,
+      learner: titleOf(row), mean: last.mean, low: last.mean - last.half, high: last.mean + last.half, winner: last.winner === rate,
+      decided: last.decided === "after", text: `${withHalf(last.mean, last.half)}: ${wordsOf(last)}`,
     };
   });
   const what = `against ${titleOf(rate)} on ${gameTitle(state.game)}`;
@@ -210,10 +211,93 @@ function dataRow(game, row, column, metric, round, { mean, half, seeds }) {
   return [spec, ...(HAS_NOISES ? [noise] : []), first, second, PAGE.metrics[metric].name, round, mean ?? "", ...ends, seeds];
 }
 
-function csvRow({ game, row, column, metrics }, metric, at) {
-  const { rounds, seeds, means, halves } = metrics[metric];
+function csvRow({ game, row, column, curves }, metric, at) {
+  const { rounds, seeds, means, halves } = curves[metric];
   return dataRow(game, row, column, metric, rounds[at], { mean: means[at], half: halves[at], seeds });
 }
 
 const frontierRow = (row, column, metric, end) =>
   dataRow(state.game, row, column, metric, end.first === end.last ? end.last : `${end.first} to ${end.last}`, end);
+
+// ---- Claims: opened and closed, with a chart and a list of their checks
+
+/** The checks that a verdict rests on, as a list: a table would not fit on a phone. */
+function checkList(checks) {
+  const counts = unique(checks.map(({ outcome }) => outcome))
+    .map((outcome) => `${checks.filter((check) => check.outcome === outcome).length} ${outcome}`);
+  const title = `${checks.length === 1 ? "One check" : `All ${checks.length} checks`}: ${counts.join(", ")}`;
+  const items = checks.map(({ title: about, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
+    const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
+    const word = element("b", { class: PAGE.verdictKinds[verdict] }, outcome);
+    const mark = before ? ` (before correction only: ${before})` : "";
+    const found = element("span", {}, word, `${mark} · ${quantity}${number}, wanted: ${wanted}`);
+    return element("li", {}, element("span", { class: "subject" }, about), found);
+  });
+  const scroll = { class: "checks-scroll", tabindex: "0", role: "region", "aria-label": title };
+  return [element("h5", {}, title), element("div", scroll, element("ol", {}, ...items))];
+}
+
+/** The measured numbers of a claim beside their thresholds. */
+function makeChecks(verdict) {
+  const wide = chartOf(`checks-${verdict.place}`).clientWidth;
+  const isNarrow = wide < 500;
+  const rows = verdict.checks.map((check, at) => // on a phone, by their numbers in the list
+    ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.title}: ${check.wanted}` }));
+  const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
+  const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
+  const isWide = sizes.length && sizes.at(-1) > 30 * Math.max(sizes[Math.floor(sizes.length / 2)], 1e-12);
+  const metric = PAGE.metrics.find(({ name }) => name === verdict.metric);
+  const shown = unique(verdict.checks.map(({ quantity }) => quantity)).filter(Boolean).join(", or ");
+  return {
+    chart: "checks",
+    values: {
+      rows, width: "container", height, labelLimit: 0.45 * wide, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false,
+      xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Upright line: the threshold, or the published value`, wide / 12),
+    },
+    text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below says the same.`,
+    title: `${verdict.id}, ${verdict.variant}: ${verdict.verdict}`, note: verdict.text,
+    alone: { height, labelLimit: 320, legendColumns: 4 },
+  };
+}
+
+/** Draw the checks of a claim when it is opened, and list them when it is first. */
+function showChecks(place) {
+  const verdict = { ...PAGE.verdicts[place.dataset.verdict], place: place.dataset.verdict };
+  const id = `checks-${verdict.place}`;
+  if (!place.childElementCount) {
+    const chart = { class: "chart", id: `${id}-chart`, role: "img", tabindex: "0", "aria-label": verdict.id };
+    const buttons = ["svg", "png"].map((kind) =>
+      element("button", { type: "button", class: "quiet", id: `${id}-${kind}` }, kind.toUpperCase()));
+    place.append(element("div", chart), element("p", { class: "tools" }, ...buttons), ...checkList(verdict.checks));
+    connectPictures(id, () => [verdict.id, verdict.variant]);
+  }
+  planChart(id, () => makeChecks(verdict));
+}
+
+function setOpen(button, open) {
+  const detail = byId(button.getAttribute("aria-controls"));
+  button.setAttribute("aria-expanded", String(open));
+  detail.hidden = !open;
+  if (open) detail.querySelectorAll(".checks").forEach(showChecks);
+}
+
+function connectClaims() {
+  const buttons = [...document.querySelectorAll(".claim-button")];
+  const isOpen = (button) => button.getAttribute("aria-expanded") === "true";
+  const label = () => { byId("open-claims").textContent = buttons.every(isOpen) ? "Close all" : "Open all"; };
+  const toggle = (button) => { setOpen(button, !isOpen(button)); label(); writeAddress(); };
+  for (const button of buttons) {
+    button.closest("tr").addEventListener("click", ({ target }) => {
+      if (target.closest("button") === button || target.closest("td")) toggle(button);
+    });
+  }
+  on("open-claims", "click", () => {
+    const open = !buttons.every(isOpen);
+    buttons.forEach((button) => setOpen(button, open));
+    label();
+    writeAddress();
+  });
+  on("save-verdicts", "click", () => {
+    save(nameOf(["verdicts"], "json"), "application/json", JSON.stringify(PAGE.verdicts, null, 1) + "\n");
+  });
+}

@@ -1,0 +1,199 @@
+"""Who beats whom: the ranking, the heat maps, and plain tables for readers without scripts.
+
+All of them read the outcomes of one family of tests, which the ranking names.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coebl.core.errors import InputError
+from coebl.core.files import read_whole
+from coebl.core.text import number_text, with_minus
+from coebl.report.content import Content
+from coebl.report.legend import interval_texts
+from coebl.tournament.outcome import FOLDER
+
+_LETTERS = 11  # of a learner's name in a line above a heat map
+_PICTURE = "Mean advantage against worst-case regret: to the right and below is better"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a page: plain strings, and a picture as SVG, in which no script is run."""
+
+    id: str
+    title: str
+    sentences: Sequence[str]
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str  # of the table
+    picture: bytes | None = None
+    picture_text: str = ""
+
+    @property
+    def picture_data(self) -> str:
+        """The picture as the address of an image, or ""."""
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.picture).decode()}" if self.picture else ""
+
+
+class Duel(NamedTuple):
+    """The last round of a match of two different learners; these are indices."""
+
+    game: int
+    row: int
+    column: int
+    mean: float | None
+    half: float | None
+    winner: int | None
+    decided: str  # as in `coebl.report.content.Match`
+
+    def number(self) -> tuple[str, str]:
+        """Return the mean and its interval in digits."""
+        if self.mean is None:
+            return "not finite", ""
+        if self.half is None:
+            return with_minus(number_text(self.mean)), ""
+        return interval_texts(self.mean, self.mean - self.half, self.mean + self.half)
+
+
+def duels(content: Content) -> Iterator[Duel]:
+    """Yield the head-to-heads of a page, game by game."""
+    for game, matches in enumerate(content.matches):
+        for match in matches:
+            curve = match["curves"].get(-1 if content.table_place is None else content.table_place)
+            if match["row"] != match["column"] and curve:
+                ends = curve["means"][-1], curve["halves"][-1]
+                yield Duel(game, match["row"], match["column"], *ends, match["winner"], match["decided"])
+
+
+def plain_tables(content: Content) -> dict[str, list[tuple[str, str, str, str]]]:
+    """Return row, column, the number with its interval, and the outcome of every head-to-head, by game."""
+    titles = list(content.titles.values())
+    tables: dict[str, list[tuple[str, str, str, str]]] = {}
+    for duel in duels(content):
+        rows = tables.setdefault(content.games[duel.game]["title"], [])
+        rows.append((titles[duel.row], titles[duel.column], " ".join(duel.number()).strip(), _outcome(duel, titles)))
+    return tables
+
+
+def _outcome(duel: Duel, titles: Sequence[str]) -> str:
+    if duel.winner is None:
+        return "undecided" if duel.decided == "no" else "not tested"
+    return titles[duel.winner] + (" wins" if duel.decided == "after" else ", before correction only")
+
+
+def ranking_section(content: Content) -> Section | None:
+    """Return the learners by how often they beat others, as `coebl run` ranks them; None if no two of them met."""
+    ranking = content.ranking
+    if ranking is None:
+        return None
+    titles = content.titles
+    left_out = ", ".join(titles[spec] for spec in ranking.left_out)
+    return Section(
+        id="ranking",
+        title="Ranking",
+        sentences=[ranking.sentence(titles)],
+        header=["Rank", "Learner", "Won", "Level", "Lost", "Taken per round"],
+        rows=[
+            [
+                str(one.rank),
+                titles[one.learner],
+                *map(str, (one.won, one.level, one.lost)),
+                with_minus(number_text(one.taken, 3)),
+            ]
+            for one in ranking.learners
+        ],
+        caption=f"Ranked by wins minus losses, per pairing: two learners on a game, both seats together, won by "
+        f"{content.metrics[ranking.metric].in_a_sentence} at the last round after {ranking.family}. "
+        "Taken per round: the mean over the pairings."
+        + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else ""),
+    )
+
+
+def tournament_section(folder: Path) -> Section | None:
+    """Return the ranking or the verdicts of the tournament in a folder, as `coebl tournament` wrote them, if any."""
+    path = folder / FOLDER / "summary.json"
+    if not path.exists():
+        return None
+    try:
+        page = json.loads(read_whole(path))["page"]
+        return Section(
+            id="ranking",
+            title=str(page.get("title", "Ranking")),
+            sentences=_strings(page["sentences"]),
+            header=_strings(page["header"]),
+            rows=[_strings(row) for row in page["rows"]],
+            caption=str(page["legend"]),
+            picture=read_whole(folder / FOLDER / "figure.svg"),
+            picture_text=str(page.get("picture_text", _PICTURE)),
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None
+
+
+def _strings(values: Any) -> list[str]:
+    return [str(value) for value in list(values)]
+
+
+def heat_maps(content: Content) -> dict[str, Any] | None:
+    """Return heat maps of who beats the common opponent, a panel for each preset; None if there is no such opponent."""
+    met = {(duel.game, duel.row, duel.column): duel for duel in duels(content)}
+    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
+    rows: list[dict[str, Any]] = []
+    opponents: set[int] = set()
+    for preset in content.show.presets:
+        for game, entry in enumerate(content.games if preset.opponent is not None else ()):
+            learners = [places.get(spec, -1) for spec in preset.on(entry["spec"])]
+            opponent = learners[preset.opponent or 0]
+            found = [met[game, learner, opponent] for learner in learners if (game, learner, opponent) in met]
+            rows += [_map_cell(content, preset.name, duel) for duel in found]
+            opponents |= {duel.column for duel in found}
+    if not rows:
+        return None
+    who = _common_title(content, sorted(opponents))
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    counts = [
+        f"{panel}: ahead in {sum(cell['decided'] and cell['columnAhead'] for cell in cells)} of {len(cells)}"
+        for panel in panels
+        for cells in [[row for row in rows if row["panel"] == panel]]
+    ]
+    return {
+        "rows": rows,
+        "panels": panels,
+        "games": list(dict.fromkeys(row["game"] for row in rows)),
+        "lines": max(row["learner"].count("\n") + 1 for row in rows),
+        "title": f"Who beats {who}?",
+        "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
+        "note": f"{content.table_title} at the last round. Blue: {who} is ahead. Orange: the learner above is ahead. "
+        "The deeper, the more. Grey: undecided; °: decided only before correction.",
+    }
+
+
+def _map_cell(content: Content, panel: str, duel: Duel) -> dict[str, Any]:
+    words = textwrap.wrap(content.learners[duel.row]["title"], _LETTERS, break_long_words=False, break_on_hyphens=False)
+    number = "–" if duel.mean is None else duel.number()[0]
+    return {
+        "panel": panel,
+        "game": content.games[duel.game]["title"],
+        "learner": "\n".join(words),
+        "mean": duel.mean,
+        "columnAhead": (duel.mean or 0) > 0 if duel.winner is None else duel.winner == duel.column,
+        "decided": duel.decided == "after",
+        "text": number + "°" * (duel.decided == "before"),
+    }
+
+
+def _common_title(content: Content, opponents: Sequence[int]) -> str:
+    """Return the title of the common opponent: that of its family, if its settings differ."""
+    known = [content.learners[opponent] for opponent in opponents]
+    sweeps = {learner["sweep"] for learner in known}
+    if len(known) == 1:
+        return str(known[0]["title"])
+    return content.sweeps[sweeps.pop()]["title"] if len(sweeps) == 1 and None not in sweeps else "the opponent"

@@ -1,0 +1,176 @@
+"""The verdicts on the page: a grid of claims by variants, and the result in two sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from coebl.core.text import few_digits
+from coebl.evidence.judge import CheckResult, Outcome, Verdict
+from coebl.evidence.statistics import Estimate
+from coebl.naming import game_title
+from coebl.report.legend import DIGITS, interval_texts, unbroken
+
+OUTCOMES: dict[Outcome, str] = {
+    "holds": "shown",
+    "fails": "refuted",
+    "not significant": "open",
+    "not testable": "without data",
+}
+"""The words for the verdict on a single check."""
+
+VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
+VERDICT_KINDS = {word: word.replace(" ", "-") for word in VERDICTS}  # the classes of the style sheet
+
+
+def answer(verdicts: Sequence[Verdict], titles: Mapping[str, str], headline: str = "") -> list[str]:
+    """Return how many claims hold and fail in each variant, and how many checks of the main claim are refuted.
+
+    Args:
+        verdicts: those of the page.
+        titles: the titles of the variants, by id.
+        headline: the id of the main claim, if there is one.
+    """
+    variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
+    sentences = [_counts(verdicts, variants, titles)] if variants else []
+    main = [verdict for verdict in verdicts if verdict.id == headline]
+    if any(verdict.checks for verdict in main):
+        sentences.append(_headline(main, titles))
+    return sentences
+
+
+def _counts(verdicts: Sequence[Verdict], variants: Sequence[str], titles: Mapping[str, str]) -> str:
+    claims = len({verdict.id for verdict in verdicts})
+    parts: list[str] = []
+    for variant in variants:
+        counts = Counter[str](verdict.verdict for verdict in verdicts if verdict.variant == variant)
+        counts["not judged"] = claims - counts.total()
+        rest = [f"{counts[kind]} {kind}" for kind in ("not significant", "not testable", "not judged") if counts[kind]]
+        of_all = f"of {claims} claim{'s' * (claims != 1)} " if not parts else ""
+        result = f"{_verb(counts['holds'], 'hold')} and {_verb(counts['fails'], 'fail')}"
+        others = f" ({', '.join(rest)})" if rest else ""
+        parts.append(f"under “{titles.get(variant, variant)}”, {of_all}{result}{others}")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _verb(count: int, verb: str) -> str:
+    return f"{count} {verb}{'s' * (count == 1)}"
+
+
+def _headline(main: Sequence[Verdict], titles: Mapping[str, str]) -> str:
+    parts: list[str] = []
+    for verdict in main:
+        outcomes = [check.verdict for check in verdict.checks]
+        refuted, run = outcomes.count("fails"), len(outcomes) - outcomes.count("not testable")
+        run_only = "" if run == len(outcomes) else f" run ({len(outcomes)} in all)"
+        total = f" of {run} check{'s' * (run != 1)}{run_only} {'is' if refuted == 1 else 'are'} refuted"
+        under = f"under “{titles.get(verdict.variant, verdict.variant)}”, "
+        parts.append(f"{under}{refuted}{total if not parts else f' of {run}'}")
+    return f"{main[0].id}, “{main[0].text.removesuffix('.')}”: {'; '.join(parts)}."
+
+
+def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learners: Mapping[str, str]) -> dict[str, Any]:
+    """Return the grid of variants (columns) and claims (rows) for the template.
+
+    Args:
+        verdicts: those of the page.
+        titles: the titles of the variants, by id.
+        learners: the titles of the learners, by spec.
+    """
+    squares = {
+        (verdict.id, verdict.variant): {
+            "place": place,
+            "variant": titles.get(verdict.variant, verdict.variant),
+            "verdict": verdict,
+            **_square(verdict, learners),
+        }
+        for place, verdict in enumerate(verdicts)
+    }
+    variants = list(dict.fromkeys(variant for _, variant in squares))
+    return {
+        "variants": [
+            {
+                "title": titles.get(variant, variant),
+                "counts": {
+                    word: sum(verdict.variant == variant and verdict.verdict == word for verdict in verdicts)
+                    for word in VERDICTS
+                },
+            }
+            for variant in variants
+        ],
+        "rows": [
+            {"id": id, "text": text, "squares": [squares.get((id, variant)) for variant in variants]}
+            for id, text in {verdict.id: verdict.text for verdict in verdicts}.items()
+        ],
+        "kinds": VERDICT_KINDS,
+        "outcomes": list(OUTCOMES.values()),
+    }
+
+
+def _square(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
+    decisive = verdict.decisive
+    measured = f"{by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else ""
+    return {
+        "strip": [OUTCOMES[check.verdict] for check in verdict.checks],
+        "subject": measured,
+        "number": _interval(verdict),
+        "wanted": decisive.check.words[1] if decisive else "",
+        "note": by_title(verdict.note, verdict, learners),
+        "reported": [(other, _interval(other)) for other in verdict.reported],
+    }
+
+
+def _interval(verdict: Verdict) -> tuple[str, str]:
+    return interval_texts(verdict.estimate.mean, verdict.estimate.low, verdict.estimate.high)
+
+
+def by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
+    """Return a text about a verdict with its matches named by the titles that the charts have."""
+    matches = {sample.pairing for check in verdict.checks for sample in check.check.samples}
+    for match in sorted(matches, key=lambda match: -len(str(match))):  # one may begin as another does
+        row, column = (learners.get(spec, spec) for spec in (match.row, match.column))
+        players = f"{row} in self-play" if match.row == match.column else f"{row} v {column}"
+        text = text.replace(str(match), f"{players} on {game_title(match.game)}")
+    return unbroken(text)
+
+
+def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
+    """Return a verdict for the script, and for the download."""
+    return {
+        "id": verdict.id,
+        "variant": verdict.variant,
+        "verdict": verdict.verdict,
+        "metric": verdict.metric,
+        **_numbers(verdict.estimate),
+        "threshold": verdict.threshold,
+        "n": verdict.estimate.n,
+        "text": verdict.text,
+        "note": verdict.note,
+        "checks": [_check_entry(check, by_title(check.subject, verdict, learners)) for check in verdict.checks],
+        "reported": [
+            {"metric": other.metric, "verdict": other.verdict, **_numbers(other.estimate)} for other in verdict.reported
+        ],
+    }
+
+
+def _check_entry(result: CheckResult, title: str) -> dict[str, Any]:
+    quantity, wanted = result.check.words
+    return {
+        "subject": result.subject,
+        "title": title,
+        "quantity": quantity,
+        **_numbers(result.estimate),
+        "wanted": wanted,
+        "threshold": few_digits(result.check.threshold, DIGITS),
+        "published": result.check.published,
+        "verdict": result.verdict,
+        "outcome": OUTCOMES[result.verdict],
+        "before": result.before_correction,
+    }
+
+
+def _numbers(estimate: Estimate) -> dict[str, Any]:
+    numbers = {"measured": estimate.mean, "low": estimate.low, "high": estimate.high}
+    return {key: few_digits(number, DIGITS) for key, number in numbers.items()}
