@@ -173,8 +173,13 @@ class Verdict:
         found, reported = self.estimate, [verdict.as_dict() for verdict in self.reported]
         plain: dict[str, Any] = {"id": self.id, "variant": self.variant, "verdict": self.verdict, "metric": self.metric}
         plain |= {"measured": found.mean, "low": found.low, "high": found.high, "threshold": self.threshold}
-        plain |= {"n": found.n, "text": self.text, "note": self.note, "checks": [one.as_dict() for one in self.checks]}
-        plain["decisive"] = next((place for place, one in enumerate(self.checks) if one is self.decisive), None)
+        plain |= {
+            "n": found.n,
+            "text": self.text,
+            "note": self.note,
+            "checks": [check.as_dict() for check in self.checks],
+        }
+        plain["decisive"] = next((place for place, check in enumerate(self.checks) if check is self.decisive), None)
         plain["reported"] = [{key: verdict[key] for key in REPORTED_KEYS} for verdict in reported]
         values: dict[str, Any] = finite(plain)
         return values

@@ -30,13 +30,18 @@ Families = Literal["all pairings", "the pairings of a game"]
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two learners that met in a setting, in one seat or in both."""
+    """Two learners that met in a setting, in one seat or in both.
+
+    >>> pairing = Pairing("rps", "none", 9, "ucb", "exp3", Estimate(2.0, 1.0, 3.0, 1.0, 9, p_holm=0.01))
+    >>> pairing.winner, pairing.loser
+    ('ucb', 'exp3')
+    """
 
     game: str  # or ALL_GAMES
-    noise: str
-    rounds: int
-    first: str
-    second: str
+    noise: str  # its spec
+    rounds: int  # of the match
+    first: str  # a learner
+    second: str  # another one
     advantage: Estimate  # of the first over the second: half of what its number is lower by
 
     @property
@@ -75,8 +80,8 @@ def pairwise(
 
     >>> import polars
     >>> seeds = {"game": "rps", "noise": "none", "rounds": 9, "seed": [0, 1, 2]}
-    >>> one = polars.DataFrame({"players": [["ucb", "exp3"]] * 3, "pseudo_regret": [-3.0, -4.0, -3.5], **seeds})
-    >>> [pairing] = pairwise(one, learners=["exp3", "ucb"])
+    >>> table = polars.DataFrame({"players": [["ucb", "exp3"]] * 3, "pseudo_regret": [-3.0, -4.0, -3.5], **seeds})
+    >>> [pairing] = pairwise(table, learners=["exp3", "ucb"])
     >>> print(pairing.winner, pairing.advantage, round(pairing.advantage.p_holm, 4))
     ucb -3.5 [-4.742, -2.258] 0.0067
     """

@@ -312,7 +312,7 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
         for name in [label(str(parse_learner(subject)))]  # as the study spells it
     }
     verdicts = judge(results, map(claim_of, suite.statements), contests, seeds)
-    trials = [(contests[name], [one for one in verdicts if one.variant == name]) for name in contests]
+    trials = [(contests[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in contests]
     notes = []
     if not suite.digest:
         notes.append(suite.description)

@@ -135,7 +135,7 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
             device=device,
             **match_ups,
         )
-    except StudyError as error:  # nobody wrote these arguments: name the option instead
+    except StudyError as error:  # the user did not write these arguments: name the option instead
         raise InputError(" ".join(map(_of_option, error.mistakes, error.places))) from None
 
 

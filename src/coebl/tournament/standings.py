@@ -199,8 +199,10 @@ def cycles(graph: Mapping[str, Sequence[str]]) -> list[Cycle]:
     names = list(graph)
     wins = np.array([[loser in graph[name] for loser in names] for name in names], dtype=np.int8)
     _, part = connected_components(wins.reshape(len(names), -1), connection="strong")
-    groups = [[name for name, its in zip(names, part, strict=True) if its == one] for one in dict.fromkeys(part)]
-    large = [group for group in groups if len(group) > 2]
+    groups: dict[int, list[str]] = {}
+    for name, number in zip(names, part.tolist(), strict=True):
+        groups.setdefault(number, []).append(name)
+    large = [group for group in groups.values() if len(group) > 2]
     return [Cycle(tuple(group), min((_cycle_through(graph, name) for name in group), key=len)) for group in large]
 
 
@@ -381,7 +383,7 @@ def _kind_masses(measured: Measured) -> dict[int, float]:
     """By place, the Nash mass of each learner in the meta-game of its kind, if that has others."""
     masses: dict[int, float] = {}
     for kind in KINDS:
-        places = [place for place, its in enumerate(measured.kinds) if its == kind]
+        places = [place for place, other in enumerate(measured.kinds) if other == kind]
         if len(places) > 1:
             mass = nash_average(measured.against[np.ix_(places, places)]).mass
             masses |= dict(zip(places, mass.tolist(), strict=True))

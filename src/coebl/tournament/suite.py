@@ -111,8 +111,7 @@ class Suite(_Table):
     parts: tuple[Part, ...] = Field(min_length=1)  # what is played
     seeds: Seeds = SEEDS  # runs per match
     quick: Quick | None = None  # the short version
-    # Who is tested, unless others are named; the learners are then its opponents.
-    subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")
+    subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")  # who is tested
     statements: tuple[Statement, ...] = Field((), min_length=1)  # about the subject
     digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if what is played is not that of the file
 
@@ -220,7 +219,7 @@ _TABLES: dict[str, type[_Table]] = {"parts": Part, "quick": Quick, "statements":
 def _mistake(error: ValidationError) -> str:
     """The first mistake in a suite's file: its place, the value, what is accepted."""
     errors = error.errors(include_url=False)
-    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])  # a slip in the key of another
+    first = next((entry for entry in errors if entry["type"] == "extra_forbidden"), errors[0])  # often a slip in a key
     model: type[_Table] = Suite
     where = key = ""
     for part in first["loc"]:
