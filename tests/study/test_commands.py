@@ -9,7 +9,7 @@ import pytest
 
 from coebl.study import EXAMPLE, RunSummary, parse_study, run
 from coebl.study.estimate import disk_use, estimate, work_of
-from coebl.study.run import warm_up
+from coebl.study.runner import warm_up
 
 
 def test_new_show_run_results(tmp_path, coebl):
@@ -140,7 +140,7 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     built = []
     study = parse_study(LARGE)
     monkeypatch.setattr("coebl.study.estimate.parse_game", built.append)
-    monkeypatch.setattr(sys.modules["coebl.study.run"], "parse_game", built.append)
+    monkeypatch.setattr(sys.modules["coebl.study.runner"], "parse_game", built.append)
     warm_up(study.cells, study.shapes)
     simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)
     found = estimate(study, 1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from coebl.study import Store, parse_study, run
 from coebl.study.cell import Cell
-from coebl.study.work import CRASHED, play
+from coebl.study.workers import CRASHED, LocalPool, failure_of_process, play
 
 MOODY = """
 from dataclasses import dataclass
@@ -75,7 +75,10 @@ def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_s
     assert play(long, 0.2).cause.startswith("exp3 v uniform: it took longer than 0.2 s;")
     assert "LateError" in play(long, 0.2).traceback
     (tmp_path / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', "__import__('os')._exit(3)"))
-    assert play(replace(long, players=(f"{tmp_path}/moody.py:Moody", "uniform"), rounds=40), 60.0).cause == CRASHED
+    mine = replace(long, players=(f"{tmp_path}/moody.py:Moody", "uniform"), rounds=40)
+    with LocalPool(1) as pool:
+        assert pool.submit(play, mine, 60.0, 0.0, str(tmp_path / "stack")).exception() is not None
+    assert failure_of_process(mine, 60.0, str(tmp_path / "stack")).cause == CRASHED
     short = replace(long, rounds=40)
     assert play(short, 60.0).digest == play(short).digest == short.digest()
 

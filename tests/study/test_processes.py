@@ -4,13 +4,12 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import InvalidStateError, ProcessPoolExecutor
-from concurrent.futures.process import _ExecutorManagerThread as Manager
 
+import pebble
 import pytest
 import threadpoolctl
 
-from coebl.study.processes import local_processes
+from coebl.study.workers import LocalPool
 
 
 def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
@@ -18,47 +17,27 @@ def test_a_process_has_one_thread_for_linear_algebra(monkeypatch):
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.setenv(name, "2")
     before = dict(os.environ)
-    with local_processes(1) as pool:
+    with LocalPool(1) as pool:
         libraries = pool.submit(threadpoolctl.threadpool_info).result()
     assert {library["num_threads"] for library in libraries} == {1}
     assert dict(os.environ) == before
 
 
-def test_a_cancelled_future_is_no_complaint_and_other_errors_of_threads_are(monkeypatch):
-    """A pool whose processes die while its futures are cancelled has a thread that raises the first."""
-    told = []
-    monkeypatch.setattr(threading, "excepthook", lambda args: told.append(args.exc_type))
-    before = threading.excepthook
-
-    def in_a_thread(error):
-        def fail():
-            raise error
-
-        thread = threading.Thread(target=fail)
-        thread.start()
-        thread.join()
-
-    with local_processes(1):
-        in_a_thread(InvalidStateError())
-        in_a_thread(ValueError())
-    assert told == [ValueError]
-    assert threading.excepthook is before
+def test_a_process_that_dies_fails_its_own_task_alone():
+    with LocalPool(1) as pool:
+        futures = [pool.submit(os._exit, 3), pool.submit(divmod, 7, 2), pool.submit(os._exit, 4), pool.submit(abs, -1)]
+        outcomes = [future.exception() or future.result() for future in futures]
+    assert [outcome for outcome in outcomes if not isinstance(outcome, Exception)] == [(3, 1), 1]
 
 
-def test_the_thread_of_a_stopped_pool_has_ended(monkeypatch):
-    """Python wakes it at its exit, through a pipe that the thread closes as it ends: the two must not meet."""
-    threads = []
-    end = Manager.join_executor_internals
-
-    def end_slowly(thread):
-        threads.append(thread)
-        time.sleep(0.5)
-        end(thread)
-
-    monkeypatch.setattr(Manager, "join_executor_internals", end_slowly)
-    with pytest.raises(ZeroDivisionError), local_processes(1) as pool:
-        pool.submit(divmod, 1, 0).result()
-    assert [thread.is_alive() for thread in threads] == [False]
+def test_no_process_outlives_an_error():
+    pool = LocalPool(1)
+    worker = pool.submit(os.getpid).result()
+    pool.submit(time.sleep, 60)
+    with pytest.raises(ZeroDivisionError), pool:
+        raise ZeroDivisionError
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -73,18 +52,18 @@ def test_a_signal_waits_until_a_process_is_started(monkeypatch, number):
         starting.wait(10)
         os.kill(os.getpid(), number)
 
-    def submit(self, *_):
+    def schedule(self, *_, **__):
         starting.set()
         other.join()
         time.sleep(0.1)
         reached.append("started")
 
-    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
+    monkeypatch.setattr(pebble.ProcessPool, "schedule", schedule)
     before = signal.signal(number, interrupt)
     other = threading.Thread(target=send)  # started here, so that its signals are not blocked
     other.start()
     try:
-        with pytest.raises(KeyboardInterrupt), local_processes(1) as pool:
+        with pytest.raises(KeyboardInterrupt), LocalPool(1) as pool:
             pool.submit(print)
     finally:
         signal.signal(number, before)

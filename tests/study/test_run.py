@@ -104,7 +104,7 @@ def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbe
 
 def test_only_what_the_games_need_is_compiled(monkeypatch):
     compiled = []
-    running = sys.modules["coebl.study.run"]  # the package's `run` is the function
+    running = sys.modules["coebl.study.runner"]  # the package's `run` is the function
     monkeypatch.setattr(running, "compile_kernels", lambda shape, many_ties: compiled.append((shape, many_ties)))
     monkeypatch.setattr(running, "compile_normals", lambda: compiled.append(((), False)))
     cells = [Cell(game, ("ucb", "ucb"), 5, (0,)) for game in ("rps", "diagonal:3", "rps", "no-such-file.csv")]

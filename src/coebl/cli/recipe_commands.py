@@ -334,7 +334,7 @@ def figures_command(
     """
     from coebl.papers.drawing import draw
     from coebl.plots import FORMATS
-    from coebl.study.processes import cores
+    from coebl.study.workers import cores
 
     target = out or folder / "figures"
     paper, results = _paper_and_results(folder)

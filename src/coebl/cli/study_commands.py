@@ -447,7 +447,7 @@ def study_show_command(
     from coebl.study import read_study
     from coebl.study.estimate import disk_use, estimate, rounds_of
     from coebl.study.progress import span
-    from coebl.study.run import warm_up
+    from coebl.study.runner import warm_up
 
     study = read_study(file)
     rounds = sum(map(rounds_of, study.cells))

@@ -18,7 +18,7 @@ from coebl.papers import Paper
 from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
 from coebl.runs import MatchSpecs
-from coebl.study.processes import local_processes
+from coebl.study.workers import LocalPool
 
 if TYPE_CHECKING:
     from matplotlib import figure as matplotlib_figure
@@ -202,7 +202,7 @@ def draw(
     if workers == 1:
         written = [save(*job) for job in jobs()]
     else:
-        with local_processes(workers) as pool:
+        with LocalPool(workers) as pool:
             written = [future.result() for future in [pool.submit(save, *job) for job in jobs()]]
     return [path for paths in written for path in paths]
 

@@ -21,7 +21,7 @@ from coebl.papers.drawing import draw
 from coebl.report.page import LeftOut, about_results, write_page
 from coebl.study import Results, RunSummary, Study, parse_study
 from coebl.study import run as run_study
-from coebl.study.processes import cores
+from coebl.study.workers import cores
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ name = "example"           # letters, digits, - _ .
 
 from coebl.study.cell import Cell
 from coebl.study.results import Results, Runs, Source
-from coebl.study.run import RunSummary, run
+from coebl.study.runner import RunSummary, run
 from coebl.study.schema import Study, StudyError
 from coebl.study.store import Store
 from coebl.study.study_file import EXAMPLE, parse_study, read_study

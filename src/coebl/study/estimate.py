@@ -20,9 +20,8 @@ from coebl.engine.simulate import recorded_rounds
 from coebl.games import Game, parse_game
 from coebl.learners import parse_learner
 from coebl.study.cell import Cell
-from coebl.study.processes import cores
 from coebl.study.schema import Study
-from coebl.study.work import LateError, within
+from coebl.study.workers import LateError, cores, within
 
 Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game
 

@@ -29,7 +29,7 @@ from coebl.study.cell_file import RESERVED
 from coebl.study.sweep import MOST, expand
 
 if TYPE_CHECKING:
-    from coebl.study.run import RunSummary
+    from coebl.study.runner import RunSummary
 
 Place = tuple[str | int, ...]  # of a value: ("match-ups", "pairs", 0, 1)
 Entry = tuple[Place, Any]  # a spec or an object, with its place
@@ -201,7 +201,7 @@ class Study:
             folder: of the results; it is created, or continued.
             **options: those of `coebl.study.run`.
         """
-        from coebl.study.run import run
+        from coebl.study.runner import run
 
         return run(self, folder, **options)
 

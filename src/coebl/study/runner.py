@@ -1,4 +1,4 @@
-"""Running a study: here in local processes, or on any executor; nothing finished is ever lost."""
+"""The runner of a study: in local processes, or on any executor. What is finished is never lost."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import multiprocessing
 import os
 import pickle
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_completed
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,19 +27,25 @@ from coebl.study.cell_file import CellFile
 from coebl.study.errors import LostError
 from coebl.study.estimate import Shapes, rounds_of, work_of
 from coebl.study.plan import make_plan
-from coebl.study.processes import cores, local_processes
 from coebl.study.progress import Progress
-from coebl.study.rehearsal import check_own, own_cells
 from coebl.study.schema import Study
 from coebl.study.store import Store
-from coebl.study.work import CRASHED, MOST_SECONDS, Failure, count_into, play
-
-_POOLS = 3  # how many pools of processes may break before cells are run one by one
+from coebl.study.workers import (
+    MOST_SECONDS,
+    Failure,
+    LocalPool,
+    check_user_code,
+    cores,
+    count_into,
+    failure_of_process,
+    play,
+    user_cells,
+)
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """How a run of a study ended.
+    """The outcome of a run of a study.
 
     >>> from coebl.study import read_study
     >>> summary = run(read_study("study.toml"), "results", quiet=True)  # which were run before
@@ -74,12 +81,12 @@ def run(
         out: the folder of the results; it is created, or resumed.
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
-        workers: how many local processes; by default one per core, or a single one for a graphics processor.
+        workers: how many local processes; by default one per core, or a single one for a GPU.
         cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
         quiet: no progress.
         command: what to note as the command in the folder's log of runs.
-        rehearse: try the user's own learners, games, noises and metrics first, for a few rounds. One that fails by an
-            error in its file is refused, before anything is run.
+        rehearse: try learners, games, noises and metrics of your files first, for a few rounds. One that fails by an
+            error in its file is rejected, before anything is run.
 
     A cell that fails is recorded with its traceback and does not stop the others; the next run tries it again.
 
@@ -91,7 +98,7 @@ def run(
     (2, ())
     """
     if workers is None and any(cell.device == "cuda" for cell in study.cells):
-        workers = 1  # they would share one graphics processor
+        workers = 1  # they would share one GPU
     if cell_timeout is not None and not 0 < cell_timeout <= MOST_SECONDS:
         raise InputError(
             f"cell_timeout is {cell_timeout:g}; accepted: seconds above 0, at most {MOST_SECONDS:,}. Leave it out for "
@@ -105,7 +112,7 @@ def run(
         _rehearse(study.cells, study.shapes)
     store = Store.create(Path(out), study.name, study.text)
     with store.log.alone():
-        if rehearse and not new and own_cells(study.cells):
+        if rehearse and not new and user_cells(study.cells):
             ahead = make_plan(study, Store.open(store.folder), dry=True).todo
             _rehearse(ahead, study.shapes)  # before files are set aside
         plan = make_plan(study, store)
@@ -117,8 +124,8 @@ def run(
         failed: dict[Cell, Failure] = {}
         if executor is None:
             _check_usable(todo)
-        first = {cells[0] for cells in own_cells(reversed(todo)).values()}
-        todo.sort(key=lambda cell: cell not in first)  # what one's own files do wrong shows soon
+        first = {cells[0] for cells in user_cells(reversed(todo)).values()}
+        todo.sort(key=lambda cell: cell not in first)  # mistakes in user code show soon
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
@@ -159,16 +166,16 @@ def run(
 
 
 def _rehearse(cells: Iterable[Cell], shapes: Shapes) -> None:
-    """Refuse what a user's own files do wrong from the first; the quickest cells are tried."""
+    """Reject user code that fails from the first round; the quickest cells are tried."""
     works = work_of(cells, shapes)
-    tries = own_cells(sorted(works, key=works.__getitem__))
+    tries = user_cells(sorted(works, key=works.__getitem__))
     if tries:
         warm_up((cell for cells in tries.values() for cell in cells), shapes)
-        check_own(tries)
+        check_user_code(tries)
 
 
 def _is_new(folder: Path) -> bool:
-    """Whether there is nothing in a folder yet; what cannot be looked into is for the store to tell."""
+    """True if there is nothing in a folder yet; one that cannot be read is reported by the store."""
     try:
         return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
     except OSError:
@@ -176,7 +183,7 @@ def _is_new(folder: Path) -> bool:
 
 
 def _check_usable(cells: Iterable[Cell]) -> None:
-    """Refuse cells of a device that cannot be used here."""
+    """Reject cells of a device that cannot be used here."""
     for device in {cell.device for cell in cells}:
         backend_for(device)
 
@@ -205,29 +212,43 @@ def _outcomes(
     seconds: float | None,
     counter: Any,
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    """The cells with what became of them, as they are done."""
-    if executor is not None:
-        yield from _submitted(executor, works, cells, seconds, elsewhere=True)
-        return
-    if not _can_travel(cells):
+    """The cells with their outcomes, as they are done."""
+    if executor is not None:  # whose workers may be in another folder
+        futures = {executor.submit(play, cell.absolute(), seconds, works[cell]): cell for cell in cells}
+        yield from _completed(futures, seconds)
+    elif not _can_travel(cells):
         for cell in cells:
             yield cell, play(cell, seconds, works[cell])
-        return
-    prepare = partial(count_into, counter) if counter is not None else None
-    left = dict.fromkeys(cells)
-    for _ in range(_POOLS):  # when a process dies, all cells of its pool are lost, and go to a new one
-        if not left:
-            return
-        with local_processes(workers, prepare) as pool, suppress(BrokenExecutor):
-            for cell, outcome in _submitted(pool, works, list(left), seconds):
-                del left[cell]
-                yield cell, outcome
-    for cell in left:  # some cell kills its process: one by one, so that it alone is blamed
-        try:
-            with local_processes(1, prepare) as pool:
-                yield from _submitted(pool, works, [cell], seconds)
-        except BrokenExecutor as error:
-            yield cell, Failure(CRASHED, f"{CRASHED}\n{type(error).__name__}: {error}\n")
+    elif cells:
+        prepare = partial(count_into, counter) if counter is not None else None
+        with tempfile.TemporaryDirectory() as folder, LocalPool(workers, prepare) as pool:
+            stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
+            futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
+            yield from _completed(futures, seconds, stacks)
+
+
+def _completed(
+    futures: dict[Future[CellFile | Failure], Cell], seconds: float | None, stacks: Mapping[Cell, str] | None = None
+) -> Iterator[tuple[Cell, CellFile | Failure]]:
+    try:
+        for future in as_completed(list(futures)):
+            cell = futures.pop(future)
+            outcome: CellFile | Failure
+            try:
+                outcome = future.result()
+            except CancelledError:
+                raise LostError("the workers no longer answer; what is finished is kept. Start them again.") from None
+            except Exception as error:  # of the executor: what a cell raises comes back as a Failure
+                if stacks is not None:
+                    outcome = failure_of_process(cell, seconds, stacks[cell])
+                elif isinstance(error, BrokenExecutor):
+                    raise
+                else:
+                    outcome = Failure(f"{type(error).__name__}: {one_line(error)}", str(error))
+            yield cell, outcome
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def _can_travel(cells: Iterable[Cell]) -> bool:
@@ -236,30 +257,6 @@ def _can_travel(cells: Iterable[Cell]) -> bool:
         return all(b"__main__" not in pickle.dumps(cell.objects) for cell in cells if cell.objects)
     except Exception:  # of user code
         return False
-
-
-def _submitted(
-    executor: Executor, works: dict[Cell, float], cells: list[Cell], seconds: float | None, elsewhere: bool = False
-) -> Iterator[tuple[Cell, CellFile | Failure]]:
-    """The same; `elsewhere` says that the workers may be in another folder."""
-    sent = {cell: cell.absolute() if elsewhere else cell for cell in cells}
-    futures = {executor.submit(play, sent[cell], seconds, works[cell]): cell for cell in cells}
-    try:
-        for future in as_completed(list(futures)):
-            cell = futures.pop(future)
-            outcome: CellFile | Failure
-            try:
-                outcome = future.result()
-            except BrokenExecutor:
-                raise
-            except CancelledError:
-                raise LostError("the workers no longer answer; what is finished is kept. Start them again.") from None
-            except Exception as error:  # of the executor: what a cell raises comes back as a Failure
-                outcome = Failure(f"{type(error).__name__}: {one_line(error)}", str(error))
-            yield cell, outcome
-    finally:
-        for future in futures:
-            future.cancel()
 
 
 def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:

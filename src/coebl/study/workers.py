@@ -1,0 +1,344 @@
+"""Worker processes, and what one does with a cell: play it, and return the file of its results or the failure.
+
+The pool is pebble's: a worker that dies fails its own cell, and no other. Three small things are ours, since a user
+would miss them: a cell that is late is interrupted where it is, so that the message names the function that hangs;
+interrupts are left to the parent from the first moment of a process; and a worker ends with its parent.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import re
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as LateFutureError
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from coebl.core.errors import UserCodeError
+from coebl.core.modules import require
+from coebl.core.specs import files_in
+from coebl.core.text import one_line
+from coebl.engine import simulate
+from coebl.study.cell import Cell
+from coebl.study.cell_file import CellFile, make_cell_file
+
+CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
+MOST_SECONDS = 10**7  # that a cell may be given: timers have their limits
+_GRACE = 1.0  # seconds after which a cell that does not heed its interruption is ended
+_ROUNDS = 5  # of a rehearsal
+_TRIES = 3  # cells in which user code is rehearsed: what may fail in one of them only is left to the run
+_REHEARSAL = 10.0  # seconds that a try may take
+
+
+class Failure(NamedTuple):
+    """The reason why a cell has no result, in plain strings, which reach the parent whatever the error was."""
+
+    cause: str  # on one line
+    traceback: str
+    file: str = ""  # of user code, as the cell names it, in which an error was raised
+
+
+class _EnoughError(BaseException):
+    """The first rounds of a cell have been played."""
+
+
+class LateError(BaseException):
+    """A cell has taken longer than it may; not an Exception, so that no learner catches it by accident."""
+
+
+# The pool
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class LocalPool:
+    """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
+
+    Args:
+        workers: how many; by default one per core.
+        prepare: called first by each of them; it has to be picklable.
+    """
+
+    def __init__(self, workers: int | None = None, prepare: Callable[[], object] | None = None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pool = require("pebble").ProcessPool(
+            workers or cores(), initializer=_begin, initargs=(prepare,), context=context
+        )
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Call a function in one of the processes."""
+        with _interrupts_deferred():  # the first call starts the processes and the threads that start others
+            future: Future[Any] = self._pool.schedule(function, args=arguments)
+        return future
+
+    def __enter__(self) -> LocalPool:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self._pool.close()
+        else:
+            self._pool.stop()
+        self._pool.join()
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Block interrupts for processes and threads that are started in the block; deliver them to the parent at its end.
+
+    A process whose start is broken off would complain of it. To block signals is not enough for the parent: another
+    thread may take them, and their handlers then run in the main thread.
+    """
+    if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would lift the block of signals as it starts
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def _begin(prepare: Callable[[], object] | None) -> None:
+    """Leave interrupts to the parent, end when it ends, however that comes, and leave the other cores to others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    require("threadpoolctl").threadpool_limits(1)
+    if prepare is not None:
+        prepare()
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+# Cells
+
+_counter: Any = None  # of the work that all workers have done, shared with the parent
+
+
+def count_into(counter: Any) -> None:
+    """Add the work that this process does from now on to a number that it shares with its parent."""
+    global _counter
+    _counter = counter
+
+
+def play(cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str | None = None) -> CellFile | Failure:
+    """Run a cell.
+
+    Args:
+        cell: to run.
+        seconds: that it may take. A cell that is late is interrupted; where a worker is a thread, between its rounds.
+        work: added to the shared counter of work, little by little.
+        stack: a file. A process whose cell does not heed the interruption ends, and writes there where it was.
+    """
+    done = 0
+
+    def count(rounds: int) -> None:
+        nonlocal done
+        still_in_time(rounds)
+        if _counter is not None:
+            with _counter.get_lock():
+                _counter.value += work * (rounds - done) / cell.rounds
+            done = rounds
+
+    try:
+        with _watchdog(seconds, stack), within(seconds) as still_in_time:
+            return make_cell_file(cell, cell.run(count))
+    except (Exception, SystemExit, LateError) as error:
+        return _failure(cell, error, seconds)
+
+
+def failure_of_process(cell: Cell, seconds: float | None, stack: str | None) -> Failure:
+    """The failure of a cell whose process has died."""
+    text = Path(stack).read_text("utf-8", "replace") if stack and Path(stack).exists() else ""
+    cause = _late(seconds, _place_in_stack(cell, text)) if text else CRASHED
+    return Failure(cause, f"{cause}\n{text}")
+
+
+@contextmanager
+def _watchdog(seconds: float | None, stack: str | None) -> Iterator[None]:
+    """End this process if it overruns: compiled code that does not return to Python hears no signal."""
+    if seconds is None or stack is None:
+        yield
+        return
+    with open(stack, "w", encoding="utf-8") as file:
+        faulthandler.dump_traceback_later(seconds + _GRACE, exit=True, file=file)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+@contextmanager
+def within(seconds: float | None) -> Iterator[Callable[[int], None]]:
+    """Interrupt the block when its time is over: by a signal where that is possible, otherwise between its rounds."""
+    if seconds is None:
+        yield lambda _: None
+        return
+    ends = time.monotonic() + seconds
+
+    def still_in_time(_: int) -> None:
+        if time.monotonic() > ends:
+            raise LateError
+
+    def interrupt(*_: object) -> None:
+        raise LateError
+
+    if not hasattr(signal, "setitimer") or not _in_main_thread():
+        yield still_in_time
+        return
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield still_in_time
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+# Failures
+
+
+def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure:
+    """The failure of a cell: the error on one line, with the place in user code that led to it."""
+    text = "".join(traceback.format_exception(error))
+    if isinstance(error, LateError):
+        return Failure(_late(seconds, _place_of(cell, error.__traceback__)), text)
+    if isinstance(error, UserCodeError) and error.__cause__ is not None:
+        error = error.__cause__  # the same for all rounds and seats, so that alike causes are counted as one
+    cause = f"{type(error).__name__}: {one_line(error)}"
+    files = _user_files(cell)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if name := files.get(Path(frame.filename).resolve()):
+            return Failure(f"{name}, line {frame.lineno}: {cause}", text, name)
+    return Failure(cause, text)
+
+
+def _user_files(cell: Cell) -> dict[Path, str]:
+    """The Python files that a cell names."""
+    return {Path(name).resolve(): name for spec in cell.specs for name in files_in(spec)}
+
+
+def _late(seconds: float | None, place: str) -> str:
+    return f"{place}: it took longer than {seconds:g} s; raise --cell-timeout, or fix the learner."
+
+
+def _place_of(cell: Cell, trace: TracebackType | None) -> str:
+    """The last function of a user's file that was running, with the line at which it begins, or the players.
+
+    Where in the function it was is chance: by its beginning, alike causes are counted as one.
+    """
+    files, place = _user_files(cell), " v ".join(cell.players)
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = files.get(Path(code.co_filename).resolve())
+        if name and not code.co_name.startswith("<"):  # <lambda>, <listcomp>: parts of a function
+            place = f"{name}, {code.co_name} at line {code.co_firstlineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _place_in_stack(cell: Cell, stack: str) -> str:
+    """As `_place_of`, from what the watchdog wrote: the last call first, and without beginnings."""
+    files = _user_files(cell)
+    for file, line, function in re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', stack, re.MULTILINE):
+        if name := files.get(Path(file).resolve()):
+            return f"{name}, {function}, line {line}"
+    return " v ".join(cell.players)
+
+
+# Rehearsal
+
+
+def user_cells(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """A few cells for each spec that names a user's file, which differ in their games or seats, in the given order."""
+    chosen: dict[str, dict[tuple[str, bool], Cell]] = {}
+    for cell in cells:
+        for spec in cell.specs:
+            tries = chosen.setdefault(spec, {}) if files_in(spec) else {}
+            if len(tries) < _TRIES:
+                tries.setdefault((cell.game, spec == cell.players[0]), cell)
+    return {spec: list(tries.values()) for spec, tries in chosen.items()}
+
+
+def check_user_code(tries: dict[str, list[Cell]]) -> None:
+    """Play the first rounds of these cells; reject user code that fails in all of its cells by an error in its file."""
+    for spec, cells in tries.items():
+        causes = []
+        for cell in cells:
+            failure = _rehearse_apart(cell)
+            if failure is None or failure.file not in files_in(spec):
+                break
+            causes.append(failure.cause)
+        else:
+            raise UserCodeError(f"{causes[0]} ({spec}, in its first rounds); nothing was run. Fix the file.")
+
+
+def _rehearse_apart(cell: Cell) -> Failure | None:
+    """Rehearse a cell in a copy of this process, which can be ended whatever it does."""
+    if sys.platform != "linux" or not _in_main_thread():
+        return _rehearse(cell)
+    pebble = require("pebble")
+    fork = multiprocessing.get_context("fork")  # a fresh process would take a second to import what it needs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, none of which the copy needs
+        future = pebble.concurrent.process(timeout=_REHEARSAL + _GRACE, mp_context=fork)(_rehearse)(cell)
+        try:
+            failure: Failure | None = future.result()
+        except (LateFutureError, pebble.ProcessExpired):
+            return Failure(CRASHED, CRASHED)
+    return failure
+
+
+def _rehearse(cell: Cell) -> Failure | None:
+    """Play the first rounds of a cell, for a seed or two: the failure, or None."""
+
+    def stop(_: int) -> None:
+        raise _EnoughError
+
+    try:
+        with within(_REHEARSAL):
+            simulate(
+                cell.match(),
+                cell.seeds[:2],
+                record=cell.record,
+                metrics=cell.metrics,
+                block_rounds=_ROUNDS,
+                progress=stop,
+            )
+    except _EnoughError:
+        pass
+    except (Exception, SystemExit, LateError) as error:
+        return _failure(cell, error, _REHEARSAL)
+    return None
