@@ -15,7 +15,7 @@ RINGS = {
     "lab": ["study", "evidence", "testing"],
     "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],
 }
-THEMSELVES = {"engine/result.py", "study/plotting.py"}  # a result can plot itself: these import plots in a method
+THEMSELVES = {"engine/result.py", "study/results.py"}  # a result can plot itself: these import plots in a method
 RANK = {name: rank for rank, names in enumerate(RINGS.values()) for name in names}
 
 

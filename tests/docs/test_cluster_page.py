@@ -78,10 +78,10 @@ def test_its_cluster_runs_a_study_from_the_command_line_and_from_python(shell, t
         assert time.monotonic() < deadline
         time.sleep(0.2)
     assert shell(command).wait(60) == 0
-    assert len(Results(tmp_path / "results").cells()) == 4
+    assert len(Results(tmp_path / "results").records()) == 4
     (tmp_path / "on_dask.py").write_text(FILES["on_dask.py"].replace("8786", port).replace('"results"', '"again"'))
     assert shell("python on_dask.py").wait(60) == 0
-    assert len(Results(tmp_path / "again").cells()) == 4
+    assert len(Results(tmp_path / "again").records()) == 4
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_its_slurm_script_runs_a_study_and_leaves_no_process_behind(shell, tmp_p
         port = free_port()
     variables = {"SLURM_JOB_ID": str(port - 20000), "SLURM_NTASKS": "2", "SLURMD_NODENAME": "127.0.0.1"}
     assert shell(FILES["study.sbatch"], **variables).wait(90) == 0
-    assert len(Results(tmp_path / "results").cells()) == 4
+    assert len(Results(tmp_path / "results").records()) == 4
     assert not _answers(port)
 
 

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from coebl.study import parse_study, run
-from coebl.study.cluster import dask_executor
 from coebl.study.errors import ClusterError
+from coebl.study.workers import dask_executor
 from study_runs import CELLS, STUDY, cells_in, rows, start, wait_for
 
 
@@ -42,7 +42,7 @@ def test_a_dask_cluster_gives_the_same_bits_even_if_a_worker_dies(tmp_path, clie
 @pytest.mark.parametrize("scheme", ["tcp", "tls"])
 def test_a_port_that_says_nothing_is_not_a_cluster(scheme, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("coebl.study.cluster._SECONDS", 0.5)
+    monkeypatch.setattr("coebl.study.workers._ANSWER", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):

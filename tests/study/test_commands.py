@@ -222,7 +222,7 @@ def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypat
 
     (tmp_path / "study.toml").write_text(STUDY)
     monkeypatch.setattr("coebl.study.run", stopped)
-    monkeypatch.setattr("coebl.study.cluster.dask_executor", lambda address: nullcontext())
+    monkeypatch.setattr("coebl.study.workers.dask_executor", lambda address: nullcontext())
     words = ["run", "study.toml", "--out", "results", "--workers", 2, "--dask", "tcp://a b:1", "--cell-timeout", 5]
     done = coebl(*words, cwd=tmp_path)
     again = "coebl run study.toml --out results --cell-timeout 5 --workers 2 --dask 'tcp://a b:1'"

@@ -102,8 +102,8 @@ def run_study(
 ) -> RunSummary:
     """Run a study and print how it ended; `command` resumes it, with options for where it runs added."""
     from coebl.study import run
-    from coebl.study.cluster import dask_executor
     from coebl.study.progress import duration
+    from coebl.study.workers import dask_executor
 
     with dask_executor(dask) if dask else nullcontext() as executor:
         summary = run(

@@ -21,7 +21,7 @@ from coebl.games import GAMES
 from coebl.learners import LEARNERS
 from coebl.metrics import METRICS
 from coebl.naming import known_to, metric_words
-from coebl.study.finding import find, listed
+from coebl.study.frames import find, listed
 
 if TYPE_CHECKING:
     import polars

@@ -11,7 +11,7 @@ from coebl.study.cell import Cell
 from coebl.study.results import Results, Runs, Source
 from coebl.study.runner import RunSummary, run
 from coebl.study.schema import Study, StudyError
-from coebl.study.store import Store
+from coebl.study.store import Store as Store
 from coebl.study.study_file import EXAMPLE, parse_study, read_study
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "RunSummary",
     "Runs",
     "Source",
-    "Store",
     "Study",
     "StudyError",
     "parse_study",

@@ -44,9 +44,6 @@ class Checked:
     """The sums of the sound files of cells in a folder of results, and their briefs.
 
     The notes may be lost or damaged at any time: the files of cells are then checked in full again.
-
-    Args:
-        folder: that of the results.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -25,7 +25,7 @@ from coebl.study.workers import LateError, cores, within
 
 Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game
 
-_ROUND = 100.0  # microseconds that a round takes by itself, whatever is played
+_ROUND = 100.0  # microseconds that a round takes by itself, in any game
 _SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, by the power 1.5 of m n
 _BOX = 4.0  # seconds in which all samples are played
 _SAMPLE = 0.2  # seconds after which a sample ends
@@ -73,7 +73,7 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
                     shapes[cell.game] = parse_game(cell.game).shape
                 costs[key] = _cost(cell, shapes[cell.game])
             except Exception:
-                costs[key] = 1.0  # a learner of one's own, perhaps; the run itself will show
+                costs[key] = 1.0  # of user code, perhaps; the run itself will show
         works[cell] = cell.rounds * (_ROUND + len(cell.seeds) * costs[key])
     return works
 
@@ -136,7 +136,7 @@ def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
         for cell in cells:
             if time.perf_counter() >= ends:
                 break
-            with suppress(Exception, SystemExit):  # a learner of one's own, perhaps; the run itself will show
+            with suppress(Exception, SystemExit):  # of user code, perhaps; the run itself will show
                 found[cell] = _seconds(cell, shapes[cell.game], ends)
     return found
 

@@ -1,19 +1,25 @@
-"""The one table of a study: Polars frames of runs, made from the columns of cells."""
+"""The one table of a study: Polars frames of runs, made from the columns of cells, and the specs that filter them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
+from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
+from coebl.core.specs import split_spec
 from coebl.study.errors import StoreError
+from coebl.study.record import REGISTRIES
 
 if TYPE_CHECKING:
     import polars
+
+
+NOTHING_YET = "no cell is finished yet; run the study first."
 
 
 class MatchKey(NamedTuple):
@@ -128,3 +134,53 @@ def once(seeds: Ints, values: Floats, match: str, metric: str) -> tuple[Ints, In
                 "learners or two versions; keep them in two folders."
             )
     return distinct, first
+
+
+# Filters
+
+
+def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
+    """Return the spec among those that are present that is equivalent to this one.
+
+    Of what is in a file, the name of the class or of the file suffices, if it is that of one spec alone. If there is
+    none, the message calls it `name`, by default the kind: game, player or noise.
+    """
+    if spec in present:
+        return spec
+    if (canonical := _canonical(kind, spec)) in present:
+        return canonical
+    alike = [other for other in present if spec.casefold() in _short_names(other)]
+    if len(alike) == 1:
+        return alike[0]
+    if not present:
+        raise InputError(NOTHING_YET)
+    raise InputError(
+        f"no finished cell has the {name or kind} {spec!r}{nearest(spec, present)} Present: {listed(present)}."
+    )
+
+
+def _short_names(spec: str) -> set[str]:
+    """Other names for a spec of a file, in lower case: its class or its file in place of both.
+
+    >>> sorted(_short_names("mine.py:Mine2:rate=0.2"))
+    ['mine.py:rate=0.2', 'mine2:rate=0.2', 'mine:rate=0.2']
+    """
+    parts = split_spec(spec)
+    if not parts.file:
+        return set()
+    names = parts.attribute, parts.file, parts.file.removesuffix(".py")
+    return {f"{name}:{parts.parameters}".rstrip(":").casefold() for name in names}
+
+
+def listed(present: Collection[str]) -> str:
+    """The first few of these, and how many more there are."""
+    shown = ", ".join(list(present)[:8])
+    return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
+
+
+def _canonical(kind: str, spec: str) -> str:
+    """The shortest equivalent spec, or the spec itself if it cannot be parsed here without running a file."""
+    if found := REGISTRIES[kind].known(spec):
+        entry, arguments = found
+        return entry.write(arguments)
+    return spec

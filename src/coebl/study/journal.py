@@ -22,9 +22,6 @@ class Failures:
     """Records of cells that failed, which stay until the cell is finished.
 
     DIGEST.json is for programs, and DIGEST.txt, the traceback, for people.
-
-    Args:
-        folder: that of the records.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,21 +1,21 @@
-"""What a run of a study will do: the runs that the study asks for, less those that its folder holds, seed by seed.
+"""The plan of a run: what a study asks for, less what its folder holds, seed by seed and metric by metric.
 
-So a study can grow in its folder. With more seeds, learners, games or metrics in its file only what is new is run;
-blocks of seeds that were cut elsewhere, or ended earlier, are not run again. `coebl run` and its `--dry-run` follow the
-same plan.
+So a study can grow in its folder. With more seeds, learners, games or metrics only what is new is run; blocks of seeds
+that were cut elsewhere, or ended earlier, are not run again. `coebl run` and its `--dry-run` follow the same plan.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coebl.core.errors import printable, shorten
 from coebl.core.specs import split_spec
+from coebl.core.text import counted
 from coebl.study.cell import Cell
 from coebl.study.errors import MissingError, StoreError
 from coebl.study.record import Description
@@ -23,8 +23,8 @@ from coebl.study.schema import Study
 from coebl.study.store import Store, check_one_device
 
 Key = tuple[Any, ...]  # of what is played
-MetricAt = tuple[str, str | None]  # a metric, and the checksum of the file that it is in, if it is in one
-Held = dict[frozenset[MetricAt], set[int]]  # of a match: the seeds that were measured by these metrics
+MetricKey = tuple[str, str | None]  # a metric, and the checksum of the file that it is in, if it is in one
+Held = dict[frozenset[MetricKey], set[int]]  # of a match: the seeds that were measured by these metrics
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Plan:
 
     @property
     def files(self) -> int:
-        """How many files the folder has when all is done."""
+        """The number of files in the folder when all is done."""
         return self.stored + len(self.todo)
 
     def lines(self) -> list[str]:
-        """What is run, cell by cell; with the metrics, where the folder holds others of the same runs."""
+        """The cells that are run; with the metrics, where the folder holds others of the same runs."""
         return [
             str(cell) if cell.metrics == whole.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
             for cell, whole in self.todo.items()
@@ -54,13 +54,13 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     """The plan of a study in a store, or in a folder that is still to be made.
 
     Files that are damaged are set aside, and those that were made from a file of a game, learner or metric that has
-    changed since; a dry plan only says so. A StoreError if the folder is of another study, or holds the same matches
-    in another length: curves of two lengths cannot be one.
+    changed since; a dry plan only reports them. A StoreError if the folder is of another study, or holds the same
+    matches in another length: curves of two lengths cannot be one.
     """
-    asked = {
-        description.digest(): (cell, _with_noise(study.noises, description))
-        for cell, description in ((cell, cell.description()) for cell in study.cells)
-    }
+    asked: dict[str, tuple[Cell, Description]] = {}
+    for cell in study.cells:
+        description = cell.description()
+        asked[description.digest()] = cell, _with_noise(study.noises, description)
     if store is None:
         return Plan(*_to_run(asked, set(), []))
     _check_name(study, store)
@@ -70,9 +70,8 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     for digest in sound - there:
         with suppress(MissingError):  # another process has set it aside
             others[digest] = _with_noise(study.noises, store.record(digest).description)
-    failures = store.failures()
-    descriptions = [description for _, description in asked.values()] if others or failures else []
-    stale = _stale(descriptions, others)
+    descriptions = [description for _, description in asked.values()]
+    stale = _stale(descriptions, others) if others else {}
     kept = [description for digest, description in others.items() if digest not in stale]
     _check_lengths(store, descriptions, kept)
     check_one_device(store, [*kept, *(asked[digest][1] for digest in there)])
@@ -81,10 +80,15 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         for digest in stale:
             store.set_aside(store.path(digest))
     todo, found = _to_run(asked, there, kept)
-    index = Asked(descriptions, study.noises)
-    if not dry:
-        _forget_failures(store, failures, {cell.digest() for cell in todo} if failures else set(), index)
-    left_alone = sum(not index.any_of(other) for other in kept)
+    left_alone = 0
+    failures = [] if dry else store.failures()
+    if kept or failures:
+        seeds, metrics = _asked_for(descriptions)
+        left_alone = sum(
+            seeds[key_of(other)].isdisjoint(other.seeds) or metrics[key_of(other)].isdisjoint(_metrics(other))
+            for other in kept
+        )
+        _forget_failures(study, store, failures, {cell.digest() for cell in todo}, seeds)
     notes = (*store.notes, *_stale_notes(stale.values(), dry))
     return Plan(todo, found, len(there) + len(kept), left_alone, notes)
 
@@ -96,16 +100,13 @@ def _with_noise(noises: Mapping[str, str], description: Description) -> Descript
     return description.model_copy(update={"noise": noises[description.game]})
 
 
-# What is left to run
-
-
 def _to_run(
     asked: Mapping[str, tuple[Cell, Description]], there: set[str], others: Iterable[Description]
 ) -> tuple[dict[Cell, Cell], int]:
     """What is to be run of each cell, and how many cells need no run."""
     missing = [pair for digest, pair in asked.items() if digest not in there]
     held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
-    for description in itertools.chain((asked[digest][1] for digest in there), others):
+    for description in itertools.chain((asked[digest][1] for digest in there), others) if missing else ():
         if (of_match := held.get(key_of(description))) is not None:
             of_match.setdefault(frozenset(_metrics(description)), set()).update(description.seeds)
     todo: dict[Cell, Cell] = {}
@@ -120,7 +121,7 @@ def _to_run(
 def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
     """The runs of a cell that are not held, in as few cells as will do; they count as held from then on."""
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
-    seeds: dict[tuple[MetricAt, ...], list[int]] = {}  # by the metrics that they lack
+    seeds: dict[tuple[MetricKey, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
         has = {metric for measured, of_seeds in held.items() if seed in of_seeds for metric in measured}
         if lacking := tuple(metric for metric in metrics if metric not in has):
@@ -133,73 +134,44 @@ def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
     ]
 
 
+def _match(description: Description) -> Key:
+    return description.game, description.players, description.noise
+
+
 def key_of(description: Description) -> Key:
     """What cells share that differ in their seeds and metrics alone."""
     files = (description.files.get(key) for key in description.run_files())
     return (*_match(description), description.rounds, description.record, description.device, *files)
 
 
-def _metrics(description: Description) -> list[MetricAt]:
+def _metrics(description: Description) -> list[MetricKey]:
     return [(metric, description.files.get(split_spec(metric).file)) for metric in description.metrics]
 
 
-class Asked:
+def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[Key, set[int]], dict[Key, set[MetricKey]]]:
     """All seeds and metrics that are asked for, by what is played."""
-
-    def __init__(self, descriptions: Iterable[Description], noises: Mapping[str, str]) -> None:
-        self._noises = noises  # of the games, see `Study`
-        self._seeds: dict[Key, set[int]] = {}
-        self._metrics: dict[Key, set[MetricAt]] = {}
-        for description in descriptions:
-            key = self._key(description)
-            self._seeds.setdefault(key, set()).update(description.seeds)
-            self._metrics.setdefault(key, set()).update(_metrics(description))
-
-    @classmethod
-    def by(cls, study: Study) -> Asked:
-        """What a study asks for."""
-        return cls((cell.description() for cell in study.cells), study.noises)
-
-    def _key(self, description: Description) -> Key:
-        return key_of(_with_noise(self._noises, description))
-
-    def seeds(self, other: Description, metric: str) -> set[int]:
-        """The seeds that are asked for by this metric, of what a cell plays."""
-        key = self._key(other)
-        measured = {name for name, _ in self._metrics.get(key, ())}
-        return self._seeds[key] if metric in measured else set()
-
-    def metrics(self) -> set[str]:
-        """All metrics that are asked for anywhere."""
-        return {name for metrics in self._metrics.values() for name, _ in metrics}
-
-    def any_of(self, other: Description) -> bool:
-        """Whether anything of a cell is asked for."""
-        key = self._key(other)
-        return not (
-            self._seeds.get(key, set()).isdisjoint(other.seeds)
-            or self._metrics.get(key, set()).isdisjoint(_metrics(other))
-        )
-
-    def all_of(self, other: Description) -> bool:
-        """Whether every run of a cell is asked for."""
-        return self._seeds.get(self._key(other), set()).issuperset(other.seeds)
+    seeds: dict[Key, set[int]] = defaultdict(set)
+    metrics: dict[Key, set[MetricKey]] = defaultdict(set)
+    for description in descriptions:
+        key = key_of(description)
+        seeds[key].update(description.seeds)
+        metrics[key].update(_metrics(description))
+    return seeds, metrics
 
 
-def _forget_failures(store: Store, failures: list[dict[str, Any]], todo: set[str], asked: Asked) -> None:
+def _forget_failures(
+    study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], seeds: dict[Key, set[int]]
+) -> None:
     """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
     for record in failures:
         with suppress(KeyError, TypeError, AttributeError, ValueError):  # a damaged record stays
-            if record["digest"] not in todo and asked.all_of(_of_failure(record["description"])):
+            stored = dict(record["description"])
+            if "players" not in stored:  # of an earlier version
+                stored |= {"players": [stored.pop("row"), stored.pop("column")]}
+                del stored["format"]
+            description = _with_noise(study.noises, Description.model_validate(stored))
+            if record["digest"] not in todo and seeds[key_of(description)].issuperset(description.seeds):
                 store.forget_failure(record["digest"])
-
-
-def _of_failure(stored: dict[str, Any]) -> Description:
-    """The description in the record of a failure, also of an earlier version."""
-    if "players" not in stored:
-        stored = {**stored, "players": [stored.pop("row"), stored.pop("column")]}
-        del stored["format"]
-    return Description.model_validate(stored)
 
 
 # What cannot be continued in a folder
@@ -220,7 +192,7 @@ def _check_lengths(store: Store, asked: Iterable[Description], others: Iterable[
         lengths.setdefault(_match(description), []).append(description)
     for other in others:
         wanted = lengths.get(_match(other), [other])
-        if all((one.rounds, one.record) != (other.rounds, other.record) for one in wanted):
+        if all((study.rounds, study.record) != (other.rounds, other.record) for study in wanted):
             key = "rounds" if wanted[0].rounds != other.rounds else "record"
             raise StoreError(
                 f"{store.folder}: the study file has changed: its {key} is now {getattr(wanted[0], key)}, and cells of "
@@ -248,7 +220,7 @@ def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> d
     stale = {}
     for digest, other in others.items():
         now = files.get(_match(other), {})
-        # a cell of an earlier version does not say what was in the files that specs inside its specs name
+        # a cell of an earlier version does not list the files that specs inside its specs name
         before = dict.fromkeys(other.run_files()) | other.files
         if changed := [key for key, checksum in before.items() if now.get(key, checksum) != checksum]:
             named = dict(zip(other.run_files(), (other.game, *other.players), strict=False))
@@ -257,16 +229,12 @@ def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> d
     return stale
 
 
-def _stale_notes(stale: Iterable[list[str]], dry: bool) -> Iterator[str]:
+def _stale_notes(stale: Iterable[list[str]], dry: bool) -> list[str]:
     """A line for each file that has changed, or each set of them."""
-    for names, count in Counter(map(", ".join, stale)).items():
-        cells = "1 cell was" if count == 1 else f"{count} cells were"
-        moved = "to be moved" if dry else "moved"
-        yield (
-            f"{cells} made from {names}, which has changed since: {moved} to set-aside, to be run again. To keep both, "
-            "put the old file back, and run the new one under another name."
-        )
-
-
-def _match(description: Description) -> Key:
-    return description.game, description.players, description.noise
+    moved = "to be moved" if dry else "moved"
+    return [
+        f"{counted(count, 'cell')} {'was' if count == 1 else 'were'} made from {names}, which has changed since: "
+        f"{moved} to set-aside, to be run again. To keep both, put the old file back, and run the new one under "
+        "another name."
+        for names, count in Counter(map(", ".join, stale)).items()
+    ]

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-_MOST_LINES = 5  # that are told while it runs
+_MOST_LINES = 5  # that are printed while it runs
 _EVERY = 10.0  # seconds between the lines in a log
 _IDLE = 30.0  # seconds after which a line is printed, though no cell has ended
 _SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is printed: see `Progress._time_left`

@@ -18,11 +18,11 @@ from coebl.core.modules import require
 from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
+from coebl.naming import known_to, metric_words
 from coebl.runs import Runs as Runs
 from coebl.runs import Source as Source
 from coebl.study.errors import StoreError, UnsoundError
-from coebl.study.finding import NOTHING_YET, find, listed
-from coebl.study.frames import MatchKey, Part, evenly_spread, frame_of, once
+from coebl.study.frames import NOTHING_YET, MatchKey, Part, evenly_spread, find, frame_of, listed, once
 from coebl.study.record import EARLIER, REGISTRIES, CellRecord
 from coebl.study.store import Store, check_one_device
 
@@ -106,10 +106,6 @@ class Results:
         except OSError:
             return None
         return changed if time.time_ns() - changed > _RECENT else None
-
-    def cells(self) -> list[CellRecord]:
-        """The same as `records`."""
-        return self.records()
 
     def metadata(self) -> list[dict[str, Any]]:
         """The records as plain values in the layout of earlier versions; use `records`."""
@@ -422,11 +418,27 @@ class Results:
             column: only these column learners, likewise.
             noise: its spec, if a match was played with several.
         """
-        from coebl.study.plotting import plot_results
+        from coebl.plots import plot_panels
 
         if metric is not None:
             self._chosen_metrics([metric])
-        return plot_results(self, self._matching(game, (row, column), noise), metric, noise)
+        cells = self._matching(game, (row, column), noise)
+        metric = metric or self._telling_metric(cells)
+        cells = [record for record in cells if metric in record.metrics]
+        if not cells:
+            raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
+        matches = [(record.game, record.players[0], record.players[1]) for record in cells]
+        return plot_panels(self, metric, matches, all(record.record == "log" for record in cells), noise)
+
+    def _telling_metric(self, cells: list[CellRecord]) -> str:
+        """The metric to draw if none is named: the pseudo-regret, or in self-play alone one about both players."""
+        present = list(dict.fromkeys(metric for record in cells for metric in record.metrics))
+        if not present:
+            raise InputError(self.why_empty())
+        if all(len(set(record.players)) == 1 for record in cells):
+            known = known_to(self)
+            return next((metric for metric in present if not metric_words(metric, known).signed), present[0])
+        return "pseudo_regret" if "pseudo_regret" in present else present[0]
 
     def _chosen_metrics(self, metrics: Sequence[str] | None) -> list[str]:
         present = self.metrics

@@ -7,6 +7,7 @@ turns a place into a line of it; here it is an argument.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -26,7 +27,6 @@ from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, metric_class
 from coebl.study.cell import Cell, is_file
 from coebl.study.cell_file import RESERVED
-from coebl.study.sweep import MOST, expand
 
 if TYPE_CHECKING:
     from coebl.study.runner import RunSummary
@@ -36,6 +36,8 @@ Entry = tuple[Place, Any]  # a spec or an object, with its place
 Pair = tuple[str, str]  # canonical specs of the row learner and the column learner
 MatchName = tuple[str, str, str]  # the game, then the players
 
+MOST = 100_000  # specs in a grid, and cells in a study: more is a slip of the keyboard
+_OPENING = re.compile(r"(?<=[=:])\[")  # of a list, in the place of a value: other brackets may be of a file's name
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
 _SEED_KEYS = ("first", "count")
 _SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a GPU is idle with fewer
@@ -764,3 +766,42 @@ def written(place: Place) -> str:
 def _key_text(key: str) -> str:
     """A key as it is where TOML needs no quotes for it: others may be empty, or hold line breaks."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else shorten(key)
+
+
+def expand(spec: str) -> list[str]:
+    """The grid of specs that a spec with lists stands for, the last list running fastest.
+
+    >>> expand("coebl:c=[0.1, 2]")
+    ['coebl:c=0.1', 'coebl:c=2']
+    >>> expand("random-gaussian:m=[2,3],n=4,seed=[0,1]")  # doctest: +NORMALIZE_WHITESPACE
+    ['random-gaussian:m=2,n=4,seed=0', 'random-gaussian:m=2,n=4,seed=1',
+     'random-gaussian:m=3,n=4,seed=0', 'random-gaussian:m=3,n=4,seed=1']
+    >>> expand("diagonal:[2,3]")
+    ['diagonal:2', 'diagonal:3']
+    >>> expand("ucb")
+    ['ucb']
+    """
+    fixed, lists = _parts(spec)
+    count = math.prod(len(items) for items in lists)
+    if count > MOST:
+        raise InputError(f"{shorten(spec)} stands for {count:,} specs; accepted: at most {MOST:,}. Shorten its lists.")
+    grid = itertools.product(*lists)
+    return ["".join(itertools.chain(*zip(fixed, (*items, ""), strict=True))) for items in grid]
+
+
+def _parts(spec: str) -> tuple[list[str], list[list[str]]]:
+    """The strings around the lists, one more than there are lists, and the items of each list."""
+    fixed: list[str] = []
+    lists: list[list[str]] = []
+    rest = spec
+    while opening := _OPENING.search(rest):
+        fixed.append(rest[: opening.start()])
+        inside, bracket, rest = rest[opening.end() :].partition("]")
+        if not bracket:
+            raise InputError(f"{shorten(spec)} has a list without its end; accepted: key=[a,b,c]. Add the bracket.")
+        items = [item.strip() for item in inside.split(",")]
+        # After a list comes the next parameter; + is the comma of a spec inside a spec.
+        if "[" in inside or not all(items) or (rest.strip() and rest.lstrip()[0] not in ",+"):
+            raise InputError(f"{shorten(spec)} has a list that cannot be read; accepted: key=[a,b,c], then a comma.")
+        lists.append(items)
+    return [*fixed, rest], lists

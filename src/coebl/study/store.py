@@ -55,10 +55,6 @@ _TEXTS = ("title", "description")  # keys of a study file that no cell depends o
 class Store:
     """The folder of one study: `Store.create` makes or continues one, `Store.open` reads what is there.
 
-    Args:
-        folder: where it is.
-        name: what the study is called; by default what its file says.
-
     >>> store = Store.open("results")
     >>> store.name, len(store.digests()), store.failures()
     ('small', 2, [])
@@ -75,13 +71,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
-        """The store of a study in a folder, new or continued; `text` is the file of a new one.
-
-        Args:
-            folder: where it is, or will be.
-            name: what the study is called.
-            text: the content of the study's file.
-        """
+        """The store of a study in a folder, new or continued; `text` is the file of a new one."""
         store = cls(folder, name)
         _parse_toml(text, "the study's text")
         try:
@@ -121,11 +111,7 @@ class Store:
         return _parse_toml(self.text(), str(self.folder / "study.toml"))
 
     def keep_text(self, text: str) -> None:
-        """Take the file that the study is run with from now on; one that asks for other cells is kept, and numbered.
-
-        Args:
-            text: the content of the study's file.
-        """
+        """Take the file that the study is run with from now on; one that asks for other cells is kept, and numbered."""
         before, study = self.study(), _parse_toml(text, "the study's text")
         if _plain(before) != _plain(study):
             self._number_text()
@@ -134,11 +120,7 @@ class Store:
         self._write(self.folder / "study.toml", text)
 
     def keep_files(self, files: Mapping[str, bytes]) -> None:
-        """Keep files that the study's file names: paths in this folder to contents. What is there stays.
-
-        Args:
-            files: see `Study.files`.
-        """
+        """Keep files that the study's file names: paths in this folder to contents. What is there stays."""
         for name, content in files.items():
             path = self.folder / name
             for part in (path.parent.parent, path.parent, path):
@@ -217,9 +199,6 @@ class Store:
 
         Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
         foreign one, not a flipped bit.
-
-        Args:
-            digest: the name of the cell.
         """
         path = self.path(digest)
         if _size(path) <= _SMALL and (brief := self._checked.find(digest, read_data(path))):
@@ -227,11 +206,7 @@ class Store:
         return read_metadata(path)
 
     def load(self, digest: str) -> pyarrow.Table:
-        """The table of a cell, with every number checked: one row per seed and recorded round.
-
-        Args:
-            digest: the name of the cell.
-        """
+        """The table of a cell, with every number checked: one row per seed and recorded round."""
         path = self.path(digest)
         table, _ = parse_cell(path, read_data(path))
         return table
@@ -244,11 +219,6 @@ class Store:
         The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
         these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
         full; the last round of one that this store has checked is known, and its file is not read again.
-
-        Args:
-            digest: the name of the cell.
-            metrics: only these; by default all.
-            last: only the last recorded round.
         """
         path = self.path(digest)
         if last and digest in self._records:
@@ -303,11 +273,7 @@ class Store:
         return sound
 
     def set_aside(self, path: Path) -> Path | None:
-        """Move a file of a cell to set-aside/, and return where it is now; None if another process was quicker.
-
-        Args:
-            path: of the file.
-        """
+        """Move a file of a cell to set-aside/, and return where it is now; None if another process was quicker."""
         folder = self.folder / "set-aside"
         self._records.pop(path.stem, None)
         try:
@@ -332,7 +298,7 @@ class Store:
             for path in (self.folder / folder).glob(".*.partial"):
                 match = PARTIAL.fullmatch(path.name)
                 if match is None or not match["name"].endswith(suffixes):
-                    continue  # somebody else's
+                    continue  # not ours
                 with contextlib.suppress(OSError):
                     if time.time() - path.lstat().st_mtime > _STALE_SECONDS:
                         path.unlink()
@@ -340,13 +306,7 @@ class Store:
     # Failures
 
     def record_failure(self, cell: Cell, traceback_text: str, cause: str = "") -> Path:
-        """Keep what went wrong with a cell, until it succeeds.
-
-        Args:
-            cell: the cell that failed.
-            traceback_text: for people.
-            cause: in a line.
-        """
+        """Keep what went wrong with a cell, until it succeeds."""
         self._make_folders()
         return self._failed.record(cell, traceback_text, cause)
 
@@ -355,11 +315,7 @@ class Store:
         return [record for record in self._failed.records() if not self.path(record["digest"]).exists()]
 
     def forget_failure(self, digest: str) -> None:
-        """Remove the record of a cell that is finished, or that is run in other pieces now.
-
-        Args:
-            digest: the name of the cell.
-        """
+        """Remove the record of a cell that is finished, or that is run in other pieces now."""
         self._failed.forget(digest)
 
     # The folder

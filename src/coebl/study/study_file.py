@@ -314,14 +314,14 @@ def _candidates(text: str, targets: Mapping[str, str]) -> Iterator[str]:
 
 def _replacing(targets: Mapping[str, str], between: str = "") -> Callable[[str], str]:
     """Return a function that replaces the paths in a text that has specs in quotes, at any depth of these."""
-    texts = dict(targets)
-    level = texts
+    paths = dict(targets)
+    level = paths
     for _ in range(_LEVELS):
         level = {escape(name): escape(target) for name, target in level.items()}
-        texts = level | texts
-    paths = "|".join(re.escape(name) for name in sorted(texts, key=len, reverse=True))
-    pattern = re.compile(rf"""(?<=["'\[:=,+{between}])(?:{paths})(?=["'\]:,+{between}])""")
-    return lambda text: pattern.sub(lambda match: texts[match[0]], text) if texts else text
+        paths = level | paths
+    names = "|".join(re.escape(name) for name in sorted(paths, key=len, reverse=True))
+    pattern = re.compile(rf"""(?<=["'\[:=,+{between}])(?:{names})(?=["'\]:,+{between}])""")
+    return lambda text: pattern.sub(lambda match: paths[match[0]], text) if paths else text
 
 
 def _moved(value: Any, replace: Callable[[str], str]) -> Any:

@@ -8,17 +8,19 @@ interrupts are left to the parent from the first moment of a process; and a work
 from __future__ import annotations
 
 import faulthandler
+import logging
 import multiprocessing
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 from concurrent.futures import TimeoutError as LateFutureError
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -33,6 +35,7 @@ from coebl.core.text import one_line
 from coebl.engine import simulate
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile, make_cell_file
+from coebl.study.errors import ClusterError
 
 CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
 MOST_SECONDS = 10**7  # that a cell may be given: timers have their limits
@@ -40,10 +43,11 @@ _GRACE = 1.0  # seconds after which a cell that does not heed its interruption i
 _ROUNDS = 5  # of a rehearsal
 _TRIES = 3  # cells in which user code is rehearsed: what may fail in one of them only is left to the run
 _REHEARSAL = 10.0  # seconds that a try may take
+_ANSWER = 10  # seconds within which the scheduler of a cluster has to answer
 
 
 class Failure(NamedTuple):
-    """The reason why a cell has no result, in plain strings, which reach the parent whatever the error was."""
+    """The reason why a cell has no result, in plain strings, which reach the parent after any error."""
 
     cause: str  # on one line
     traceback: str
@@ -306,7 +310,7 @@ def check_user_code(tries: dict[str, list[Cell]]) -> None:
 
 
 def _rehearse_apart(cell: Cell) -> Failure | None:
-    """Rehearse a cell in a copy of this process, which can be ended whatever it does."""
+    """Rehearse a cell in a copy of this process, which can be ended at any time."""
     if sys.platform != "linux" or not _in_main_thread():
         return _rehearse(cell)
     pebble = require("pebble")
@@ -342,3 +346,41 @@ def _rehearse(cell: Cell) -> Failure | None:
     except (Exception, SystemExit, LateError) as error:
         return _failure(cell, error, _REHEARSAL)
     return None
+
+
+# Clusters
+
+
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """The workers of the Dask cluster at an address, as an executor."""
+    client: Any = None
+    distributed = require("distributed")
+    logged = logging.root.manager.disable
+    logging.disable()  # what the library logs, at length, about a cluster that is gone is reported in one line
+    try:
+        _knock(address)
+        client = distributed.Client(address, timeout=_ANSWER)
+        yield client.get_executor()
+    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+        if client is not None:
+            raise
+        raise ClusterError(
+            f"--dask {address}: no cluster answers there ({one_line(error)}); check the address."
+        ) from None
+    finally:
+        if client is not None:
+            client.close(timeout=_ANSWER)
+        logging.disable(logged)
+
+
+def _knock(address: str) -> None:
+    """Reject an address where something listens and does not greet, as a scheduler does: the client would hang."""
+    scheme, _, rest = address.rpartition("://")
+    host, _, port = rest.rpartition(":")
+    if scheme not in ("", "tcp") or not host or not port.isdigit():
+        return  # the client knows about the others
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER) as connection:
+        connection.settimeout(_ANSWER)
+        if not connection.recv(1):
+            raise OSError("the connection was closed")

@@ -14,7 +14,7 @@ from coebl.core.text import counted
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Responder
 from coebl.study import Study, StudyError
-from coebl.study.sweep import expand
+from coebl.study.schema import expand
 from coebl.tournament.suite import TOURNAMENT_METRICS, YARDSTICK, Suite
 
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # the beginning of a piece that continues the spec before it
