@@ -8,7 +8,8 @@ import pytest
 from cells import CELL, OTHER, TEXT, one_line, ran, saved
 from coebl.core.errors import InputError
 from coebl.core.files import check_way, make_folder, write_whole
-from coebl.study import Results, checked, parse_study, run
+from coebl.study import Results, parse_study, run
+from coebl.study.checked import Checked
 from coebl.study.errors import StoreError
 from coebl.study.store import Store
 from study_texts import BASE
@@ -242,7 +243,7 @@ def test_a_crafted_cache_changes_no_number(folder, monkeypatch, tmp_path):
 
 def test_notes_on_folders_long_unused_go(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    old, young = (checked.users_cache() / "checked" / name for name in ("old.cache", "young.cache"))
+    old, young = (tmp_path / "cache" / "coebl" / "checked" / name for name in ("old.cache", "young.cache"))
     old.parent.mkdir(parents=True, mode=0o700)
     for path in (old, young):
         path.touch()
@@ -256,7 +257,7 @@ def test_notes_on_folders_long_unused_go(folder, monkeypatch, tmp_path):
 def test_notes_are_never_kept_in_the_current_directory(named, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", named)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert checked.users_cache() == tmp_path / ".cache" / "coebl"
+    assert Checked(tmp_path)._path.parent == tmp_path / ".cache" / "coebl" / "checked"
 
 
 def test_below_a_folder_no_link_is_followed(tmp_path, thesis, data):

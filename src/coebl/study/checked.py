@@ -1,8 +1,8 @@
-"""Which files of cells have been checked in full, by their content, and what they say in brief.
+"""Notes on files of cells that were checked in full: by their content, with what most readers want of them.
 
 A file of this content need not be decoded again: neither at the next run, nor for the means after the last round. The
-notes are in the user's cache directory, XDG_CACHE_HOME or ~/.cache, and not beside the cells: whoever made a folder of
-results cannot say what is in its cells, and a folder that is only read stays as it is.
+notes are in the user's cache directory and not beside the cells: the maker of a folder of results cannot vouch for its
+cells, and a folder that is only read stays as it is.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
 import coebl
 from coebl.core.errors import InputError
 from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.modules import require
 
-_SUM = hashlib.sha256().digest_size  # bytes at the beginning of the file: the sum of the table that follows
+_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the file: the checksum of the table that follows
 _KEY = b"coebl"  # of the version that checked: another one checks otherwise
+_COLUMNS = ["digest", "sum", "record", "last"]
 _KEPT_SECONDS = 90 * 86_400  # after which the notes on a folder that has not changed are removed
 
 
@@ -41,7 +43,7 @@ class Brief(NamedTuple):
 
 
 class Checked:
-    """The sums of the sound files of cells in a folder of results, and their briefs.
+    """Checksums and briefs of the sound files of cells in a folder of results.
 
     The notes may be lost or damaged at any time: the files of cells are then checked in full again.
     """
@@ -53,29 +55,25 @@ class Checked:
     @cached_property
     def _path(self) -> Path:
         name = hashlib.sha256(os.fsencode(self._folder.resolve())).hexdigest()[:32]
-        return users_cache() / "checked" / f"{name}.cache"
+        return user_cache_path("coebl", appauthor=False) / "checked" / f"{name}.cache"
 
     @cached_property
     def _files(self) -> dict[str, tuple[bytes, Brief]]:
-        """Sums and briefs by the digest of the cell."""
+        """Checksums and briefs by the digest of the cell."""
         pa, parquet = require("pyarrow"), require("pyarrow.parquet")
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError, NotImplementedError):
             data = self._path.read_bytes() if self._path.is_file() and is_private(self._path.parent) else b""
-            total, table = data[:_SUM], data[_SUM:]
-            if hashlib.sha256(table).digest() == total:  # so that a flipped bit is noticed, wherever it is
-                file = parquet.ParquetFile(pa.BufferReader(table))
+            if hashlib.sha256(data[_SIZE:]).digest() == data[:_SIZE]:  # so that a flipped bit is noticed
+                file = parquet.ParquetFile(pa.BufferReader(data[_SIZE:]))
                 if file.schema_arrow.metadata[_KEY] == coebl.__version__.encode():
-                    columns = (column.to_pylist() for column in file.read(_COLUMNS).columns)
-                    return {
-                        digest: (total, Brief(record, last))
-                        for digest, total, record, last in zip(*columns, strict=True)
-                    }
+                    rows = zip(*(column.to_pylist() for column in file.read(_COLUMNS).columns), strict=True)
+                    return {digest: (checksum, Brief(record, last)) for digest, checksum, record, last in rows}
         return {}
 
     def find(self, digest: str, data: bytes) -> Brief | None:
         """The brief of a cell whose file has the content that was checked; None if it has another one."""
-        total, brief = self._files.get(digest, (b"", None))
-        return brief if brief is not None and hashlib.sha256(data).digest() == total else None
+        checksum, brief = self._files.get(digest, (b"", None))
+        return brief if brief is not None and hashlib.sha256(data).digest() == checksum else None
 
     def add(self, digest: str, data: bytes, brief: Brief) -> None:
         """Note that this is the sound content of a cell's file."""
@@ -97,21 +95,13 @@ class Checked:
 
     def _bytes(self) -> bytes:
         pa, parquet = require("pyarrow"), require("pyarrow.parquet")
-        rows = [(digest, total, *brief) for digest, (total, brief) in sorted(self._files.items())]
-        columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
-        arrays = [pa.array(column, kind()) for column, kind in zip(columns, (pa.string, *[pa.binary] * 3), strict=True)]
-        schema_metadata = {_KEY: coebl.__version__.encode()}
-        table = pa.table(dict(zip(_COLUMNS, arrays, strict=True))).replace_schema_metadata(schema_metadata)
+        schema = pa.schema([("digest", pa.string()), *((name, pa.binary()) for name in _COLUMNS[1:])])
+        rows = [
+            dict(zip(_COLUMNS, (digest, checksum, *brief), strict=True))
+            for digest, (checksum, brief) in sorted(self._files.items())
+        ]
+        table = pa.Table.from_pylist(rows, schema.with_metadata({_KEY: coebl.__version__.encode()}))
         sink = pa.BufferOutputStream()
         parquet.write_table(table, sink, compression="zstd", use_dictionary=False)
         data: bytes = sink.getvalue().to_pybytes()
         return hashlib.sha256(data).digest() + data
-
-
-_COLUMNS = ["digest", "sum", "record", "last"]
-
-
-def users_cache() -> Path:
-    """Return the directory for what is kept to save time; XDG_CACHE_HOME counts as not set if it is not absolute."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(named if os.path.isabs(named) else os.path.expanduser("~/.cache")) / "coebl"
