@@ -149,7 +149,7 @@ class KeepsStateElsewhere(Sound):
         return STATE[id(self.seat)]
 
 
-def test_a_class_of_ones_own_passes():
+def test_a_custom_class_passes():
     check_learner(Sound).require()
 
 
@@ -184,7 +184,7 @@ class CannotPlay(Sound):
         return self.saet
 
 
-def test_a_cause_is_told_once_and_what_it_stands_in_the_way_of_is_not_tried():
+def test_a_cause_is_reported_once_and_checks_that_depend_on_it_are_skipped():
     report = check_learner(CannotPlay)
     assert str(report).count("no attribute 'saet'") == 1
     assert [point.name for point in report.points if point.passed] == ["its spec reads back", "pickles"]
@@ -198,7 +198,7 @@ def test_the_global_random_state_is_not_blamed_on_a_sum():
     assert "a run does not depend on its batch, to the last bit (not tried)" in str(report)
 
 
-def test_complaints_name_the_users_own_line():
+def test_failures_name_the_line_of_the_custom_file():
     report = check_learner(SeesTooMuch)
     lines = Path(__file__).read_text().splitlines()
     line = 1 + next(at for at, text in enumerate(lines) if "seen.opponent.sum()" in text)
@@ -263,7 +263,7 @@ class TestStrictArrays:
             lambda strict: np.where(strict > 0, strict, np.zeros((2, 2))),
         ],
     )
-    def test_numpys_own_arrays_are_refused(self, mix):
+    def test_numpy_arrays_are_rejected(self, mix):
         with pytest.raises(TypeError, match="is mixed with one of NumPy's"):
             mix(self.one)
 

@@ -23,13 +23,13 @@ def test_other_devices_are_refused(device):
         check_device(device)
 
 
-def test_without_cupy_one_line_says_what_to_install(monkeypatch):
+def test_without_cupy_one_line_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(InputError, match=re.escape("this needs cupy; run: pip install 'coebl[cuda]'")):
         simulate("rps", "ucb", "exp3", rounds=2, seeds=2, device="cuda")
 
 
-def test_without_a_graphics_processor_one_line_says_so(monkeypatch):
+def test_without_a_gpu_there_is_a_one_line_error(monkeypatch):
     class NoDeviceError(RuntimeError):
         pass
 
@@ -65,7 +65,7 @@ def _fake_cupy(monkeypatch, **cuda):
     return fake
 
 
-def test_a_cupy_that_misses_a_library_is_told_in_one_line(monkeypatch, tmp_path):
+def test_a_cupy_that_lacks_a_library_is_reported_on_one_line(monkeypatch, tmp_path):
     (tmp_path / "cupy.py").write_text('raise ImportError("""\nlibnvrtc.so.13:\n  cannot open\n""")\n')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
@@ -91,7 +91,7 @@ def test_the_graphics_processor_is_new_enough(monkeypatch, capability, good):
         'Failure finding "libnvrtc.so.13 or libnvrtc.so.12": No such file: libnvrtc.so.13 or libnvrtc.so.12\n',
     ],
 )
-def test_a_cupy_without_its_compiler_is_told_in_one_line(monkeypatch, words):
+def test_a_cupy_without_its_compiler_is_reported_on_one_line(monkeypatch, words):
     """The error of CuPy 13, and of the package that CuPy 14 uses, if [ctk] is not installed."""
 
     class NotFoundError(RuntimeError):

@@ -179,7 +179,7 @@ def test_runs_without_an_answer_are_played_again(cupy, monkeypatch, fails, repla
     np.testing.assert_array_equal(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"])
 
 
-def test_too_many_seeds_for_the_memory_are_told_how_many_fit(cupy, monkeypatch):
+def test_too_many_seeds_for_the_memory_report_how_many_fit(cupy, monkeypatch):
     class OutOfMemoryError(MemoryError):
         pass
 

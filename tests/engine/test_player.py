@@ -345,7 +345,7 @@ def test_a_saved_action_out_of_range_is_refused_in_one_line(tmp_path, action):
 
 
 @pytest.mark.parametrize(("reward", "far"), [(3.0, False), (-3.0, False), (3.01, True), (-3.01, True), (1e300, True)])
-def test_a_reward_in_other_units_is_told_once(reward, far):
+def test_a_reward_in_other_units_is_reported_once(reward, far):
     player = Player("ots-rm", actions=2, opponent_actions=2, payoff_range=(-1, 1))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

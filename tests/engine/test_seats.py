@@ -74,7 +74,7 @@ def test_three_players_of_a_general_sum_game():
     assert list(result.to_polars().columns) == ["game", "left", "middle", "right", "seed", "round"]
 
 
-def test_a_seat_of_many_has_streams_of_its_own():
+def test_every_seat_of_many_has_its_streams():
     match = Match(Majority(), players("fixed:0.5/0.5", "fixed:0.5/0.5", "fixed:0.5/0.5"), 200)
     one, two, three = simulate(match, 3, metrics=[], keep=["actions"]).kept["actions"]
     assert (one != three).any()
@@ -99,7 +99,7 @@ def test_one_player_against_nature():
         ("kl", "kl needs a game with a known equilibrium, which majority does not have"),
     ],
 )
-def test_a_metric_says_what_a_game_lacks(metric, words):
+def test_a_metric_names_what_a_game_lacks(metric, words):
     with pytest.raises(InputError, match=words):
         simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[metric])
     assert simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=["all"]).metrics == {}
@@ -112,7 +112,7 @@ class Undeclared(Metric):
         return block.outcomes.earned
 
 
-def test_a_metric_that_declares_nothing_says_what_to_declare():
+def test_a_metric_that_declares_nothing_names_what_to_declare():
     with pytest.raises(InputError, match=r'which majority does not have; write needs = \{"payoffs"\} in the metric'):
         simulate(Match(Majority(), players("exp3", "exp3", "exp3"), 5), 2, metrics=[Undeclared])
 
@@ -125,7 +125,7 @@ def test_a_metric_that_declares_nothing_says_what_to_declare():
         ("best-response", "best-response answers the policy of one opponent, and majority has 3 seats"),
     ],
 )
-def test_a_learner_says_what_it_cannot_see(learner, words):
+def test_a_learner_names_what_it_cannot_see(learner, words):
     with pytest.raises(InputError, match=words) as caught:
         simulate(Match(Majority(), players("exp3", learner, "exp3"), 5), 2, metrics=[])
     assert "\n" not in str(caught.value)

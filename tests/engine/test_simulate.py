@@ -69,7 +69,7 @@ class Noise(Metric):
         return block.reward - block.game.payoff[tuple(block.actions)]
 
 
-def test_nature_is_the_same_whoever_plays():
+def test_nature_is_the_same_for_all_learners():
     noises = [simulate(Match.of(GAME, *pair, rounds=50), 3, metrics=[Noise]).metrics["noise"] for pair in PAIRS]
     for noise in noises[1:]:
         np.testing.assert_allclose(noise, noises[0], atol=1e-14)  # r - A is rounded
@@ -229,7 +229,7 @@ class Breaks(Learner):
             [].pop()  # the bug
 
 
-def test_a_bug_in_a_learner_of_ones_own_is_one_line_with_its_place():
+def test_a_bug_in_a_custom_learner_is_one_line_with_its_place():
     with pytest.raises(UserCodeError) as caught:
         simulate(Match.of(GAME, "uniform", Breaks(), rounds=5), 2)
     lines = Path(__file__).read_text().splitlines()
@@ -344,7 +344,7 @@ def test_numbers_fetched_ahead_are_few_for_many_runs_and_the_same(monkeypatch):
     assert set(sizes) == {10}
 
 
-def test_progress_is_told_every_few_seconds_however_long_a_round_takes(monkeypatch):
+def test_progress_is_reported_every_few_seconds_however_long_a_round_takes(monkeypatch):
     """A block used to have as many rounds as fit into memory: minutes without progress if a round takes seconds."""
     reported = []
     monkeypatch.setattr(Ucb, "cost", lambda self, m, n: 60_000.0)  # microseconds: 0.24 s a round of four runs

@@ -52,7 +52,7 @@ def test_equality_and_hash_are_by_content() -> None:
         WIDE,
     ],
 )
-def test_whatever_differs_is_unequal(other: Any) -> None:
+def test_games_that_differ_are_unequal(other: Any) -> None:
     assert Game(WIDE) != other
 
 
@@ -90,7 +90,7 @@ def test_rewards_are_one_number_seen_from_both_seats(noise: str) -> None:
     np.testing.assert_array_equal(column, -row)
 
 
-def test_own_view_of_another_seat_is_refused() -> None:
+def test_own_view_of_another_seat_is_rejected() -> None:
     with pytest.raises(InputError, match=r'seat is \'top\'; accepted: "row" or "column"\.'):
         Game(WIDE).own_view("top")  # type: ignore[arg-type]
 

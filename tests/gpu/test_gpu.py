@@ -246,7 +246,7 @@ def test_a_run_does_not_depend_on_its_batch(name):
         assert np.array_equal(whole.row_policy[few], part.row_policy)
 
 
-def test_too_little_memory_is_told_in_one_line_with_a_number_that_fits():
+def test_too_little_memory_is_reported_on_one_line_with_a_number_that_fits():
     pool = backend_for("cuda").arrays.get_default_memory_pool()
     pool.free_all_blocks()
     pool.set_limit(size=pool.total_bytes() + 300 * 2**20)

@@ -42,7 +42,7 @@ def test_the_kernel_finds_what_the_processor_finds(m, n, real, memory):
             check_answers(kind, batch, strategy, value, gap)
 
 
-def test_every_run_has_weights_of_its_own():
+def test_every_run_has_its_weights():
     batch = np.ones((3, 21, 22))
     weight = np.random.default_rng(0).permuted(np.repeat(first_weights(21), 3, axis=0), axis=1)
     strategy = solve_on_host(batch, weight, "double")[0]

@@ -292,7 +292,7 @@ class TestOpponents:
             seated(BestResponse(), WIDE).policy(1)
 
     @pytest.mark.parametrize("make", [Nash, BestResponse])
-    def test_those_that_see_the_game_are_not_seated_where_nobody_knows_it(self, make):
+    def test_learners_that_see_the_game_are_not_seated_where_it_is_unknown(self, make):
         with pytest.raises(InputError, match=rf"^{make.name} sees the true payoffs.*, which is not known in this seat"):
             make().seated(build_seat(make(), [0], WIDE.shape, None, (-1.0, 1.0)))
 

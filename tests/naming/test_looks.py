@@ -20,7 +20,7 @@ def test_a_learner_has_the_slot_that_its_class_names():
     assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "slot by slot"
 
 
-def test_those_without_a_slot_take_free_ones_whatever_the_order_in_which_they_come():
+def test_learners_without_a_slot_take_free_ones_in_any_order():
     specs = ["uniform", "nash", "mine.py:Mine", "ucb", "best-response"]
     assert looks(specs) == looks(specs[::-1])
     colours = [look.colour for look in looks(specs).values()]

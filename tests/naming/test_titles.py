@@ -39,7 +39,7 @@ def test_a_parameter_at_its_default_is_named_if_asked_for():
     assert learner_title("unheard-of", ["c"]) == "unheard-of"
 
 
-def test_two_learners_of_one_title_are_told_apart(monkeypatch):
+def test_two_learners_with_the_same_title_get_different_labels(monkeypatch):
     monkeypatch.setattr(LEARNERS["ucb"], "title", "Exp3")
     assert learner_titles(["ucb", "exp3", "nash"]) == {"ucb": "Exp3 (ucb)", "exp3": "Exp3 (exp3)", "nash": "Nash"}
 
@@ -78,7 +78,7 @@ def test_a_metric_that_is_not_registered_goes_by_its_name():
     assert (words.title, words.in_a_sentence, words.definition, words.known) == ("My own", "My own", "", False)
 
 
-def test_what_a_user_registers_has_its_own_title(monkeypatch):
+def test_a_custom_entry_has_its_title(monkeypatch):
     learners, metrics = Registry("learner", "learners"), Registry("metric", "metrics")
     monkeypatch.setattr("coebl.naming.titles.LEARNERS", learners)
     monkeypatch.setattr("coebl.naming.titles.METRICS", metrics)

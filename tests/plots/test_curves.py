@@ -79,7 +79,7 @@ def test_infinite_values_leave_a_gap():
     ax.figure.draw_without_rendering()
 
 
-def test_a_line_that_is_infinite_throughout_says_so():
+def test_a_line_that_is_infinite_throughout_is_labelled_as_such():
     ax = plots.plot_curves(Made(UCB, change=lambda values: values + math.inf), "kl", {"UCB": UCB})
     assert labels(ax)[0] == "UCB (infinite)"
 
@@ -114,7 +114,7 @@ def appearance(line):
     ],
     ids=["settings of one learner", "variants", "opponents", "more games than colours"],
 )
-def test_lines_are_told_apart(matches):
+def test_lines_have_different_labels(matches):
     lines = plots.plot_curves(
         Made(*matches), "regret", {str(place): match for place, match in enumerate(matches)}
     ).lines
@@ -152,7 +152,7 @@ def test_a_result_plots_itself():
     np.testing.assert_allclose([bands(mine)[0][t] for t in result.rounds], expected)
 
 
-def test_a_result_says_which_metrics_it_has():
+def test_a_result_lists_its_metrics():
     result = simulate(Match.of("rps", "ucb", "ucb", rounds=3), seeds=[1], metrics=["regret"])
     with pytest.raises(InputError, match="metric 'regrett' was not recorded: did you mean 'regret'"):
         result.plot("regrett")

@@ -31,7 +31,7 @@ def heat_map_of(means, half=1.04, rows=None):
     return axes[0]
 
 
-def test_the_heat_map_says_mean_and_half_width_in_each_cell():
+def test_each_cell_of_the_heat_map_has_the_mean_and_the_half_width():
     ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
     labels = {tuple(text.get_position()): text.get_text() for text in ax.texts}
     assert labels == {
@@ -47,7 +47,7 @@ def test_the_heat_map_says_mean_and_half_width_in_each_cell():
     assert ax.get_ylim() == (2, 0)  # the first row is on top
 
 
-def test_the_heat_map_marks_what_is_not_told_apart_from_zero():
+def test_the_heat_map_marks_cells_that_do_not_differ_from_zero():
     ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
     hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
     assert hatched == {(2, 0), (1, 1)}

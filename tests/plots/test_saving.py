@@ -28,7 +28,7 @@ def settings():
     return {name: value for name, value in matplotlib.rcParams.items() if name != "backend"}  # which is resolved lazily
 
 
-def test_the_users_settings_stay_and_rule_on_their_own_axes():
+def test_custom_settings_of_matplotlib_are_kept():
     with matplotlib.rc_context({"axes.labelsize": 19, "axes.grid": False}):
         before = settings()
         ax = plots.plot_curves(Made(UCB), "regret", {"UCB": UCB})
@@ -86,7 +86,7 @@ def test_an_unknown_format_is_an_error_before_anything_is_written(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_without_matplotlib_one_line_says_what_to_install(monkeypatch):
+def test_without_matplotlib_one_line_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"^this needs matplotlib; run: pip install 'coebl\[report\]'$"):
         plots.plot_curves(Made(UCB), "regret", {"UCB": UCB})

@@ -107,7 +107,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_whoever_sits_at_a_terminal_is_told_when_kernels_are_compiled(tmp_path, monkeypatch):
+def test_compilation_is_announced_on_a_terminal(tmp_path, monkeypatch):
     """Once, and not when they are loaded."""
     cache.announce.cache_clear()
     hits(tmp_path / "one")
@@ -120,7 +120,7 @@ def test_whoever_sits_at_a_terminal_is_told_when_kernels_are_compiled(tmp_path, 
     assert sys.stderr.getvalue().count("coebl: compiling the solver") == 1
 
 
-def test_numbas_own_locators_do_not_replace_the_folder(tmp_path, monkeypatch):
+def test_the_locators_of_numba_do_not_replace_the_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "UserWideCacheLocator")
     assert hits(tmp_path) == 0
     assert hits(tmp_path) == 1
@@ -221,7 +221,7 @@ def test_the_users_directory_is_used_and_may_be_missing(tmp_path):
     assert list(folder.glob("lockstep.solve_small*.nbc"))
 
 
-def test_without_a_writable_directory_it_solves_and_says_so(tmp_path):
+def test_without_a_writable_directory_it_solves_with_a_note(tmp_path):
     (tmp_path / "file").touch()
     done = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"), TMPDIR=str(tmp_path))
     assert done.stdout == "1.5\n"
@@ -278,7 +278,7 @@ def test_no_folder_is_made_in_the_current_directory(sources, tmp_path, monkeypat
     assert all(path.is_absolute() for path in cache.parents(sources))
 
 
-def test_one_line_says_that_nothing_is_kept_and_the_workers_share_it(tmp_path):
+def test_one_line_reports_that_nothing_is_kept_and_the_workers_share_the_folder(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "study.toml").write_text(BASE)
     words = [sys.executable, "-m", "coebl", "run", "study.toml", "--out", "results", "--workers", "2"]

@@ -156,7 +156,7 @@ def test_after_an_interrupt_a_solver_solves_on(monkeypatch, n):
     np.testing.assert_array_equal(solver(second).strategy, maximin(second).strategy)
 
 
-def test_the_kernel_stops_when_it_is_told():
+def test_the_kernel_stops_on_request():
     compile_kernels((60, 60))
     payoffs = np.random.default_rng(3).normal(size=(1, 60, 60))
     solver = Maximin(payoffs.shape)

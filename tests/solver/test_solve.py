@@ -243,7 +243,7 @@ def test_a_game_is_solved_like_its_matrix():
     np.testing.assert_array_equal(maximin(game).strategy, solve(game).row)
 
 
-def test_solve_breaks_ties_as_it_is_told():
+def test_solve_breaks_ties_by_the_given_rule():
     constant = np.ones((5, 3))
     np.testing.assert_array_equal(solve(constant, ties="first").row, [1, 0, 0, 0, 0])
     chosen = {

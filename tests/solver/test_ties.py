@@ -36,7 +36,7 @@ def test_first_is_the_optimal_strategy_of_least_mean_weight(m, n, rounds):
         )
 
 
-def test_first_holds_on_ucbs_own_matrices(monkeypatch):
+def test_first_holds_on_matrices_of_ucb(monkeypatch):
     """Most of b is zero there, up to rounding; a rounded zero over a small entry must not hide what ties with it."""
     batches = []
     on_every_solve(monkeypatch, lambda payoffs, solution: batches.append(payoffs.copy()))
@@ -50,7 +50,7 @@ def test_first_holds_on_ucbs_own_matrices(monkeypatch):
 
 
 @pytest.mark.parametrize("game", ["diagonal:5", "bigger-number:5"])
-def test_a_warm_start_keeps_the_rule_on_ucbs_own_matrices(monkeypatch, game):
+def test_a_warm_start_keeps_the_rule_on_matrices_of_ucb(monkeypatch, game):
     """Its bases may be singular; then the tableau's tie parts are nothing, while the strategies are still optimal."""
     weight = np.sqrt(np.arange(32) / 32)
     solves = []

@@ -62,7 +62,7 @@ def test_one_sided_p_values_reject_as_often_as_they_say():
 
 
 @pytest.mark.parametrize("mean", [-1, 1])
-def test_equivalence_errs_as_often_as_it_says_at_the_margin(mean):
+def test_equivalence_has_its_nominal_error_rate_at_the_margin(mean):
     # The margin is 4.5 standard errors from zero, so that the other one-sided test all but always rejects.
     samples = np.random.default_rng(5).normal(mean, 1, (REPETITIONS, 20))
     wrong = np.mean([equivalent(line, 1).equivalent for line in samples])

@@ -40,7 +40,7 @@ def test_the_results_are_those_of_the_registered_test():
     assert registered < begun
 
 
-def test_the_template_has_no_measured_numbers_of_its_own():
+def test_the_template_contains_no_measured_numbers():
     text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", published.TEMPLATE.read_text(), flags=re.DOTALL)
     assert re.findall(r"\d+", re.sub(NAMES, "", text)) == []
 

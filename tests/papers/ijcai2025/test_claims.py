@@ -176,7 +176,7 @@ def test_convergence_is_over_the_last_hundred_rounds(after, then, before, expect
     assert verdict("C6", Synthetic(changes)).verdict == expected
 
 
-def test_the_paper_s_own_settings_are_asked_for():
+def test_the_settings_of_the_paper_are_requested():
     class Longer(Synthetic):
         def runs(self, *match):
             runs = super().runs(*match)

@@ -213,7 +213,7 @@ def test_one_legend_names_lines_reference_and_band(quick):
         ("heat-map", "text", "(the text, c = 2 or 8)"),
     ],
 )
-def test_the_heading_says_which_variant(name, variant, ending, quick):
+def test_the_heading_names_the_variant(name, variant, ending, quick):
     heading = drawn(name, quick, VARIANTS[variant]).legends[0].get_title().get_text()
     assert heading.startswith(FIGURES[name].title)
     assert heading.endswith(ending)
@@ -282,7 +282,7 @@ def test_what_is_not_there_is_left_out(quick):
     assert "Diagonal, n = 3" not in [plain(tick) for tick in ax.get_yticklabels()]
 
 
-def test_no_data_is_one_line_that_says_what_to_run():
+def test_no_data_is_one_line_with_the_command_to_run():
     message = r"^there is no data for figure frontier \(the text\); .*run: coebl reproduce --figure frontier$"
     with pytest.raises(InputError, match=message):
         drawn("frontier", Made([]))

@@ -34,7 +34,7 @@ class Surprise(Metric):
         return abs(block.reward - block.outcomes.earned)
 
 
-def test_learners_and_metrics_of_ones_own_have_the_titles_and_colours_of_their_classes():
+def test_custom_learners_and_metrics_have_the_titles_and_colours_of_their_classes():
     result = simulate(Match.of(GAME, Mine(), "uniform", rounds=5), seeds=[1], metrics=[Surprise])
     ax = result.plot()
     assert labels(ax) == ["My learner v uniform"]
@@ -96,7 +96,7 @@ class Swept(Made):
         return [record({spec: ("Mine", None, {"rate": rate, "deep": "false"}) for spec, rate in rates.items()}, {})]
 
 
-def test_a_sweep_of_ones_own_learner_shows_the_default_that_its_cells_store():
+def test_a_sweep_of_a_custom_learner_shows_the_default_that_its_cells_store():
     known = naming.known_to(Swept())
     specs = ["mine.py:Mine", "mine.py:Mine:rate=2", "ucb"]
     [sweep] = naming.find_sweeps(specs, known)
