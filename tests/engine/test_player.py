@@ -19,6 +19,7 @@ from coebl.games import Game
 from coebl.learners import Seen, parse_learner
 
 SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
+PLAYERS = Path(__file__).parent / "players"  # files that coebl 0.1 wrote
 
 
 def contest(player, rounds, first=0):
@@ -179,6 +180,19 @@ def of_format_1(tmp_path, player, actions, rewards, policy):
     return tmp_path / "other.npz"
 
 
+@pytest.mark.parametrize("lost", ["settings", "action", "opponent", "reward", "policy", "a round"])
+def test_incomplete_files_of_coebl_0_1_are_rejected(lost, tmp_path):
+    with np.load(PLAYERS / "format-1-exp3.npz") as stored:
+        arrays = dict(stored)
+    if lost == "a round":
+        arrays["reward"] = arrays["reward"][:-1]
+    else:
+        del arrays[lost]
+    np.savez(tmp_path / "player.npz", **arrays)
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(tmp_path / "player.npz")
+
+
 @pytest.mark.parametrize("spec", ["coebl:c=0.5", "ucb:ties=random", "exp3"])
 def test_files_of_coebl_0_1_are_loaded(spec):
     """Files that coebl 0.1 wrote, after 25 rounds and an act()."""
@@ -187,7 +201,7 @@ def test_files_of_coebl_0_1_are_loaded(spec):
     for _ in range(25):
         player.act()
         player.observe(reward=float(np.round(random.normal(), 3)), opponent=int(random.integers(4)))
-    loaded = Player.load(Path(__file__).parent / "players" / f"format-1-{spec.partition(':')[0]}.npz")
+    loaded = Player.load(PLAYERS / f"format-1-{spec.partition(':')[0]}.npz")
     assert (loaded.round, loaded.act()) == (player.round, player.act())
     assert loaded.policy.tobytes() == player.policy.tobytes()
 
@@ -246,7 +260,7 @@ def test_a_file_that_claims_more_than_memory_holds_is_refused(tmp_path):
     np.lib.format.write_array_header_1_0(header, claim)
     with zipfile.ZipFile(whole) as source, zipfile.ZipFile(tmp_path / "huge.npz", "w") as target:
         for name in source.namelist():
-            target.writestr(name, header.getvalue() if name == "memory-0.npy" else source.read(name))
+            target.writestr(name, header.getvalue() if name == "memory-000000.npy" else source.read(name))
     with pytest.raises(InputError, match="is not a saved player"):
         Player.load(tmp_path / "huge.npz")
 

@@ -18,10 +18,7 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.engine import Player
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.learners.evolution.mutation import MUTATIONS
-from coebl.learners.evolution.population import POPULATIONS
-from coebl.learners.evolution.recombination import RECOMBINATIONS
-from coebl.learners.evolution.selection import SELECTIONS
+from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 
 ROUNDS = 30
 

@@ -182,7 +182,7 @@ class Player:
             **{name: getattr(self, name) for name in _SETTINGS},
             "state": state.tree,
         }
-        arrays: dict[str, Any] = {f"memory-{number}": memory for number, memory in enumerate(state.memory)}
+        arrays: dict[str, Any] = {f"memory-{number:06}": memory for number, memory in enumerate(state.memory)}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, settings=np.frombuffer(json.dumps(content).encode(), np.uint8), **arrays)
         write_whole(path, buffer.getvalue())
@@ -198,7 +198,7 @@ class Player:
             path: of a file that `save` wrote.
             learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
         """
-        content, arrays = _read(path)
+        content, memory = _read(path)
         name = content["learner"]
         if learner is None and (split_spec(name).name not in LEARNERS or files_in(name)):
             raise InputError(f"{path} holds {shorten(name)}, which is not built in; pass an equal learner as learner=.")
@@ -208,10 +208,10 @@ class Player:
                 raise InputError(f"{path} holds {shorten(name)}, and learner is {learner}; pass an equal one.")
         player = cls(learner or name, **{key: content[key] for key in _SETTINGS})
         if content["format"] == 1:
-            player._replay(str(path), content["acted"], arrays)
+            player._replay(content, str(path))
             return player
         try:
-            player._restore(content, [arrays[f"memory-{number}"] for number in range(len(arrays))])
+            player._restore(content, memory)
         except (KeyError, TypeError, ValueError, StateError) as error:
             raise InputError(
                 f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
@@ -227,17 +227,16 @@ class Player:
             self._action = check_integer("action", content["action"], 0, self.actions - 1)
         self._sit_down(State(content["state"], memory))
 
-    def _replay(self, path: str, acted: bool, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def _replay(self, content: Mapping[str, Any], path: str) -> None:
         """Repeat the history of a player of the same settings."""
-        history = (arrays[name].tolist() for name in ("action", "opponent", "reward"))
-        for action, opponent, reward in zip(*history, strict=True):
+        for action, opponent, reward in content["history"]:
             self.act()  # what it draws does not count: the action that was played does
             self._action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
             self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
-        policy = arrays["policy"]
+        policy = content["policy"]
         if policy.shape != self.policy.shape or not np.allclose(self.policy, policy, atol=_TOLERANCE):
             raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
-        if acted:
+        if content["acted"]:
             self.act()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -252,8 +251,8 @@ class Player:
         return f"<Player {self.learner}, {self.actions} x {self.opponent_actions}, round {self.round}>"
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the settings of a saved player, and its arrays."""
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Return the content of a file, and the bytes of the state."""
     try:
         with np.load(io.BytesIO(read_whole(path, None)), allow_pickle=False) as stored:
             arrays = dict(stored)
@@ -261,7 +260,12 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
         content["payoff_range"] = tuple(content["payoff_range"])
         if not isinstance(content["learner"], str) or not isinstance(content["seed"], int):
             raise TypeError
-        if missing := {*_SETTINGS, "format"} - content.keys():
+        needed = {*_SETTINGS, "format"}
+        if content["format"] == 1:
+            needed.add("acted")
+            history = (arrays[name].tolist() for name in ("action", "opponent", "reward"))
+            content |= {"history": list(zip(*history, strict=True)), "policy": arrays["policy"].astype(np.float64)}
+        if missing := needed - content.keys():
             raise KeyError(missing)
     except FileNotFoundError:
         raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
@@ -269,4 +273,4 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArr
         raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
     if content["format"] not in (1, _FORMAT):
         raise InputError(f"{path} has another format than 1 or {_FORMAT}; load it with the coebl that wrote it.")
-    return content, arrays
+    return content, [memory for name, memory in sorted(arrays.items()) if name.startswith("memory-")]
