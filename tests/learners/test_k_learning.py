@@ -9,8 +9,7 @@ from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
 from coebl.engine.table import build_seat
 from coebl.learners import Seen
-from coebl.learners.k_learning import KLearning
-from coebl.learners.parts.entropic import TOLERANCE, EntropicSolver
+from coebl.learners.k_learning import TOLERANCE, EntropicSolver, KLearning
 from oracles.learners import minimise_entropic
 
 

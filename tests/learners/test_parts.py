@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from coebl.engine.table import build_seat
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.learners.parts.beliefs import Tally
-from coebl.learners.parts.responses import exponential_weights, project_kl
+from coebl.learners.parts import Tally, exponential_weights, project_kl
 from coebl.learners.ucb import Ucb
 from oracles.learners import project_by_bisection
 

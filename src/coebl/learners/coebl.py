@@ -14,7 +14,7 @@ from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder, Generation
 from coebl.learners.evolution.selection import Elitist, Pool, Population, Selection
 from coebl.learners.evolution.variation import Gaussian, Mutation, Nothing, Recombination
-from coebl.learners.parts.responses import log_of_pairs
+from coebl.learners.parts import log_of_pairs
 
 
 @dataclass

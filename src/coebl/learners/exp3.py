@@ -14,7 +14,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.responses import exponential_weights, project_kl, softmax
+from coebl.learners.parts import exponential_weights, project_kl, softmax
 
 _RELEASED = "The program released with Lin (2025), https://github.com/Lss1242/CoEvo_Bandit_Learning."
 

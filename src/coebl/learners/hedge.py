@@ -7,7 +7,7 @@ from math import log, sqrt
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.responses import hedge_rate, softmax
+from coebl.learners.parts import hedge_rate, softmax
 
 
 @dataclass

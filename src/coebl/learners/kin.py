@@ -14,7 +14,7 @@ from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.selection import Pool
 from coebl.learners.evolution.variation import FromBoth, Inherited
-from coebl.learners.parts.beliefs import prior_variance
+from coebl.learners.parts import prior_variance
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.beliefs import Tally
+from coebl.learners.parts import Tally
 
 
 @dataclass

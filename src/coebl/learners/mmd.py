@@ -9,7 +9,7 @@ from typing import Annotated
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.responses import softmax
+from coebl.learners.parts import softmax
 
 
 @dataclass

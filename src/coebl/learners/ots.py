@@ -10,8 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.beliefs import Posterior
-from coebl.learners.parts.responses import hedge_rate, regret_matching, regret_of, softmax
+from coebl.learners.parts import Posterior, hedge_rate, regret_matching, regret_of, softmax
 
 _CITES = (
     "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "

@@ -9,7 +9,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.responses import regret_matching, regret_of
+from coebl.learners.parts import regret_matching, regret_of
 
 
 @dataclass

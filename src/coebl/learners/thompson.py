@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.beliefs import Posterior
+from coebl.learners.parts import Posterior
 
 
 @dataclass

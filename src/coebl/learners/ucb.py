@@ -10,8 +10,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts.beliefs import Tally
-from coebl.learners.parts.responses import log_of_pairs
+from coebl.learners.parts import Tally, log_of_pairs
 
 
 @dataclass

@@ -21,7 +21,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
-from coebl.learners.parts.beliefs import Kinship, Tally, inherited_share, prior_variance
+from coebl.learners.parts import Kinship, Tally, inherited_share, prior_variance
 
 _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift without selection cannot overflow
 

@@ -1,13 +1,17 @@
-"""Beliefs: estimates of the payoffs of all pairs of actions, from the rewards that were seen."""
+"""Parts that several learners share: beliefs about the payoffs, and responses, from scores to policies.
+
+A belief has estimates of the payoffs of all pairs of actions, from the rewards that were seen. The response to a matrix
+is `seat.maximin`.
+"""
 
 from __future__ import annotations
+
+from math import log, sqrt
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Seat
-
-_NEGLIGIBLE = 1e-12  # eigenvalues below this share of the largest are left out
 
 
 class Tally:
@@ -53,63 +57,6 @@ class Posterior:
         """Return means and standard deviations of all actions against one of the opponent's per run: two (runs, m)."""
         rows = self._seat.arange(self._seat.runs)
         return self.mean[rows, :, opponent], self.deviation[rows, :, opponent]
-
-
-class GaussianProcess:
-    """The posterior of payoffs ~ GP(0, k) seen with N(0, 1) noise, updated by one visit at a time.
-
-    k((i, j), (i', j')) = k_m(i, i') k_k(j, j') with the RBF kernel k_n(a, b) = exp(-(a - b)² / (2 (n/5)²)) on the
-    indices of n actions. Each factor is F F' with features F (n, p) from its eigenvectors. So the payoff of (i, j) is
-    f_i' W g_j with weights W ~ N(0, 1), p q of them, and their posterior is that of Bayesian linear regression.
-
-    An RBF kernel has few eigenvalues that matter, p = 17 of 32, so the (p q)² covariances of the weights that a run
-    keeps are about a twelfth of the (m k)² of the payoffs. A round reads and writes them once.
-    """
-
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
-        self._own = seat.array(_features(seat.actions))  # (m, p)
-        self._other = seat.array(_features(seat.opponent_actions))  # (k, q)
-        p, q = self._own.shape[1], self._other.shape[1]
-        self._shape = p, q
-        self._weights = seat.zeros(p * q)  # (runs, p q), the posterior mean of W
-        identity = np.eye(p * q)[None]
-        self._covariance = seat.zeros(p * q, p * q) + seat.array(identity)  # (runs, p q, p q), of W
-
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
-        """Learn from one reward per run: a rank-one (Kalman) step, O(p² q²)."""
-        feature = self._seat.einsum("rp,rq->rpq", self._own[action], self._other[opponent]).reshape(self._weights.shape)
-        spread = self._seat.einsum("rab,rb->ra", self._covariance, feature)  # the covariance of W with the payoff
-        variance = 1 + (spread * feature).sum(axis=-1)  # of the reward
-        surprise = reward - (self._weights * feature).sum(axis=-1)
-        self._weights += spread * (surprise / variance)[:, None]
-        self._covariance -= spread[:, :, None] * (spread / variance[:, None])[:, None, :]
-
-    def against(self, opponent: Ints) -> tuple[Floats, Floats]:
-        """Return the same as `Posterior.against`."""
-        p, q = self._shape
-        other = self._other[opponent]  # (runs, q)
-        weights = self._seat.einsum("rpq,rq->rp", self._weights.reshape((-1, p, q)), other)
-        mean = self._seat.einsum("mp,rp->rm", self._own, weights)
-        half = self._seat.einsum("rapq,rq->rap", self._covariance.reshape((-1, p * q, p, q)), other)
-        both = self._seat.einsum("raqp,rq->rap", half.reshape((-1, p, q, p)), other)  # (runs, p, p), of the W g
-        product = self._seat.einsum("ma,rap->rmp", self._own, both)
-        variance = (product * self._own).sum(axis=-1)
-        return mean, np.sqrt(np.maximum(variance, 0))
-
-
-def _features(actions: int) -> Floats:
-    """Return F with F F' = the RBF kernel on the indices of the actions, to rounding: (actions, p).
-
-    >>> [_features(actions).shape[1] for actions in (1, 3, 16, 32)]
-    [1, 3, 15, 17]
-    """
-    index = np.arange(actions)
-    kernel = np.exp(-((index[:, None] - index) ** 2) / (2 * (actions / 5) ** 2))
-    values, vectors = np.linalg.eigh(kernel)
-    matters = values > _NEGLIGIBLE * values[-1]
-    features: Floats = vectors[:, matters] * np.sqrt(values[matters])
-    return features
 
 
 def prior_variance(seat: Seat, share: float, noise: float) -> float:
@@ -181,3 +128,71 @@ def _shrunk_mean(values: Floats, weight: Floats, precision: float) -> Floats:
     """Return the weighted mean over the last axis and a value of 0 with the weight `precision`: (runs,)."""
     mean: Floats = np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
     return mean
+
+
+def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
+    """Return exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
+    weights: Floats = np.exp(rate * (score - score.max(axis=-1, keepdims=True)))
+    return weights
+
+
+def softmax(score: Floats, rate: float = 1.0) -> Floats:
+    """Return the policies in proportion to exp(rate * score), as in Hedge: (runs, m) from (runs, m)."""
+    weights = exponential_weights(score, rate)
+    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return policy
+
+
+def regret_matching(regret: Floats) -> Floats:
+    """Return the policies in proportion to the positive regrets, uniform if none is positive: (runs, m) from (runs, m).
+
+    >>> regret_matching(np.array([[3.0, 1.0, -5.0], [-1.0, 0.0, -2.0]]))
+    array([[0.75      , 0.25      , 0.        ],
+           [0.33333333, 0.33333333, 0.33333333]])
+    """
+    positive = np.maximum(0, regret)
+    weights = np.where(positive.max(axis=-1, keepdims=True) > 0, positive, 1.0)
+    policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return policy
+
+
+def log_of_pairs(seat: Seat) -> float:
+    """Return L = log(2 T² m k), in the confidence widths of UCB and of COEBL; in rectangular games m k, not m²."""
+    assert seat.horizon is not None  # a learner that uses this declares needs_horizon
+    return log(2 * seat.horizon**2 * seat.actions * seat.opponent_actions)
+
+
+def hedge_rate(seat: Seat) -> float:
+    """Return sqrt(8 log m / T), the rate of Hedge for payoffs in [0, 1] (Cesa-Bianchi and Lugosi 2006, Theorem 2.2)."""
+    assert seat.horizon is not None  # a learner that uses this declares needs_horizon
+    return sqrt(8 * log(seat.actions) / seat.horizon)
+
+
+def regret_of(payoffs: Floats, policy: Floats) -> Floats:
+    """Return u_i - x'u, what each action would have earned more than the policy did: (runs, m) from two (runs, m)."""
+    earned: Floats = (policy * payoffs).sum(axis=-1, keepdims=True)
+    return payoffs - earned
+
+
+def project_kl(weights: Floats, floor: float) -> Floats:
+    """Return the strategy x with x_a >= floor that is nearest to the weights in KL(x, weights), by water filling.
+
+    By the KKT conditions x_a = max(floor, s w_a), with the scale s at which the x_a sum to 1. In falling order of
+    weight, the r heaviest actions lie above the floor if and only if the scale that they would then share,
+    s_r = (1 - (m - r) floor) / (w_1 + ... + w_r), lifts the r-th above it. That costs one sort, O(m log m).
+
+    Args:
+        weights: (runs, m), nonnegative and not all zero; their scale does not matter.
+        floor: at most 1/m, and there the answer is the uniform strategy.
+
+    >>> project_kl(np.array([[8.0, 1.0, 1.0]]), 0.125)
+    array([[0.75 , 0.125, 0.125]])
+    """
+    m = weights.shape[-1]
+    falling = -np.sort(-weights, axis=-1)
+    rank = np.cumsum(np.ones_like(falling), axis=-1)  # r = 1, 2, ..., m
+    scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
+    above = np.count_nonzero(scale * falling > floor, axis=-1)
+    at = np.maximum(above, 1) - 1  # none is above where floor is 1/m: then s_1 puts all on it
+    clipped: Floats = np.maximum(floor, np.take_along_axis(scale, at[:, None], axis=-1) * weights)
+    return clipped

@@ -1,1 +1,0 @@
-"""Parts that several learners share: beliefs about the payoffs, and responses."""
