@@ -7,7 +7,7 @@ import pytest
 
 from coebl import simulate
 from coebl.backend import CPU, backend_for
-from coebl.backend.philox import keys
+from coebl.backend.cuda import keys
 from coebl.backend.streams import learner_key, spread_out
 from coebl.core.errors import InputError
 from coebl.games import NOISES

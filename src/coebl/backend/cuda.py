@@ -1,7 +1,8 @@
 """The backend on a GPU: CuPy, and kernels for what it does slowly, or in an order that depends on the batch.
 
-A run must not depend on its batch, to the last bit. CuPy hands sums over the last axis to CUB, and `einsum` to cuBLAS,
-and both choose how to cut a sum by the size of the whole.
+A run must not depend on its batch, to the last bit. CuPy passes sums over the last axis to CUB, and `einsum` to cuBLAS,
+and both choose how to cut a sum by the size of the array. A learner's random numbers are counter-based, so that a run
+is the same in any batch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from coebl.backend.base import Backend, Device, is_out_of_memory
-from coebl.backend.philox import CudaRandom
+from coebl.backend.streams import check_spread, seed_sequence
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
@@ -28,6 +29,8 @@ from coebl.solver import BatchSolution
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
 _THREADS = 256
+_MOST_BLOCKS = 65535  # in the second dimension of a grid
+_NOTHING = np.uint64(0)  # in place of an array
 
 
 class CudaBackend(Backend):
@@ -247,10 +250,9 @@ def _launch(kernel: Any, threads: int, *arguments: Any) -> None:
 
 
 @cache
-def _kernel(name: str) -> Any:
-    """Return a kernel of entries.cu."""
-    source = (Path(__file__).parent / "entries.cu").read_text(encoding="utf-8")
-    return require("cupy").RawKernel(source, name)
+def _kernel(name: str, file: str = "entries.cu") -> Any:
+    source = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    return require("cupy").RawKernel(source, name, options=("--std=c++17",))
 
 
 @cache
@@ -327,5 +329,49 @@ def _is_plain(array: Any, index: tuple[Any, ...]) -> bool:
 
 def _entries(name: str, array: Any, index: tuple[Any, ...], *others: Any) -> None:
     runs, m, k = (*array.shape, 1)[:3]
-    pointers = index[1], index[2] if len(index) > 2 else np.uint64(0)
+    pointers = index[1], index[2] if len(index) > 2 else _NOTHING
     _launch(_kernel(name), runs, array, *pointers, np.int64(runs), np.int64(m), np.int64(k), *others)
+
+
+class CudaRandom:
+    """As `streams.BatchRandom`, with CuPy arrays: (runs, *shape), one stream per run."""
+
+    def __init__(self, cupy: Any, seeds: Sequence[int], key: int) -> None:
+        self._cupy, self._seeds, self._key = cupy, seeds, key
+        self._keys: dict[str, Any] = {}  # by kind, (runs, 4): made when they are first needed
+        self._used = {"uniform": 0, "normal": 0}  # numbers of each run
+
+    def uniform(self, *shape: int) -> Any:
+        return self._draw("uniform", shape)
+
+    def normal(self, *shape: int, deviation: Any = None, mean: Any = None) -> Any:
+        check_spread(len(self._seeds), shape, deviation, mean)
+        return self._draw("normal", shape, deviation, mean)
+
+    def _draw(self, kind: str, shape: tuple[int, ...], deviation: Any = None, mean: Any = None) -> Any:
+        cupy = self._cupy
+        if kind not in self._keys:
+            self._keys[kind] = cupy.asarray(keys(self._seeds, self._key, kind))
+        runs, start, count = len(self._seeds), self._used[kind], prod(shape)
+        out = cupy.empty((runs, *shape))
+        self._used[kind] = start + count
+        if out.size == 0:
+            return out
+        spread = [None if array is None else cupy.ascontiguousarray(array, "f8") for array in (deviation, mean)]
+        given = [array for array in spread if array is not None]
+        width = given[0].size // runs if given else count
+        whole = all(number % 2 == 0 for number in (start, count, width)) and all(a.data.ptr % 16 == 0 for a in given)
+        numbers = np.int64(start), np.int64(count), np.int32(kind == "normal")
+        pointers = [_NOTHING if array is None else array for array in spread]
+        pairs = (start + count + 1) // 2 - start // 2
+        threads = min(_THREADS, -(-pairs // 32) * 32)
+        grid = runs, min(_MOST_BLOCKS, -(-pairs // threads))
+        _kernel("draw", "philox.cu")(
+            grid, (threads,), (self._keys[kind], *numbers, *pointers, np.int64(width), np.int32(whole), out)
+        )
+        return out
+
+
+def keys(seeds: Sequence[int], key: int, kind: str) -> Any:
+    """Return the key words of each run's stream: (runs, 4)."""
+    return np.stack([seed_sequence(seed, key, kind).generate_state(4, np.uint32) for seed in seeds])

@@ -99,9 +99,7 @@ def _find_labels(rows: list[_Row]) -> tuple[bool, bool]:
         # A typing error in the first row must not turn that row into labels in silence.
         for place, cell in enumerate(first.cells):
             if place > 0 and (_is_label(cell) or not cell.strip()):
-                raise _not_a_number(
-                    first, place, "Replace it; if this line holds labels, put an empty cell before them."
-                )
+                raise _bad_cell(first, place, "Replace it; if this line holds labels, put an empty cell before them.")
     body = rows[has_header:]
     return has_header, bool(body) and all(len(row.cells) > 1 and _is_label(row.cells[0]) for row in body)
 
@@ -113,26 +111,19 @@ def _is_label(cell: str) -> bool:
 def _number(row: _Row, place: int, decimal_comma: bool) -> float:
     cell = row.cells[place]
     if decimal_comma and "." in cell:
-        raise _not_a_number(
-            row, place, "Write all decimals with a comma, as elsewhere in the file, or all with a point."
-        )
+        raise _bad_cell(row, place, "Write all decimals with a comma, as elsewhere in the file, or all with a point.")
     text = cell.replace(",", ".") if decimal_comma else cell
     if not is_number(text):
         with_comma = _WITH_COMMA.fullmatch(cell)
-        raise _not_a_number(row, place, "Write decimals with a point." if with_comma else "Replace it with a number.")
+        raise _bad_cell(row, place, "Write decimals with a point." if with_comma else "Replace it with a number.")
     if not math.isfinite(float(text)):
-        raise InputError(
-            f"line {row.line}, cell {place + 1} is {shorten(cell)}; accepted: finite numbers. "
-            "Replace it with a number, or leave that action out."
-        )
+        raise _bad_cell(row, place, "Replace it with a number, or leave that action out.", "finite numbers")
     return float(text)
 
 
-def _not_a_number(row: _Row, place: int, repair: str) -> InputError:
+def _bad_cell(row: _Row, place: int, repair: str, accepted: str = "numbers such as 1, -0.5 or 2e-3") -> InputError:
     cell = shorten(row.cells[place]) if row.cells[place].strip() else "empty"
-    return InputError(
-        f"line {row.line}, cell {place + 1} is {cell}; accepted: numbers such as 1, -0.5 or 2e-3. {repair}"
-    )
+    return InputError(f"line {row.line}, cell {place + 1} is {cell}; accepted: {accepted}. {repair}")
 
 
 def _ragged(row: _Row, like: _Row) -> InputError:

@@ -8,7 +8,7 @@
 // Where things are. The first SHARED_ROWS rows of T are in shared memory, the others in global memory. While pivots are
 // under way, each thread has HELD of the others in registers. A thread updates the same vector of VECTOR columns in
 // every GROUPS-th row, so that the squares of a column come out of the sweep. b, c and e are double precision, as on
-// the processor.
+// the CPU.
 //
 // A sum is added up in an order that depends on the shape alone. So the answer to a matrix is a function of the matrix,
 // its weights and the constants below, to the last bit, in any batch.
@@ -117,7 +117,7 @@ __device__ double warp_sum(double x) {
     return x;
 }
 
-__device__ unsigned long long order_of(double x) {  // a whole number that is larger where x is
+__device__ unsigned long long order_of(double x) {  // an integer that grows with x
     const unsigned long long bits = __double_as_longlong(x);
     return bits >> 63 ? ~bits : bits | 1ull << 63;
 }
@@ -127,7 +127,7 @@ __device__ double number_of(unsigned long long order) {  // the number that has 
 }
 
 __device__ unsigned long long warp_most(unsigned long long order) {
-    // the processor has one instruction for 32 bits
+    // there is one instruction for 32 bits
     const unsigned upper = __reduce_max_sync(ALL, unsigned(order >> 32));
     const unsigned lower = __reduce_max_sync(ALL, order >> 32 == upper ? unsigned(order) : 0u);
     return (unsigned long long)upper << 32 | lower;

@@ -130,13 +130,13 @@ __device__ __forceinline__ bool ties_hold() {
     return block_max(error) <= most;
 }
 
-__device__ __forceinline__ int settle(double zero, double exact, int limit, bool anew) {
+__device__ __forceinline__ int settle(double zero, double exact, int limit, bool again) {
     // `settle`, and the pivots before it: refine, and pivot on until the basis is optimal in double precision, ties
     // included. Before b and c are refined, zero counts as zero in them, and then exact. A recomputed tableau may
     // have negative b, one that has just begun has not. -1 if it cannot go on
     int pivots = 0, repairs = 0;
     for (int round = 0; round <= ROUNDS; round++) {
-        if (round > 0 || anew) {
+        if (round > 0 || again) {
             tie_parts();
             repairs = dual(zero, limit);
             if (repairs < 0) return -1;

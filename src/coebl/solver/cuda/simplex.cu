@@ -128,14 +128,14 @@ __device__ bool solve(const double *A, const double *weight, Scratch *scratch, R
     // As `_from_scratch`, and then without the rule for ties, as `rescue` does: it may ask for more digits than there
     // are. Where single precision fails, double precision comes next
     for (int attempt = 0; attempt < (sizeof(Real) == sizeof(double) ? 3 : 1); attempt++) {
-        const bool anew = attempt == 1;
-        if (anew) mark_basis();
+        const bool again = attempt == 1;
+        if (again) mark_basis();
         if (attempt == 2 && this_thread() == 0) problem.weight = nullptr;
         __syncthreads();
         begin();
-        if (anew && !return_to_basis()) continue;
-        const int limit = anew ? M + N : 10 * (M + N) + 50;
-        const int pivots = settle(anew ? fmax(ZERO, LOOSE) : ZERO, anew ? LOOSE : EXACT, limit, anew);
+        if (again && !return_to_basis()) continue;
+        const int limit = again ? M + N : 10 * (M + N) + 50;
+        const int pivots = settle(again ? fmax(ZERO, LOOSE) : ZERO, again ? LOOSE : EXACT, limit, again);
         if (pivots >= 0 && write_answer(out, k)) {
             if (this_thread() == 0) out.pivots[k] = pivots;
             return true;
