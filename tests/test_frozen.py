@@ -259,10 +259,9 @@ def corrected(p_values: list[float]) -> list[float]:
 
 def judged(checks: Rows) -> tuple[list[str], str, int | None]:
     """The outcomes of published checks from their raw p values, the verdict, and the place of the decisive check."""
-    from coebl.evidence.checks import Bound, Missing
+    from coebl.evidence.checks import Bound, MatchSpecs, Missing
     from coebl.evidence.judge import CheckResult, decide
     from coebl.evidence.statistics import Estimate, correct
-    from coebl.runs import MatchSpecs
 
     class Beside(Bound):
         beside = True

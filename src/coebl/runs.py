@@ -5,28 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-
-
-class MatchSpecs(NamedTuple):
-    """A row learner against a column learner on a game, by their specs. Plain tuples of the three equal it.
-
-    >>> print(MatchSpecs("rps", "ucb", "coebl:c=2"))
-    ucb v coebl:c=2 on rps
-    >>> MatchSpecs("rps", "ucb", "exp3") == ("rps", "ucb", "exp3")
-    True
-    """
-
-    game: str
-    row: str
-    column: str
-
-    def __str__(self) -> str:
-        return f"{self.row} v {self.column} on {self.game}"
 
 
 @dataclass(frozen=True)

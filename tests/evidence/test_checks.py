@@ -7,8 +7,7 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from coebl.evidence.checks import Bound, Largest, Near, Setting, TimesLeast, fieller, sublinear
-from coebl.runs import MatchSpecs
+from coebl.evidence.checks import Bound, Largest, MatchSpecs, Near, Setting, TimesLeast, fieller, sublinear
 
 SETTING = Setting(3000, "gaussian")
 ALONE = MatchSpecs("rps", "exp3", "exp3")

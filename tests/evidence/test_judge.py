@@ -9,9 +9,8 @@ import pytest
 import scipy.stats
 
 from coebl.core.errors import InputError
-from coebl.evidence.checks import Near, Setting, above, below
+from coebl.evidence.checks import MatchSpecs, Near, Setting, above, below
 from coebl.evidence.judge import Claims, judge
-from coebl.runs import MatchSpecs
 from made_curves import MadeCurves, MadeRuns
 
 SETTING = Setting(300, "gaussian")

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.evidence.checks import Setting, above, below
+from coebl.evidence.checks import MatchSpecs, Setting, above, below
 from coebl.evidence.judge import Claims
 from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
 from coebl.papers.drawing import Figure, curves_panel
 from coebl.papers.reproduce import experiments, means, reproduce
 from coebl.report.page import Presentation
-from coebl.runs import MatchSpecs
 from coebl.study import Results, parse_study, run
 
 STUDY = """

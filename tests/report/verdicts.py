@@ -2,10 +2,9 @@
 
 import math
 
-from coebl.evidence.checks import Bound, Missing, Near, Setting
+from coebl.evidence.checks import Bound, MatchSpecs, Missing, Near, Setting
 from coebl.evidence.judge import CheckResult, Verdict
 from coebl.evidence.statistics import Estimate
-from coebl.runs import MatchSpecs
 
 MATCH = "rps", "ucb", "coebl"
 SETTING = Setting(3000, "gaussian")

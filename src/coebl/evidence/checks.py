@@ -22,7 +22,6 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.text import number_text
 from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, t_quantile
-from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     import polars
@@ -33,6 +32,23 @@ Side = Literal["above", "below"]
 
 SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of a square root is 0.5, of a line 1
 TOLERANCE = 0.1  # the relative distance that a mean may have from a number that it is stated to be
+
+
+class MatchSpecs(NamedTuple):
+    """A row learner against a column learner on a game, by their specs. Plain tuples of the three equal it.
+
+    >>> print(MatchSpecs("rps", "ucb", "coebl:c=2"))
+    ucb v coebl:c=2 on rps
+    >>> MatchSpecs("rps", "ucb", "exp3") == ("rps", "ucb", "exp3")
+    True
+    """
+
+    game: str
+    row: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.row} v {self.column} on {self.game}"
 
 
 # Samples: one number per seed

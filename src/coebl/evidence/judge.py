@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from coebl.core.specs import split_spec
 from coebl.core.text import finite, number_text
-from coebl.evidence.checks import Check, Missing, Reader
+from coebl.evidence.checks import Check, MatchSpecs, Missing, Reader
 from coebl.evidence.statistics import ALPHA, Estimate, correct
-from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     from coebl.study import Results

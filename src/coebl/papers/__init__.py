@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import look_up
 from coebl.core.modules import load
+from coebl.evidence.checks import MatchSpecs
 from coebl.evidence.judge import Claim, Verdict, judge
-from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     from coebl.papers.drawing import Figure

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up
+from coebl.evidence.checks import MatchSpecs
 from coebl.naming import Style
 from coebl.papers import Paper
 from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
-from coebl.runs import MatchSpecs
 from coebl.study.workers import LocalPool
 
 if TYPE_CHECKING:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from coebl.runs import Source
-
 BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # of a curve: more cannot be seen, and make large files
 
@@ -34,7 +32,7 @@ class HasCurves(Protocol):
         """As `coebl.study.Results.curves`."""
 
 
-Data: TypeAlias = "polars.DataFrame | HasCurves | Source"  # the last until all callers pass one of the others
+Data: TypeAlias = "polars.DataFrame | HasCurves"
 
 
 class Curve(NamedTuple):
@@ -98,9 +96,6 @@ def read_curve(
     """Return a metric of a match, game followed by players, at some or all recorded rounds."""
     game, *players = match
     name = f"{game}, {' v '.join(players)}"
-    if not hasattr(data, "curves") and not hasattr(data, "filter"):  # a `coebl.runs.Source`
-        runs = data.runs(*match, metric)
-        return _thinned(Curve(runs.rounds, runs.values), points)
     pl = require("polars")
     if hasattr(data, "curves"):
         rows = data.curves([metric], points=points, game=game, players=[[player] for player in players], noise=noise)

@@ -19,10 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coebl.core.text import number_text
-from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast
+from coebl.evidence.checks import Bound, Check, MatchSpecs, Missing, Sample, Setting, Side, TimesLeast
 from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family
 from coebl.evidence.pairwise import ALL_GAMES
-from coebl.runs import MatchSpecs
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
 
 HALVES = (0.5, -0.5)  # of two matches with exchanged seats: what one seat loses, the other one gains

@@ -4,13 +4,13 @@ from importlib import resources
 
 import pytest
 
+from coebl.evidence.checks import MatchSpecs
 from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.metrics import METRICS
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import BASELINES, ROLES, SETTING, VARIANTS, actions_of, games, has_bound
 from coebl.papers.reproduce import experiments
-from coebl.runs import MatchSpecs
 from coebl.study import parse_study, read_study
 
 SEVEN = {

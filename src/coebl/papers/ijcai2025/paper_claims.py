@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from coebl.evidence.checks import Check, Largest, Near, Sample, above, below, sublinear
+from coebl.evidence.checks import Check, Largest, MatchSpecs, Near, Sample, above, below, sublinear
 from coebl.evidence.judge import Claims
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025.variants import (
@@ -26,7 +26,6 @@ from coebl.papers.ijcai2025.variants import (
     has_bound,
     size_of,
 )
-from coebl.runs import MatchSpecs
 
 # the metric that decides, which has no reward noise, then those that are reported as well
 LEAD = "pseudo_regret", "regret"  # head to head: positive if the column player, COEBL, wins

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from coebl.evidence.checks import MatchSpecs
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming import game_title, learner_style, learner_title
@@ -36,7 +37,6 @@ from coebl.papers.ijcai2025.variants import (
 )
 from coebl.plots import plot_reference
 from coebl.plots.style import GUIDE
-from coebl.runs import MatchSpecs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,9 @@ import numpy as np
 
 from coebl import papers
 from coebl.core.specs import split_spec
-from coebl.evidence.checks import Setting
+from coebl.evidence.checks import MatchSpecs, Setting
 from coebl.learners import parse_learner
 from coebl.plots import Reference
-from coebl.runs import MatchSpecs
 
 STUDY = resources.files(__package__).joinpath("study.toml").read_text(encoding="utf-8")
 _KEYS = tomllib.loads(STUDY)
