@@ -3,6 +3,9 @@
 import subprocess
 import sys
 import time
+from typing import NamedTuple
+
+import numpy as np
 
 from coebl.study import Results
 
@@ -52,3 +55,20 @@ def start(here, *options):
         text=True,
         start_new_session=True,
     )
+
+
+class MatchRuns(NamedTuple):
+    """One metric of one match as arrays."""
+
+    rounds: np.ndarray  # (recorded,)
+    seeds: np.ndarray  # (runs,)
+    values: np.ndarray  # (recorded, runs)
+
+
+def runs_of(results, game, row, column, metric, noise=None):
+    """One metric of one match of a study."""
+    frame = results.curves([metric], game=game, players=(row, column), noise=noise)
+    assert frame["noise"].n_unique() == 1, "name the noise"
+    table = frame.pivot("seed", index="round", values=metric)
+    seeds = np.array([int(name) for name in table.columns[1:]])
+    return MatchRuns(table["round"].to_numpy(), seeds, table.drop("round").to_numpy())

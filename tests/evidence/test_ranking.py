@@ -9,6 +9,7 @@ from coebl.cli.study_commands import print_ranking
 from coebl.evidence import Estimate, Pairing
 from coebl.evidence.ranking import Ranking, rank, ranked
 from coebl.study import Results, parse_study, run, store
+from study_runs import runs_of
 
 STUDY = """
 name = "who"
@@ -68,8 +69,8 @@ def test_both_seats_count_by_seed(tmp_path):
     assert by_game.keys() == {"rps", "diagonal:n=2"}
     for game, pairing in by_game.items():
         first, second = pairing.first, pairing.second
-        as_row = results.runs(game, first, second, "pseudo_regret").values[-1]
-        as_column = results.runs(game, second, first, "pseudo_regret").values[-1]
+        as_row = runs_of(results, game, first, second, "pseudo_regret").values[-1]
+        as_column = runs_of(results, game, second, first, "pseudo_regret").values[-1]
         assert pairing.advantage.mean == pytest.approx(np.mean(as_column - as_row) / 2)
 
 
@@ -138,8 +139,8 @@ def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
     assert "of the 2 learners" in ran.stdout.replace("None of", "of") or "of 2 learners" in ran.stdout
     study, results = parse_study(after), Results(tmp_path / "out")
     [pairing] = rank(results, study).pairings
-    rows = results.runs("rps", pairing.first, pairing.second, "pseudo_regret").values[-1]
-    columns = results.runs("rps", pairing.second, pairing.first, "pseudo_regret").values[-1]
+    rows = runs_of(results, "rps", pairing.first, pairing.second, "pseudo_regret").values[-1]
+    columns = runs_of(results, "rps", pairing.second, pairing.first, "pseudo_regret").values[-1]
     assert pairing.advantage.mean == pytest.approx(np.mean((columns - rows)[:4]) / 2)  # of the first four seeds
     assert len(rank(results).learners) == 3  # the folder has more
     assert rank(results, parse_study(after.replace('"regret", "pseudo_regret"', '"regret"'))).metric == "regret"

@@ -13,6 +13,7 @@ from coebl.papers.drawing import Figure, curves_panel
 from coebl.papers.reproduce import experiments, means, reproduce
 from coebl.report.page import Presentation
 from coebl.study import Results, parse_study, run
+from study_runs import runs_of
 
 STUDY = """
 name = "tiny"
@@ -137,7 +138,7 @@ def test_the_summary(made):
     rows = json.loads((out / "summary" / "means.json").read_text())
     assert {(row["metric"], row["n"]) for row in rows} == {("pseudo_regret", 4), ("tv", 4), ("tv_last_20", 4)}
     (row,) = (row for row in rows if (row["game"], row["row"], row["metric"]) == ("rps", "exp3", "tv_last_20"))
-    runs = Results(out).runs("rps", "exp3", "exp3", "tv")
+    runs = runs_of(Results(out), "rps", "exp3", "exp3", "tv")
     assert row["mean"] == pytest.approx(runs.values[runs.rounds > 10].mean(), rel=1e-5)
 
 

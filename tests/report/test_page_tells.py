@@ -9,6 +9,7 @@ from coebl.study import Cell, Results, Store
 from report.browser import NAMES, MadeUp, make_page
 from report.pages import MATCHES, Elements, curves, embedded, page_text
 from report.verdicts import make_check, make_verdict
+from study_runs import runs_of
 
 
 def test_the_verdicts_are_all_there(tmp_path):
@@ -65,7 +66,7 @@ def test_a_folder_tells_what_it_knows(tmp_path, monkeypatch):
         assert part in seen, part
     rounds, means, _, seeds = curves(text)["matching-pennies", "exp3", "uniform", "regret"]
     assert (rounds[-1], seeds) == (20, 3)
-    expected = results.runs("matching-pennies", "exp3", "uniform", "regret").values[-1].mean()
+    expected = runs_of(results, "matching-pennies", "exp3", "uniform", "regret").values[-1].mean()
     assert means[-1] == pytest.approx(expected, rel=1e-4)
 
 
@@ -104,7 +105,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
     for game in ("rps", "diagonal:n=2"):
         ends = {}
         for noise in noises:
-            runs = results.runs(game, "exp3", "uniform", "regret", noise=noise)
+            runs = runs_of(results, game, "exp3", "uniform", "regret", noise=noise)
             ends[noise] = found[f"{game}, {noise.partition(':')[0]}", "exp3", "uniform", "regret"][1][-1]
             assert ends[noise] == pytest.approx(runs.values[-1].mean(), rel=1e-4)
         assert len(set(ends.values())) == 2

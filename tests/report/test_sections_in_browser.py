@@ -21,6 +21,7 @@ from report.browser import (
     make_page,
     name_of,
 )
+from study_runs import runs_of
 
 
 def test_the_claims_open(page):
@@ -187,7 +188,7 @@ def test_the_noises_of_a_study(driver, tmp_path):
 
     def check(title, game, noise):
         assert page.find("#view-title").text.replace("\u00a0", " ") == f"{title}, against uniform"
-        values = results.runs(game, "exp3", "uniform", "regret", noise=noise).values
+        values = runs_of(results, game, "exp3", "uniform", "regret", noise=noise).values
         [(_, means)] = page.traces().values()
         assert means == pytest.approx(values.mean(axis=1).tolist(), rel=1e-4)
 

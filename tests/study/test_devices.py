@@ -99,7 +99,6 @@ READERS = {
     "curves": lambda results: results.curves(),
     "records": lambda results: results.records(),
     "lazy": lambda results: results.lazy(),
-    "runs": lambda results: results.runs("rps", "uniform", "uniform", "regret"),
     "plot": lambda results: results.plot(),
     "compare": lambda results: results.compare("uniform", "exp3"),
     "ranking": rank,

@@ -10,7 +10,7 @@ from coebl.cli import main
 from coebl.study import Results, Store, parse_study, read_study, run
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
-from study_runs import rows
+from study_runs import rows, runs_of
 from study_texts import exp3_study
 
 TEXT = """\
@@ -94,7 +94,7 @@ def test_only_what_is_new_is_run_and_the_numbers_are_those_of_a_fresh_run(tmp_pa
     fresh, summary = Results(tmp_path / "fresh"), Results(tmp_path / "grown")
     for game, row, column in fresh.matches():
         for metric in fresh.metrics:
-            wanted, found = fresh.runs(game, row, column, metric), summary.runs(game, row, column, metric)
+            wanted, found = runs_of(fresh, game, row, column, metric), runs_of(summary, game, row, column, metric)
             kept = [seed in wanted.seeds for seed in found.seeds]
             assert found.seeds[kept].tolist() == wanted.seeds.tolist()
             assert found.values[:, kept].tobytes() == wanted.values.tobytes()
@@ -165,7 +165,7 @@ def test_a_changed_file_replaces_its_cells_whatever_their_seeds_and_metrics(tmp_
     [note] = outcome.notes
     assert note.startswith("2 cells were made from g.csv, which has changed since: moved to set-aside")
     assert [plain.replace("to be moved", "moved") for plain in plan.notes] == [note]
-    assert Results(tmp_path / "out").runs("g.csv", "exp3", "exp3", "regret").seeds.tolist() == list(range(10))
+    assert runs_of(Results(tmp_path / "out"), "g.csv", "exp3", "exp3", "regret").seeds.tolist() == list(range(10))
 
 
 def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):

@@ -7,6 +7,7 @@ from coebl.core.errors import InputError
 from coebl.games import Noise, parse_noise
 from coebl.study import Results, StudyError, read_study, run
 from sources import WOBBLE
+from study_runs import runs_of
 from study_texts import exp3_study
 
 
@@ -22,7 +23,7 @@ def test_a_study_plays_with_it_in_other_processes(tmp_path):
     assert run(read_study(path), tmp_path / "out", workers=2, quiet=True).finished == 2
     results = Results(tmp_path / "out")
     wide, narrow = (
-        results.runs("rps", "exp3", "exp3", "regret", noise=f"wobble.py:Wobble{width}").values[-1]
+        runs_of(results, "rps", "exp3", "exp3", "regret", noise=f"wobble.py:Wobble{width}").values[-1]
         for width in (":width=3", "")
     )
     assert np.all(wide != narrow)

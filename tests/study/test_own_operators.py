@@ -9,6 +9,7 @@ from cells import rewrite
 from coebl.study import Results, Store, read_study, run
 from coebl.study.cell import Cell
 from sources import OPERATOR
+from study_runs import runs_of
 from study_texts import exp3_study
 
 SPECS = {
@@ -50,7 +51,7 @@ def test_cells_of_a_file_that_has_changed_are_run_again(tmp_path, spec):
     assert "made from own.py, which has changed since" in outcome.notes[0]
     [match] = Results(out).matches()
     assert len(Results(out).records()) == 2
-    assert len(set(Results(out).runs(*match, "regret").seeds)) == 6
+    assert len(set(runs_of(Results(out), *match, "regret").seeds)) == 6
 
 
 def test_a_cell_of_an_earlier_version_that_does_not_know_the_file_is_run_again(tmp_path):

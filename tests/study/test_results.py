@@ -15,7 +15,6 @@ from coebl.core.errors import InputError
 from coebl.engine import Result
 from coebl.evidence.statistics import mean_interval
 from coebl.study import record as record_module
-from coebl.study import results as results_module
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
 from coebl.study.results import Results
@@ -206,28 +205,6 @@ def test_a_folder_without_a_study_is_refused(tmp_path):
         Results(tmp_path)
 
 
-def test_runs_are_one_metric_of_one_match_by_round_and_seed(results):
-    runs = results.runs("matching-pennies", "exp3", "uniform", "regret", noise="gaussian")
-    assert runs.seeds.tolist() == [0, 1, 2, 3, 4]
-    assert runs.rounds.tolist() == sorted({*ran(BASE).rounds.tolist()})
-    assert (runs.horizon, runs.noise) == (20, "gaussian")
-    expected = np.hstack([ran(BASE).metrics["regret"], ran(CELLS[1]).metrics["regret"]])
-    np.testing.assert_array_equal(runs.values, expected)
-    assert ("diagonal:n=4", "coebl:c=3", "uniform") in results.matches()
-
-
-def test_runs_of_several_noises_have_to_be_told_apart(results):
-    with pytest.raises(InputError, match="cells of noise bernoulli and gaussian; name one as noise="):
-        results.runs("matching-pennies", "exp3", "uniform", "regret")
-
-
-def test_runs_that_are_not_there(results):
-    with pytest.raises(InputError, match="metric 'pseudo_regret' was not recorded for exp3 v uniform"):
-        results.runs("matching-pennies", "exp3", "uniform", "pseudo_regret", noise="gaussian")
-    with pytest.raises(InputError, match="no finished cell has the row learner 'ucb'"):
-        results.runs("matching-pennies", "ucb", "uniform", "regret")
-
-
 def test_two_learners_of_one_name_are_not_mixed(tmp_path):
     """Cells are labelled by the names of files without their folders: equal seeds must then have equal numbers."""
     cells = []
@@ -237,7 +214,7 @@ def test_two_learners_of_one_name_are_not_mixed(tmp_path):
         cells.append(dataclasses.replace(BASE, players=(f"{tmp_path / folder / 'mine.py'}:Mine", "uniform")))
     results = study(tmp_path / "study", *cells)
     with pytest.raises(StoreError, match="seed 0 has two values of regret"):
-        results.runs("matching-pennies", "mine.py:Mine", "uniform", "regret")
+        results.curves(players=("mine.py:Mine", "uniform"))
 
 
 MINE = """
@@ -255,28 +232,12 @@ class Mine(Learner):
 """
 
 
-def test_to_read_a_cell_costs_the_same_however_many_there_are(tmp_path, monkeypatch):
-    """The folder is not listed again, and what was read before is not added up again."""
+def test_the_folder_is_not_listed_again_while_it_does_not_change(tmp_path, monkeypatch):
     results = study(tmp_path / "study", *(dataclasses.replace(BASE, seeds=(seed,)) for seed in range(8)))
     os.utime(results.store.folder / "cells", (1e9, 1e9))
-    measured, listed = [], []
-    size, digests = results_module._size, results.store.digests
-    monkeypatch.setattr(results_module, "_size", lambda columns: measured.append(columns) or size(columns))
+    listed = []
+    digests = results.store.digests
     monkeypatch.setattr(results.store, "digests", lambda: listed.append("listed") or digests())
     for _ in range(5):
-        assert len(results.runs("matching-pennies", "exp3", "uniform", "regret").seeds) == 8
-    assert (len(measured), len(listed)) == (8, 1)
-
-
-def test_what_was_read_is_kept_within_bounds(results, monkeypatch):
-    loads = []
-    read = results.store.columns
-    monkeypatch.setattr(results.store, "columns", lambda digest: loads.append(digest) or read(digest))
-    for _ in range(3):
-        results.runs("diagonal:4", "coebl:3", "uniform", "regret")
-    assert len(loads) == 1
-    monkeypatch.setattr(results_module, "_MOST_BYTES", 0)
-    for _ in range(2):
-        results.runs("diagonal:4", "coebl:3", "uniform", "regret")
-        results.runs("matching-pennies", "exp3", "uniform", "regret", noise="bernoulli")
-    assert len(loads) == 1 + 3  # the first was still there
+        assert len(results.last(game="matching-pennies")) == 8
+    assert len(listed) == 1

@@ -15,6 +15,7 @@ import pytest
 from cells import notes_on
 from coebl.cli import main
 from coebl.study import Results, Store, parse_study, run
+from study_runs import runs_of
 
 STUDY = """
 name = "small"
@@ -78,7 +79,7 @@ def test_filters_take_specs_in_any_spelling(results):
 def test_any_recorded_round(results, folder):
     rows = json.loads(results("--json", "--round", "10"))
     assert {row["round"] for row in rows} == {10}
-    expected = Results(folder).runs("diagonal:n=10", "exp3", "exp3", "regret").values[0].mean()
+    expected = runs_of(Results(folder), "diagonal:n=10", "exp3", "exp3", "regret").values[0].mean()
     [found] = [r["mean"] for r in rows if (r["game"], r["column"], r["metric"]) == ("diagonal:n=10", "exp3", "regret")]
     assert found == pytest.approx(expected, rel=1e-12)
     assert "round 11 was not recorded in any of these cells. The nearest is 10." in results("--round", "11")

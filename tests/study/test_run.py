@@ -15,7 +15,7 @@ import pytest
 
 from coebl.study import Results, Store, parse_study, run
 from coebl.study.cell import Cell
-from study_runs import CELLS, STUDY, cells_in, command, rows, start, wait_for
+from study_runs import CELLS, STUDY, cells_in, command, rows, runs_of, start, wait_for
 
 
 @pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
@@ -157,7 +157,7 @@ def test_two_learners_of_one_file(tmp_path, match_ups):
     without_folder = [tuple(spec.removeprefix(f"{tmp_path}/") for spec in match) for match in study.matches()]
     assert sorted(results.matches()) == sorted(without_folder)
     first, second = (
-        results.runs("bigger-number:n=2", f"two.py:{name}", "exp3", "regret").values for name in ("First", "Second")
+        runs_of(results, "bigger-number:n=2", f"two.py:{name}", "exp3", "regret").values for name in ("First", "Second")
     )
     assert (first != second).any()
 

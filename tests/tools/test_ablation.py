@@ -10,6 +10,7 @@ import pytest
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.evidence.statistics import holm, paired_difference
 from coebl.study import Results, parse_study, read_study, run
+from study_runs import runs_of
 from tools.ablation import STUDY, Files, document, summarise
 from tools.suggestions import KIN, OUTCOMES, WISHES, comparisons
 from tools.templates import template_path
@@ -136,7 +137,7 @@ def test_a_small_study_is_summarised_by_hand_alike(tmp_path):
 
     def regret(learner):
         each = [
-            results.runs(game, learner, "ucb", "pseudo_regret").values[-1] * 100 / rounds
+            runs_of(results, game, learner, "ucb", "pseudo_regret").values[-1] * 100 / rounds
             for game, rounds in files.summary["games"].items()
         ]
         return np.mean(each, axis=0)
@@ -147,6 +148,6 @@ def test_a_small_study_is_summarised_by_hand_alike(tmp_path):
     ends = expected
     np.testing.assert_allclose(found[5:9], (ends.mean, ends.low, ends.high, expected.p), rtol=1e-5)
     assert found.p_holm >= found.p
-    alone = results.runs("rps", "kin:c=0", "kin:c=0", "exploitability").values[-1]
-    plain = results.runs("rps", "kin", "kin", "exploitability").values[-1]
+    alone = runs_of(results, "rps", "kin:c=0", "kin:c=0", "exploitability").values[-1]
+    plain = runs_of(results, "rps", "kin", "kin", "exploitability").values[-1]
     assert files.test("kin:c=0", "self-play", game="rps").mean == pytest.approx(np.mean(alone - plain), rel=1e-5)

@@ -8,7 +8,7 @@ name = "example"           # letters, digits, - _ .
 """
 
 from coebl.study.cell import Cell
-from coebl.study.results import Results, Runs, Source
+from coebl.study.results import Results
 from coebl.study.runner import RunSummary, run
 from coebl.study.schema import Study, StudyError
 from coebl.study.store import Store as Store
@@ -19,8 +19,6 @@ __all__ = [
     "Cell",
     "Results",
     "RunSummary",
-    "Runs",
-    "Source",
     "Study",
     "StudyError",
     "parse_study",

@@ -119,23 +119,6 @@ def evenly_spread(length: int, points: int) -> Ints:
     return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
 
 
-def once(seeds: Ints, values: Floats, match: str, metric: str) -> tuple[Ints, Ints]:
-    """The distinct seeds, and the index of a run of each in the values, of shape (rounds, runs)."""
-    order = np.argsort(seeds, kind="stable")
-    in_order = seeds[order]
-    if (in_order[1:] > in_order[:-1]).all():
-        return in_order, order
-    distinct, first, which = np.unique(seeds, return_index=True, return_inverse=True)
-    if len(distinct) < len(seeds):
-        differing = (values[:, first][:, which].view(np.int64) != values.view(np.int64)).any(axis=0)
-        if differing.any():
-            raise StoreError(
-                f"{match}: seed {seeds[differing][0]} has two values of {metric}, so the cells are of two games, two "
-                "learners or two versions; keep them in two folders."
-            )
-    return distinct, first
-
-
 # Filters
 
 

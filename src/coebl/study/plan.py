@@ -67,7 +67,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     sound = store.finished(dry)
     there = sound & asked.keys()
     others = {}
-    for digest in sound - there:
+    for digest in sorted(sound - there):
         with suppress(MissingError):  # another process has set it aside
             others[digest] = _with_noise(study.noises, store.record(digest).description)
     descriptions = [description for _, description in asked.values()]

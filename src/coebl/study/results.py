@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -19,10 +18,8 @@ from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
 from coebl.naming import known_to, metric_words
-from coebl.runs import Runs as Runs
-from coebl.runs import Source as Source
 from coebl.study.errors import StoreError, UnsoundError
-from coebl.study.frames import NOTHING_YET, MatchKey, Part, evenly_spread, find, frame_of, listed, once
+from coebl.study.frames import NOTHING_YET, MatchKey, Part, evenly_spread, find, frame_of, listed
 from coebl.study.record import EARLIER, REGISTRIES, CellRecord
 from coebl.study.store import Store, check_one_device
 
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
-_MOST_BYTES = 256 * 2**20  # of cells that are kept in memory after reading
 _RECENT = 2 * 10**9  # nanoseconds within which a file system may give two changes one time
 
 
@@ -71,8 +67,6 @@ class Results:
         self._records: list[CellRecord] = []
         self._present = _labels([])
         self._listed_at: int | None = None
-        self._read: OrderedDict[str, dict[str, NDArray[Any]]] = OrderedDict()  # cells, the last used last
-        self._read_bytes = 0
 
     def __repr__(self) -> str:
         return f"<Results in {self.store.folder}>"
@@ -106,10 +100,6 @@ class Results:
         except OSError:
             return None
         return changed if time.time_ns() - changed > _RECENT else None
-
-    def metadata(self) -> list[dict[str, Any]]:
-        """The records as plain values in the layout of earlier versions; use `records`."""
-        return [_as_earlier(record) for record in self.records()]
 
     def seconds(self) -> float:
         """The time that the cells took, all workers together."""
@@ -341,47 +331,6 @@ class Results:
             )
         return rows
 
-    def runs(self, game: str, row: str, column: str, metric: str, noise: str | None = None) -> Runs:
-        """One metric of one match at every recorded round, for all seeds that are there.
-
-        Args:
-            game: its spec.
-            row: the row learner's spec.
-            column: the column learner's spec.
-            metric: its name.
-            noise: its spec, where the match was played with several.
-        """
-        cells = self._matching(game, (row, column), noise)
-        if not cells:
-            raise InputError(f"no finished cell has {row} v {column} on {game}. See: coebl results {self.store.folder}")
-        for label, found in (
-            ("noise", {record.noise for record in cells}),
-            ("rounds", {record.rounds for record in cells}),
-            ("record", {record.record for record in cells}),
-        ):
-            if len(found) > 1:
-                several = " and ".join(sorted(map(str, found)))
-                repair = "name one as noise=" if label == "noise" else "keep them in two folders"
-                raise InputError(f"{game}, {row} v {column}: there are cells of {label} {several}; {repair}.")
-        parts = [self._columns(record.digest) for record in cells if metric in record.metrics]
-        if not parts:
-            self._chosen_metrics([metric])
-            raise InputError(f"metric {metric!r} was not recorded for {row} v {column} on {game}.")
-        seeds = np.concatenate([part["seed"] for part in parts])
-        values = np.concatenate([part[metric] for part in parts], axis=1)
-        distinct, first = once(seeds, values, f"{game}, {row} v {column}", metric)
-        return Runs(parts[0]["round"], distinct, values[:, first], cells[0].rounds, cells[0].noise)
-
-    def _columns(self, digest: str) -> dict[str, NDArray[Any]]:
-        """A cell by columns: seeds and rounds once each, metrics as (recorded, runs). The last ones read are kept."""
-        if digest not in self._read:
-            self._read[digest], _ = _sound(self.store.columns, digest)
-            self._read_bytes += _size(self._read[digest])
-            while len(self._read) > 1 and self._read_bytes > _MOST_BYTES:
-                self._read_bytes -= _size(self._read.popitem(last=False)[1])
-        self._read.move_to_end(digest)
-        return self._read[digest]
-
     def compare(
         self, a: str, b: str, metric: str | None = None, game: Specs = None, margin: float | None = None
     ) -> Comparison:
@@ -514,10 +463,6 @@ def _check_recorded(rounds: int, recorded: set[int]) -> None:
         raise InputError(f"round {rounds} was not recorded in any of these cells.{hint}")
 
 
-def _size(columns: dict[str, NDArray[Any]]) -> int:
-    return sum(column.nbytes for column in columns.values())
-
-
 def _spreads(samples: list[NDArray[np.float64]]) -> list[tuple[float, float, float, float, int]]:
     """Mean, both ends of its interval, sd and size of each sample; those of one size are taken together."""
     spreads = [(math.nan, math.nan, math.nan, math.nan, 0)] * len(samples)
@@ -536,21 +481,3 @@ def _limit(values: NDArray[np.float64]) -> float:
     """The mean of values that are not all finite."""
     signs = {math.copysign(1, value) for value in values[np.isinf(values)]}
     return math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf
-
-
-def _as_earlier(record: CellRecord) -> dict[str, Any]:
-    row, column = record.players
-    things = {
-        "learners": {spec: info.model_dump() for spec, info in record.learners.items()},
-        "metrics": {name: info.model_dump() for name, info in record.metric_info.items()},
-        "game": None if record.payoff_range is None else {"payoff_range": list(record.payoff_range)},
-    }
-    return {
-        "labels": {"game": record.game, "row": row, "column": column, "noise": record.noise},
-        "description": record.description.model_dump(),
-        "metrics": list(record.metrics),
-        "things": things if record.learners else None,
-        "versions": record.versions,
-        "seconds": record.seconds,
-        "created": record.created,
-    }
