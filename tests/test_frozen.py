@@ -64,7 +64,7 @@ def table(folder: Path) -> Rows:
 
 def ranking(folder: Path) -> Rows:
     """The ranking of a study: its metric, the learners, the pairings, and who is left out."""
-    from coebl.evidence.ranking import rank
+    from coebl.evidence.pairwise import rank
     from coebl.study import Results
 
     found = rank(Results(folder))
@@ -171,9 +171,8 @@ def paper_means(folder: Path) -> Rows:
 @cache
 def _standings(folder: Path) -> Any:
     from coebl.study import Results
-    from coebl.tournament.recipe import read_tournament
     from coebl.tournament.standings import measure, standings
-    from coebl.tournament.suite import read_suite
+    from coebl.tournament.suite import read_suite, read_tournament
 
     suite = read_suite(str(FROZEN / "tournament.toml"))
     return standings(measure(read_tournament(suite, suite.learners, suite.seeds, folder), Results(folder)))
@@ -218,8 +217,7 @@ def standings(folder: Path) -> Rows:
 def trial(folder: Path) -> Rows:
     """The findings of a pre-registered test: rows, tests over all games, counts and whether the aim is reached."""
     from coebl.tournament.outcome import finish_trial
-    from coebl.tournament.recipe import read_tournament
-    from coebl.tournament.suite import read_suite
+    from coebl.tournament.suite import read_suite, read_tournament
 
     suite = read_suite(str(FROZEN / "trial.toml"))
     study = read_tournament(suite, [suite.subject], suite.seeds, folder)

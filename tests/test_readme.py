@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coebl.papers.ijcai2025 import PAPER
 from coebl.tournament import read_suite
-from coebl.tournament.recipe import left_out
+from coebl.tournament.suite import left_out
 from published import read_verdicts
 
 ROOT = Path(__file__).parents[1]

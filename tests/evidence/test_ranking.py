@@ -7,7 +7,7 @@ import pytest
 
 from coebl.cli.study_commands import print_ranking
 from coebl.evidence import Estimate, Pairing
-from coebl.evidence.ranking import Ranking, rank, ranked
+from coebl.evidence.pairwise import Ranking, rank, ranked
 from coebl.study import Results, parse_study, run, store
 from study_runs import runs_of
 

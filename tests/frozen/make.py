@@ -18,8 +18,7 @@ from tests.test_frozen import NUMBERS
 from coebl.papers import load_paper
 from coebl.study import read_study, run
 from coebl.study.cell import Cell
-from coebl.tournament.recipe import read_tournament
-from coebl.tournament.suite import read_suite
+from coebl.tournament.suite import read_suite, read_tournament
 
 HERE = Path(__file__).parent
 KEPT = ("study.toml", "runs.jsonl", "cells", "failed", "set-aside")

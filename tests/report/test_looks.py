@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coebl.evidence.ranking import rank
+from coebl.evidence.pairwise import rank
 from coebl.study import Results, parse_study, run
 from report.browser import Page, make_page
 from report.pages import embedded, page_text

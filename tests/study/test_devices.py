@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from coebl.cli import app
 from coebl.core.errors import InputError
-from coebl.evidence.ranking import rank
+from coebl.evidence.pairwise import rank
 from coebl.report.page import Presentation, write_page
 from coebl.study import Results, StudyError, parse_study, run
 from coebl.study.cell import Cell

@@ -1,8 +1,7 @@
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.tournament.recipe import field_of, read_tournament, split_list, subjects_of
-from coebl.tournament.suite import Part, Suite, read_suite
+from coebl.tournament.suite import Part, Suite, field_of, read_suite, read_tournament, split_list, subjects_of
 
 TINY = """
 name = "tiny"

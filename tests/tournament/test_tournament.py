@@ -11,9 +11,8 @@ import pytest
 from coebl import study as study_package
 from coebl.core.errors import InputError
 from coebl.study import Results, run
-from coebl.tournament.recipe import read_tournament
 from coebl.tournament.standings import measure
-from coebl.tournament.suite import Part, Suite
+from coebl.tournament.suite import Part, Suite, read_tournament
 
 FIRST = "fixed:strategy=1/0"
 MINE = """

@@ -15,9 +15,8 @@ from coebl.evidence.judge import judge
 from coebl.evidence.rendering import aim_paragraphs
 from coebl.evidence.statistics import holm
 from coebl.games import GAMES, parse_game
-from coebl.tournament.recipe import opponents_of, read_tournament, subjects_of
 from coebl.tournament.statements import Arena, Contest, claim_of
-from coebl.tournament.suite import read_suite
+from coebl.tournament.suite import opponents_of, read_suite, read_tournament, subjects_of
 from made_curves import MadeCurves, MadeRuns
 
 TINY = Path(__file__).parent / "tiny-test.toml"

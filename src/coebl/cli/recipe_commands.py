@@ -70,16 +70,16 @@ def tournament_command(
     from coebl.backend import backend_for, check_device
     from coebl.study import Results
     from coebl.tournament.outcome import finish
-    from coebl.tournament.recipe import (
+    from coebl.tournament.suite import (
         field_of,
         left_out,
+        read_suite,
         read_tournament,
         shortest,
         size_text,
         split_list,
         subjects_of,
     )
-    from coebl.tournament.suite import read_suite
 
     chosen = read_suite(suite)
     chosen = (chosen.shortened() if quick else chosen).played_on(split_list(games or []), rounds)

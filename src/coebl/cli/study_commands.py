@@ -218,7 +218,7 @@ def print_notices(results: Results) -> None:
 
 def print_ranking(results: Results, study: Study | None = None) -> None:
     """Print the ranking of a folder, or of what a study asks for in it; nothing if no two learners met."""
-    from coebl.evidence.ranking import rank
+    from coebl.evidence.pairwise import rank
 
     ranking = rank(results, study)
     if ranking is None:

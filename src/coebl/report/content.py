@@ -14,8 +14,8 @@ import numpy as np
 from coebl.core.modules import require
 from coebl.core.text import natural
 from coebl.evidence import ALPHA, Band
+from coebl.evidence.pairwise import Ranking, rank
 from coebl.evidence.pairwise import pairwise as test_pairings
-from coebl.evidence.ranking import Ranking, rank
 from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, known_to, metric_words
 from coebl.plots.curves import Reference

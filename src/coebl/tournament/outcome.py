@@ -15,8 +15,7 @@ from coebl.core.specs import without_folder
 from coebl.core.text import csv_text, finite, with_minus
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import Verdict, judge
-from coebl.evidence.pairwise import ALL_GAMES, Pairing
-from coebl.evidence.ranking import label
+from coebl.evidence.pairwise import ALL_GAMES, Pairing, label
 from coebl.evidence.rendering import AIM_HEADER, AIM_LEGEND, aim_paragraphs, aim_rows, aims_as_markdown
 from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
@@ -26,10 +25,9 @@ from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.figures import plot_standings, plot_trial
-from coebl.tournament.recipe import opponents_of, shortest
 from coebl.tournament.standings import Standing, Standings, kinds_in, measure, standings
 from coebl.tournament.statements import Arena, Contest, claim_of
-from coebl.tournament.suite import Suite
+from coebl.tournament.suite import Suite, opponents_of, shortest
 
 FOLDER = "tournament"  # inside that of the study
 

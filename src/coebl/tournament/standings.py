@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, pairwise
-from coebl.evidence.ranking import asked_for, label
+from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, label, pairwise
 from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
 from coebl.learners.base import KINDS, Kind
