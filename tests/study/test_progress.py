@@ -4,7 +4,7 @@ import multiprocessing
 
 import pytest
 
-from coebl.study import parse_study, work
+from coebl.study import parse_study, workers
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellFile
 from coebl.study.estimate import work_of
@@ -82,11 +82,11 @@ def test_the_time_left_is_told_when_it_can_be_right(now, seconds, share, said):
 def test_a_worker_adds_up_what_it_has_done():
     cell = Cell("rps", ("exp3", "exp3"), rounds=600, seeds=(0, 1), metrics=("regret",))
     counter = multiprocessing.Value("d", 0.0)
-    work.count_into(counter)
+    workers.count_into(counter)
     try:
-        assert isinstance(work.play(cell, work=8.0), CellFile)
+        assert isinstance(workers.play(cell, work=8.0), CellFile)
     finally:
-        work.count_into(None)
+        workers.count_into(None)
     assert counter.value == pytest.approx(8.0)
 
 
