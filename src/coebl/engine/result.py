@@ -155,13 +155,7 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
 
 
 class Recorder:
-    """Computes the metrics of a simulation block by block, and collects them at the recorded rounds.
-
-    Args:
-        metrics: new instances.
-        rounds: the recorded rounds, increasing.
-        keep: what else is collected.
-    """
+    """Computes the metrics of a simulation block by block, and collects them at the recorded rounds."""
 
     def __init__(self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep]) -> None:
         self._metrics, self._rounds = metrics, rounds

@@ -45,13 +45,9 @@ class StateError(Exception):
 
 
 def pack(values: Mapping[str, object], twins: Mapping[str, object], shared: object, home: type) -> State:
-    """Describe objects.
+    """Describe objects, given by their names in messages.
 
-    Args:
-        values: the objects, by their names in messages.
-        twins: objects that were made in the same way, by the same names.
-        shared: an object that the others may refer to, and that is not described.
-        home: the class whose module's classes may be named.
+    They may refer to `shared`, which is not described. Classes in the module of the class `home` may be named.
     """
     packer = _Packer(shared, home)
     try:

@@ -47,18 +47,7 @@ def build_seat(
     payoff: Floats | None = None,
     backend: Backend = CPU,
 ) -> Seat:
-    """Return a seat that shows a learner what it declares that it sees.
-
-    Args:
-        learner: the learner.
-        seeds: one per run.
-        shape: the numbers of its actions and of the opponent's.
-        horizon: the number of rounds, or None.
-        payoff_range: the range of its payoffs.
-        number: the number of the seat, which decides its streams of random numbers.
-        payoff: its true payoffs, (actions, opponent's actions). Without them, a learner that sees them is rejected.
-        backend: the backend of its arrays.
-    """
+    """Return a seat that shows a learner what it declares that it sees; the number decides its random numbers."""
     hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
     if payoff is None and hidden:
         raise InputError(
@@ -79,14 +68,7 @@ def build_seat(
 class Seated:
     """A learner in its seat, with its random numbers, its clock, and the block of rounds that is being played.
 
-    Args:
-        learner: the learner, which is not changed: a copy of it is seated.
-        seat: its seat, from `build_seat`.
-        seeds: one per run.
-        space: the space of its actions.
-        number: the number of the seat.
-        name: the name of the seat, for messages.
-        payoff: its true payoffs, if they are known.
+    The learner itself is not changed: a copy is seated. `payoff` is its true payoffs, if they are known.
     """
 
     def __init__(
@@ -117,11 +99,7 @@ class Seated:
             self._blame(error, "before the first round")
 
     def state(self, fresh: Seated) -> State:
-        """Describe the learner and its random numbers.
-
-        Args:
-            fresh: the same learner in an equal seat, before the first round.
-        """
+        """Describe the learner and its random numbers; `fresh` is the same before the first round."""
         return pack(self._parts, fresh._parts, self.seat, type(self.learner))
 
     def restore(self, state: State) -> None:

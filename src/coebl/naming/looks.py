@@ -78,10 +78,6 @@ def slot_look(slot: int) -> Look:
 def learner_style(spec: str, known: Known = NOTHING) -> Style:
     """Return the keywords of the line of a learner that is drawn without other settings of it.
 
-    Args:
-        spec: of the learner.
-        known: the descriptions that are stored with the results.
-
     >>> style = learner_style("exp3")
     >>> style["color"], style["linestyle"]
     ('#009E73', (0, (6, 1.2, 1.2, 1.2)))
@@ -91,11 +87,6 @@ def learner_style(spec: str, known: Known = NOTHING) -> Style:
 
 def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOTHING) -> dict[str, Look]:
     """Return the look of each learner, slot by slot, a sweep by its increasing number.
-
-    Args:
-        specs: all learners of the study, so that each looks the same everywhere.
-        plainest: the most important learners, which get the plainest lines of their slots.
-        known: the descriptions that are stored with the results.
 
     >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
     >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]

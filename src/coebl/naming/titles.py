@@ -145,11 +145,6 @@ def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
 def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING) -> str:
     """Return the title of a learner; the spec if it has none.
 
-    Args:
-        spec: its spec.
-        shown: parameters that are named even where the spec leaves them at their defaults.
-        known: the descriptions that are stored with the results.
-
     >>> [learner_title(spec).replace("\u00a0", " ") for spec in ("ucb", "coebl:c=2", "mine.py:Mine:c=2")]
     ['UCB', 'COEBL, c = 2', 'mine.py:Mine:c=2']
     >>> learner_title("coebl", shown=["c"]).replace("\u00a0", " ")
@@ -166,10 +161,6 @@ def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING
 def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     """Return a distinct title for each learner; in a sweep all name their numbers.
 
-    Args:
-        specs: of learners.
-        known: the descriptions that are stored with the results.
-
     >>> [title.replace("\u00a0", " ") for title in learner_titles(["coebl", "coebl:c=2", "ucb"]).values()]
     ['COEBL, c = 8', 'COEBL, c = 2', 'UCB']
     """
@@ -182,10 +173,6 @@ def learner_titles(specs: Iterable[str], known: Known = NOTHING) -> dict[str, st
 
 def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     """Return each spec with all parameters that any spec of the same learner sets.
-
-    Args:
-        specs: of learners.
-        known: the descriptions that are stored with the results.
 
     >>> spelled_out(["coebl", "coebl:c=2", "ucb"])
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
@@ -224,10 +211,6 @@ class Sweep(NamedTuple):
 
 def find_sweeps(specs: Iterable[str], known: Known = NOTHING) -> list[Sweep]:
     """Return the longest sweep of each learner that has one, in the order in which the learners are first named.
-
-    Args:
-        specs: of learners.
-        known: the descriptions that are stored with the results.
 
     >>> find_sweeps(["ucb", "coebl:c=2", "coebl", "coebl:c=4,selection=none"])
     [Sweep(learner='coebl', parameter='c', values={'coebl:c=2': 2.0, 'coebl': 8.0})]
@@ -273,9 +256,6 @@ def _number(text: str) -> float | str:
 def game_title(spec: str) -> str:
     """Return the title of a game; the spec if it is not registered here.
 
-    Args:
-        spec: of the game.
-
     >>> game_title("diagonal:n=4").replace("\u00a0", " ")
     'Diagonal, n = 4'
     """
@@ -308,10 +288,6 @@ def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Coll
 def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     """Return the description of a metric: that of its results, else of its class if it is registered, else its name.
 
-    Args:
-        name: of the metric.
-        known: the descriptions that are stored with the results.
-
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
@@ -326,10 +302,6 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
 
 def metric_label(name: str, known: Known = NOTHING) -> str:
     """Return a metric as the label of an axis: its title, and its formula on a second line if there is one.
-
-    Args:
-        name: of the metric.
-        known: the descriptions that are stored with the results.
 
     >>> metric_label("average_exploitability")
     'average exploitability'

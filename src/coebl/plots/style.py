@@ -135,12 +135,8 @@ def label_points(
 ) -> None:
     """Write a label beside each point, on the side where it covers the fewest points, labels and edges of the axes.
 
-    Args:
-        ax: the axes, whose scales and limits are final.
-        labels: one per point.
-        x: the coordinates of the points.
-        y: likewise.
-        rises: the accepted heights of a label above its point, in points of print; the first that is free is taken.
+    The scales and limits of the axes have to be final. The first of the accepted `rises` above a point, in points of
+    print, that is free is taken.
     """
     from matplotlib.patheffects import withStroke
 
