@@ -105,8 +105,9 @@ class _Distance(Metric):
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
-        solution = self.game.solution
-        self._equilibrium = [_without_rounding(strategy) for strategy in (solution.row, solution.column)]
+        strategies = self.game.solution.row, self.game.solution.column
+        # KL distinguishes 1e-17 from 0.
+        self._equilibrium = [np.where(strategy > _NOT_PLAYED, strategy, 0.0) for strategy in strategies]
 
     @classmethod
     def reason_undefined(cls, game: Any) -> str | None:
@@ -133,11 +134,6 @@ class _Distance(Metric):
             for policy, strategy in zip(block.policies, equilibrium, strict=True)
         )
         return row + column
-
-
-def _without_rounding(strategy: Floats) -> Floats:
-    """Set to zero what is zero up to rounding, since KL distinguishes 1e-17 from 0."""
-    return np.where(strategy > _NOT_PLAYED, strategy, 0.0)
 
 
 @METRICS.add("kl")
