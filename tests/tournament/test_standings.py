@@ -50,6 +50,10 @@ def made_up(*games, kinds=None, spread=0.01, seeds=20):
     )
 
 
+def of(found, learner):
+    return next(entry for entry in found.standings if entry.learner == learner)
+
+
 def ladder(*strengths):
     """Mean advantages where the stronger one wins."""
     return np.subtract.outer(strengths, strengths)
@@ -118,16 +122,18 @@ def test_kinds_are_ranked_by_their_own_matches():
     matrix = np.array([[0, 1, -4], [-1, 0, 9], [4, -9, 0]])
     found = standings(made_up(matrix, kinds=["bandit", "bandit", "full information"]), resamples=50)
     assert [one.learner for one in found.standings] == ["b", "a", "c"]
-    assert (found.of("a").kind_rank, found.of("b").kind_rank) == (1, 2)
-    assert found.of("a").kind_advantage.mean == pytest.approx(1, abs=0.01)
-    assert (found.of("a").kind_nash_mass, found.of("c").kind_nash_mass) == (1, None)
-    assert found.of("c").kind_rank is None
+    assert (of(found, "a").kind_rank, of(found, "b").kind_rank) == (1, 2)
+    assert of(found, "a").kind_advantage.mean == pytest.approx(1, abs=0.01)
+    assert (of(found, "a").kind_nash_mass, of(found, "c").kind_nash_mass) == (1, None)
+    assert of(found, "c").kind_rank is None
     assert [row[2:4] for row in table_of(found)][2] == ["c", "full information"]
 
 
 def test_intervals_say_how_much_games_differ():
-    alike = standings(made_up(*[ladder(0, 1)] * 4), resamples=300).of("b").advantage
-    unlike = standings(made_up(ladder(0, 0), ladder(0, 0), ladder(0, 2), ladder(0, 2)), resamples=300).of("b").advantage
+    alike = of(standings(made_up(*[ladder(0, 1)] * 4), resamples=300), "b").advantage
+    unlike = of(
+        standings(made_up(ladder(0, 0), ladder(0, 0), ladder(0, 2), ladder(0, 2)), resamples=300), "b"
+    ).advantage
     assert alike.mean == pytest.approx(unlike.mean, abs=0.02)
     assert alike.high - alike.low < 0.05 < 1 < unlike.high - unlike.low
 
@@ -139,7 +145,7 @@ def test_intervals_have_95_percent_of_the_resamples():
     weights = resample_weights(1, 20, 2000, np.random.default_rng(0))[1:]
     ahead = np.sort(weights @ measured.advantage[0, :, 0, 1])  # a over b, in each resample
     assert 0.03 < (ahead < 0).mean() < 0.045
-    estimate = found.of("a").advantage
+    estimate = of(found, "a").advantage
     assert ahead[49] < estimate.low < ahead[50]
     assert ahead[1949] < estimate.high < ahead[1950]
     assert [(one.learner, one.rank_low, one.rank_high) for one in found.standings] == [("a", 1, 2), ("b", 1, 2)]

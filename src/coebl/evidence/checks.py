@@ -62,7 +62,11 @@ class Setting(NamedTuple):
 
     def end(self, pairing: MatchSpecs) -> Sample:
         """The last round of a match."""
-        return self.at(pairing, self.rounds)
+        return self.latest(pairing, 1)
+
+    def latest(self, pairing: MatchSpecs, count: int) -> Sample:
+        """The last `count` rounds of a match."""
+        return self.between(pairing, self.rounds - count + 1, self.rounds)
 
     def at(self, pairing: MatchSpecs, round: int) -> Sample:
         """One round of a match."""
@@ -71,10 +75,6 @@ class Setting(NamedTuple):
     def between(self, pairing: MatchSpecs, first: int, last: int) -> Sample:
         """The rounds of a match from the first to the last, both included."""
         return Sample(self, pairing, first, last)
-
-    def latest(self, pairing: MatchSpecs, count: int) -> Sample:
-        """The last `count` rounds of a match."""
-        return self.between(pairing, self.rounds - count + 1, self.rounds)
 
 
 class Sample(NamedTuple):
@@ -210,7 +210,8 @@ class Bound(Check):
 
     def measure(self, numbers: Floats) -> Estimate:
         contrast = weighted(self.weights, numbers) if self.weights else numbers[0] - numbers[1:].sum(axis=0)
-        p_for, p_against = (p_value(contrast, self.threshold, side) for side in (self.side, other(self.side)))
+        above, below = (p_value(contrast, self.threshold, side) for side in ("above", "below"))
+        p_for, p_against = (above, below) if self.side == "above" else (below, above)
         return replace(mean_interval(contrast), p_for=p_for, p_against=p_against)
 
 
@@ -372,11 +373,6 @@ def sublinear(early: Sample, late: Sample) -> Check:
 def p_value(numbers: Floats, threshold: float, side: Side) -> float:
     """The p value of the t test that the mean is on this side of the threshold."""
     return one_sided_p(numbers, threshold, "greater" if side == "above" else "less")
-
-
-def other(side: Side) -> Side:
-    """Below for above, and above for below."""
-    return "below" if side == "above" else "above"
 
 
 def some(p_values: Iterable[float]) -> float:

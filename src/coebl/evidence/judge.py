@@ -190,28 +190,16 @@ def judge(
     variants: Mapping[str, Variant],
     seeds: Collection[int] | None = None,
 ) -> list[Verdict]:
-    """Return a verdict on each claim in each variant.
-
-    Args:
-        results: those of a study.
-        claims: what to judge.
-        variants: the variants by the ids that the verdicts carry.
-        seeds: only these, if the results have more.
-    """
+    """Return a verdict on each claim in each variant, by the ids that verdicts carry; on some seeds, if given."""
     chosen = list(claims)
     reader = Reader(results, [metric for claim in chosen for metric in claim.metrics], seeds)
     return [_judge_claim(claim, id, variant, reader) for claim in chosen for id, variant in variants.items()]
 
 
 def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -> list[CheckResult]:
-    """Test checks as one family, with Holm's correction for each of the two directions.
+    """Test checks as one family, on arrays of (samples, seeds), or on lists of what is missing.
 
     A check without data counts in the family with p = 1, so that what is decided without it stays so with it.
-
-    Args:
-        checks: those of the family.
-        numbers: of each check, an array of (samples, seeds), or a list of what is missing.
-        family: its name, in words.
     """
     found = [
         CheckResult(check, check.subject(), _NOTHING, data)

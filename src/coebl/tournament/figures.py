@@ -27,13 +27,7 @@ _POINT: Style = {"markersize": 5, "markeredgecolor": "white", "markeredgewidth":
 
 
 def plot_standings(found: Standings, known: Known = NOTHING, ax: Axes | None = None) -> Axes:
-    """Mean advantage to the right, worst-case regret upwards: the best learners are on the right and below.
-
-    Args:
-        found: the standings.
-        known: what the results store about their learners.
-        ax: where to draw; by default in a new figure.
-    """
+    """Mean advantage to the right, worst-case regret upwards: the best learners are on the right and below."""
     rows = found.standings
     specs = [entry.learner for entry in rows]
     look = looks(sorted(specs), known=known)
@@ -75,12 +69,7 @@ _SHARE: dict[StatementKind, float] = {"head-to-head": 6.4, "best-response": 2.4,
 
 
 def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
-    """A panel per statement about a learner, a line per game.
-
-    Args:
-        trial: the plain values of the test of a learner, as summary.json has them.
-        known: what the results store about their learners.
-    """
+    """A panel per statement about a learner, a line per game."""
     titles = learner_titles([trial["subject"], *trial["opponents"]], known)
     games, statements = trial["games"], trial["statements"].values()
     draw: dict[StatementKind, Callable[[Axes, Mapping[str, Any], Mapping[str, Any], dict[str, str]], None]] = {

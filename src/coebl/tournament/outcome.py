@@ -52,45 +52,28 @@ class Column(NamedTuple):
 
 
 _SHARE = "in % of the payoff range per round"
+_AMONG = "the same, among the learners of its kind"
 COLUMNS = [
     Column("rank", lambda entry: str(entry.rank), "by advantage", brief=True),
     Column("95 %", lambda entry: f"{entry.rank_low} to {entry.rank_high}", "of the resampled ranks", brief=True),
     Column("learner", lambda entry: entry.learner, brief=True),
     Column("kind", lambda entry: entry.kind, "how much a learner sees", brief=True),
-    Column(
-        "advantage, %",
-        lambda entry: _signed(entry.advantage),
-        f"earnings above the value, {_SHARE}, mean over opponents, seats and games, with its 95 % interval",
-        brief=True,
-    ),
-    Column(
-        "rank in kind",
-        lambda entry: "-" if entry.kind_rank is None else f"{entry.kind_rank} of {entry.kind_size}",
-        "its rank among the learners of its kind",
-    ),
-    Column(
-        "Nash",
-        lambda entry: f"{entry.nash_mass:.2f}",
-        "its probability in the equilibrium of the meta-game",
-    ),
-    Column(
-        "Nash in kind",
-        lambda entry: "-" if entry.kind_nash_mass is None else f"{entry.kind_nash_mass:.2f}",
-        "the same, among the learners of its kind",
-    ),
-    Column(
-        "worst, %",
-        lambda entry: f"{100 * entry.regret.mean:.2f}",
-        f"losses to a best response, {_SHARE}",
-        brief=True,
-    ),
-    Column(
-        "self, %",
-        lambda entry: f"{100 * entry.exploitability.mean:.1f}",
-        "exploitability of its last policies in self-play, in % of the payoff range",
-    ),
-    Column("µs", lambda entry: f"{entry.microseconds:.1f}", "microseconds of computing per round"),
+    Column("advantage, %", lambda entry: _signed(entry.advantage), f"earnings above the value, {_SHARE}", brief=True),
+    Column("rank in kind", lambda entry: _within_kind(entry, f"{entry.kind_rank} of {entry.kind_size}"), _AMONG),
+    Column("Nash", lambda entry: f"{entry.nash_mass:.2f}", "probability in the equilibrium of the meta-game"),
+    Column("Nash in kind", lambda entry: _within_kind(entry, f"{entry.kind_nash_mass or 0:.2f}"), _AMONG),
+    Column("worst, %", lambda entry: _share(entry.regret, 2), f"losses to a best response, {_SHARE}", brief=True),
+    Column("self, %", lambda entry: _share(entry.exploitability, 1), "exploitability after self-play"),
+    Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
 ]
+
+
+def _share(estimate: Estimate, digits: int) -> str:
+    return f"{100 * estimate.mean:.{digits}f}"
+
+
+def _within_kind(entry: Standing, text: str) -> str:
+    return "-" if entry.kind_nash_mass is None else text
 
 
 def _signed(estimate: Estimate) -> str:
@@ -185,15 +168,7 @@ class Finished:
 
 
 def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
-    """Rank what is finished of a tournament, and write its files.
-
-    Args:
-        suite: what was played.
-        study: the study of the tournament.
-        folder: where it was run.
-        command: what makes the same again.
-        names: the learners that the user asked about, by their specs: the sentences begin with them.
-    """
+    """Rank what is finished of a tournament, and write its files; the sentences begin with the learners named here."""
     results = Results(folder)
     found = standings(measure(study, results))
     subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
@@ -223,7 +198,7 @@ def write_standings(
     shown = named(found, titles)
     page = {
         "header": [column.header[:1].upper() + column.header[1:] for column in COLUMNS],
-        "rows": [list(map(with_minus, row)) for row in table_of(shown)],
+        "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown)],
         "sentences": sentences(shown, [titles[learner] for learner in own]),
         "legend": legend(found),
     }
@@ -292,15 +267,7 @@ class TrialOutcome:
 
 
 def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Path, command: str) -> TrialOutcome:
-    """Judge the statements of a suite on what is finished of its study, and write the files.
-
-    Args:
-        suite: what was played.
-        subjects: who is tested, each by itself.
-        study: the study of the test.
-        folder: where it was run.
-        command: what makes the same again.
-    """
+    """Judge the statements of a suite about each subject on what is finished of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
     games = {label(cell.game): _arena(cell.game, cell.rounds) for cell in study.cells}

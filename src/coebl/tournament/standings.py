@@ -313,10 +313,6 @@ class Standings:
     resamples: int
     missing: tuple[str, ...] = field(default=())
 
-    def of(self, learner: str) -> Standing:
-        """The standing of a learner."""
-        return next(entry for entry in self.standings if entry.learner == learner)
-
 
 def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     """Rank the learners of a tournament."""

@@ -344,15 +344,7 @@ def _check_field(field: Iterable[str]) -> None:
 
 
 def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> Study:
-    """Return the study of a tournament that is run into a folder, or continued there.
-
-    Args:
-        suite: what is played.
-        learners: who plays; in a suite with a subject, who is tested.
-        seeds: runs per match.
-        folder: of its results.
-        device: where it is run.
-    """
+    """Return the study of a tournament between these learners; in a suite with a subject, of the test of them."""
     check_integer("--seeds", seeds, 2)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out is {folder}: File exists; accepted: a folder, or the path of a new one.")
