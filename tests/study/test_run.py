@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 
@@ -218,7 +217,7 @@ def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
     options = {"executor": ThreadPoolExecutor(1), "quiet": True}
     run(whole, tmp_path / "results", **options)
     for cells in (whole.cells[:1], whole.cells[2:]):
-        outcome = run(replace(whole, cells=cells), tmp_path / "results", **options)
+        outcome = run(whole.with_(cells=cells), tmp_path / "results", **options)
         assert (outcome.found, outcome.notes) == (1, ())
     assert len(Results(tmp_path / "results").matches()) == 3
 

@@ -31,6 +31,7 @@ from coebl.study.progress import Progress
 from coebl.study.schema import Study
 from coebl.study.store import Store
 from coebl.study.workers import (
+    CRASHED,
     MOST_SECONDS,
     Failure,
     LocalPool,
@@ -41,6 +42,8 @@ from coebl.study.workers import (
     play,
     user_cells,
 )
+
+_ATTEMPTS = 3  # at a cell whose process dies
 
 
 @dataclass(frozen=True)
@@ -223,8 +226,14 @@ def _outcomes(
         prepare = partial(count_into, counter) if counter is not None else None
         with tempfile.TemporaryDirectory() as folder, LocalPool(workers, prepare) as pool:
             stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
-            futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
-            yield from _completed(futures, seconds, stacks)
+            for attempt in range(1, _ATTEMPTS + 1):
+                futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
+                cells = []
+                for cell, outcome in _completed(futures, seconds, stacks):
+                    if isinstance(outcome, Failure) and outcome.cause == CRASHED and attempt < _ATTEMPTS:
+                        cells.append(cell)  # its process may have been killed for no fault of the cell
+                    else:
+                        yield cell, outcome
 
 
 def _completed(
