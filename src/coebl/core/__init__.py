@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, specs, arrays, files."""
+"""The basis of everything else: errors, strings, specs and registries, arrays, files."""

@@ -15,7 +15,7 @@ from coebl.core.errors import InputError
 PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names of files that are being written
 
 MOST_TEXT = 64 << 20  # bytes of a text that is read
-_PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # what a shell puts in the place of <(command), and of a pipe
+_PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # names that a shell gives to <(command), and to a pipe
 
 
 def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:

@@ -28,7 +28,7 @@ from coebl.core.text import natural
 T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
-OTHER_KIND = "this is "  # how the reason to reject something begins that is another kind of thing altogether
+OTHER_KIND = "this is "  # the beginning of the reason to reject another kind of thing altogether
 _MOST_UNFIT = 3  # that a message about a file names
 
 

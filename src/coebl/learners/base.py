@@ -41,7 +41,7 @@ from coebl.core.registry import OTHER_KIND, Component
 from coebl.solver import BatchSolution
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
-"""What a learner may declare in `sees`."""
+"""The sights that a learner may declare in `sees`."""
 SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learner sees
     "opponent": "the opponent's action",
     "payoffs": "what each of its actions would have earned",
@@ -50,7 +50,7 @@ SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learne
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
-"""How much a learner sees, in one of four words."""
+"""The amount that a learner sees, in one of four words."""
 KINDS: dict[Kind, str] = {  # from the least that is seen to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
@@ -77,7 +77,7 @@ class Random(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Seat:
-    """What a learner knows before the first round, and the source of its arrays.
+    """A learner's knowledge before the first round, and the source of its arrays.
 
     >>> seat = Seat(runs=2, actions=3, opponent_actions=3, horizon=None, payoff_range=(-1, 1), random=None)
     >>> score = seat.zeros(seat.actions)
@@ -161,7 +161,11 @@ class Seat:
         return (high - low) or 1.0  # a constant game has no width: any will do
 
     def maximin(
-        self, ties: Literal["first", "random"] = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+        self,
+        ties: Literal["first", "random"] = "first",
+        many_ties: bool = False,
+        number: int = 1,
+        remember: bool = True,
     ) -> Callable[[Floats], BatchSolution]:
         """Return a solver of (runs, actions, opponent_actions) matrices, which starts each solve from its last answer.
 
@@ -169,22 +173,22 @@ class Seat:
             ties: the choice among several maximin strategies: "first" leans to the actions of lowest index, "random"
                 draws a new preference over actions for every solve, from the learner's streams.
             many_ties: True if many entries of the matrices are equal.
-            each: the number of matrices of a run, which follow one another: (runs * each, actions, opponent_actions).
+            number: of matrices of a run, which follow one another: (runs * number, actions, opponent_actions).
             remember: False if the matrices are wholly new each time; it is faster then, and takes less memory.
         """
-        shape = self.runs * each, self.actions, self.opponent_actions
+        shape = self.runs * number, self.actions, self.opponent_actions
         preference: Literal["first"] | Callable[[], Floats]
-        preference = partial(self.tie_weights, each) if ties == "random" else "first"
-        return self.backend.maximin(shape, preference, many_ties, each, remember)
+        preference = partial(self.tie_weights, number) if ties == "random" else "first"
+        return self.backend.maximin(shape, preference, many_ties, number, remember)
 
-    def tie_weights(self, each: int) -> Floats:
-        """Draw preferences over the actions for each matrix: (runs * each, actions)."""
-        return self.random.uniform(each, self.actions).reshape((-1, self.actions))
+    def tie_weights(self, number: int) -> Floats:
+        """Draw preferences over the actions for each matrix: (runs * number, actions)."""
+        return self.random.uniform(number, self.actions).reshape((-1, self.actions))
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What happened in a round, as far as a learner sees it; every array has the runs on axis 0.
+    """The part of a round that a learner sees; every array has the runs on axis 0.
 
     >>> seen = Seen(np.array([0, 2]), np.array([0.5, -1.0]), shown_opponent=np.array([1, 1]))
     >>> seen.opponent
@@ -209,7 +213,7 @@ class Seen:
 
     @property
     def payoffs(self) -> Floats:
-        """What each action would have earned against the opponent's action, without noise: (runs, actions)."""
+        """The payoff of each of its actions against the opponent's action, without noise: (runs, actions)."""
         if self.shown_payoffs is None:
             raise _undeclared("seen.payoffs", "payoffs")
         return self.shown_payoffs
@@ -271,7 +275,7 @@ class Learner(Component):
 
     @classmethod
     def kind(cls) -> Kind:
-        """How much it sees, in one of four words."""
+        """Return how much it sees, in one of four words."""
         if not {"game", "policy"}.isdisjoint(cls.sees):
             return "oracle"
         if "payoffs" in cls.sees:

@@ -43,7 +43,7 @@ class ExploreThenCommit(Learner):
         self.seat = seat
         self.tally = Tally(seat)
         self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all alike
-        self.exploration = self.visits * seat.actions * seat.opponent_actions  # how many rounds it takes
+        self.exploration = self.visits * seat.actions * seat.opponent_actions  # rounds
 
     def policy(self, t: int) -> Floats:
         """The next action of the turn; after exploration, the maximin strategy of the means."""

@@ -64,7 +64,7 @@ class Kin(Learner):
     optimism: Literal["to-come", "proven"] = "to-come"
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """As of every learner; and the proven bonus depends on the number of rounds."""
+        """Return also that the proven bonus needs the number of rounds."""
         if self.optimism == "proven" and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return super().reason_not_to_play(seat)

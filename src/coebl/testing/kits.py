@@ -17,7 +17,7 @@ from coebl.games.game import SEATS
 from coebl.metrics import Block, Metric
 from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray
 
-Points = Iterator[tuple[str, Callable[[], str | None]]]  # what should hold, and a test that returns a complaint or None
+Points = Iterator[tuple[str, Callable[[], str | None]]]  # a statement, and a test that returns a complaint or None
 
 
 class UntriedError(Exception):
@@ -33,7 +33,7 @@ class Point:
     'its spec reads back'
     """
 
-    name: str  # what should hold
+    name: str  # the statement that should hold
     passed: bool  # True if it does
     detail: str = ""  # the complaint, if it does not
     tried: bool = True  # False if a fault that another point names prevents it
@@ -199,8 +199,8 @@ def _points_of_metric(metric: type[Metric]) -> Points:
         return simulate(match, seeds, metrics=[metric], block_rounds=block_rounds).metrics[metric.name]
 
     def shape() -> str | None:
-        found = record([0, 1, 2], 16).shape
-        return None if found == (40, 3) else f"40 rounds and 3 runs gave {found}"
+        recorded = record([0, 1, 2], 16).shape
+        return None if recorded == (40, 3) else f"40 rounds and 3 runs gave {recorded}"
 
     def blocks() -> str | None:
         same = np.array_equal(record([0, 1, 2], 40), record([0, 1, 2], 7), equal_nan=True)
@@ -217,10 +217,10 @@ def _points_of_metric(metric: type[Metric]) -> Points:
             parts: Any = {name: [array[first - 1 : last] for array in both] for name, both in kept.items()}
             expected = plain(Block(match.game, first, **parts))
             strict_parts: Any = {name: [StrictArray(array.copy(), OF_BLOCK) for array in parts[name]] for name in parts}
-            found: Any = strict(Block(match.game, first, **strict_parts))
-            if not isinstance(found, StrictArray):
+            values: Any = strict(Block(match.game, first, **strict_parts))
+            if not isinstance(values, StrictArray):
                 return "it returns one of NumPy's arrays; compute it from arrays of the block"
-            if not np.array_equal(found.plain, expected, equal_nan=True):
+            if not np.array_equal(values.plain, expected, equal_nan=True):
                 return "it gives other numbers on arrays of another library"
         return None
 

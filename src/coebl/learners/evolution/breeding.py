@@ -72,7 +72,7 @@ class Breeder:
     ) -> None:
         self.seat, self._mutation, self._recombination, self._number = seat, mutation, recombination, number
         self._belief = recombination.belief(seat)
-        self._solve = seat.maximin(each=number, remember=False)  # mutants are new in every round
+        self._solve = seat.maximin(number=number, remember=False)  # mutants are new in every round
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
         self.expect(bonus)
 

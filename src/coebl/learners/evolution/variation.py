@@ -248,7 +248,7 @@ class Belief(Protocol):
         """Learn from one reward per run. Returns the index of the pair whose count and mean changed."""
 
     def inherited(self) -> Floats | None:
-        """What every pair also inherits from its relatives, (runs, m, k); None if that is nothing."""
+        """Return what every pair inherits from its relatives, (runs, m, k); None if that is nothing."""
 
 
 class _Alone(Tally):
