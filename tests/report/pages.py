@@ -40,7 +40,7 @@ def curves(text: str) -> dict[tuple[str, str, str, str], tuple]:
 
 
 class Elements(html.parser.HTMLParser):
-    """The elements of a page with their attributes, and the texts outside of scripts and styles."""
+    """The elements of a page with their attributes, and the strings outside of scripts and styles."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -55,7 +55,7 @@ def test_every_number_of_a_claim_says_whose_it_is(answer):
     strip = cell.find_element("css selector", ".strip")
     assert strip.get_attribute("aria-label") == "3 checks: 1 refuted, 1 open, 1 without data"
     heights = answer.script("return [...arguments[0].children].map(bar => bar.getBoundingClientRect().height)", strip)
-    assert len(set(heights)) == 3, "told apart without colour"
+    assert len(set(heights)) == 3, "different without colour"
 
 
 def test_the_heat_maps_have_one_scale(answer, source):
@@ -143,7 +143,7 @@ def test_the_slider_and_the_switches(answer, source):
     boxes[0].click()
     assert shown()["Exp3"] is not None
     assert answer.find("#rate-title").text.replace("\u00a0", " ") == "COEBL, c = 8 (run: c = 2, 8)", "and the slider it"
-    assert answer.script("return document.activeElement.dataset.stands") == str(answer.place("coebl:c=2"))
+    assert answer.script("return document.activeElement.dataset.replaces") == str(answer.place("coebl:c=2"))
     answer.choose("#duel-game", "Rock-paper-scissors")
     [box] = answer.driver.find_elements("css selector", "#switches input")
     assert (box.is_selected(), box.is_enabled()) == (True, False), "it plays that part without a switch"

@@ -200,10 +200,11 @@ def interval_texts(mean: float, low: float, high: float) -> tuple[str, str]:
     if all(map(math.isfinite, numbers)) and low < high:
         most = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(max(map(abs, numbers)))))
         places = min(decimal_places((high - low) / 2), most)
-        texts = [with_minus(f"{number:,.{places}f}") for number in numbers]
+        strings = [with_minus(f"{number:,.{places}f}") for number in numbers]
     else:
-        texts = [_digits(number) for number in numbers]
-    return texts[0], f"[{texts[1] or '–'}, {texts[2] or '–'}]" if texts[1] or texts[2] else ""
+        strings = [_digits(number) for number in numbers]
+    mean_text, *ends = strings
+    return mean_text, f"[{ends[0] or '–'}, {ends[1] or '–'}]" if any(ends) else ""
 
 
 def _digits(number: float) -> str:

@@ -298,7 +298,7 @@ function connectZoom(id, fields) {
 
 // ---- Pictures that stand alone
 
-/** The colours of the light theme in a text that names them: a picture is printed, whatever the page looks like. */
+/** Replace the variables of a text by the colours of the light theme: saved pictures are for print. */
 function inLightColours(text) {
   const root = document.documentElement;
   const theme = root.dataset.theme;

@@ -1,5 +1,5 @@
 // The data of the page, what the reader has chosen, and how the address keeps that. What comes from files is data: it
-// becomes text nodes, attributes, or texts of a chart, never markup.
+// becomes text nodes, attributes, or strings of a chart, never markup.
 
 const PAGE = JSON.parse(byId("data").textContent);
 const REFERENCE = "reference"; // the name of the reference line among the lines

@@ -52,7 +52,7 @@ function tableMatches() {
   return games.flatMap((game) => matchesOf(game).filter(hasEnd).filter(tableFilter(game)));
 }
 
-/** Colour by who is ahead, deeper with size; grey where nobody is after correction. The words say the same. */
+/** Colour by the winner, deeper with size; grey if there is none after correction. The words say the same. */
 function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
   const last = endOfMatch(match);
@@ -89,9 +89,9 @@ function drawTable() {
   const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
   const rows = unique(matches.map(rowOf)).map((row) => element("tr", {}, element("th", { scope: "row" }, rowTitle(row)),
     ...columns.map((column) => tableCell(found.get(`${row} ${column}`), largest))));
-  const nobody = element("caption", {}, "No two of these learners have met here.");
+  const empty = element("caption", {}, "No two of these learners have met here.");
   const table = [element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)];
-  byId("matrix").replaceChildren(...(matches.length ? table : [nobody]));
+  byId("matrix").replaceChildren(...(matches.length ? table : [empty]));
   byId("matrix").classList.toggle("wide", columns.length > 6);
   explainMarks("matrix", matches.flatMap((match) => [match.row, match.column]));
 }
@@ -156,12 +156,12 @@ function makeDuels() {
   };
 }
 
-/** A switch for each learner that stands in for another; where it plays the part anyway, the switch is on for good. */
+/** A switch for each learner that replaces another; if it has the role anyway, the switch is always on. */
 function switchesOf({ parts, opponents, rate }) {
   const switches = [...parts, opponents].flatMap((own) => own.filter((one, at) => at || PAGE.learners[one].spec in PAGE.switches)
     .map((one) => ({ one, first: own[0], label: PAGE.switches[PAGE.learners[one].spec] ?? titleOf(one) })));
   return switches.sort((a, b) => a.label.localeCompare(b.label)).map(({ one, first, label }) => {
-    const box = element("input", { type: "checkbox", role: "switch", "data-stands": one });
+    const box = element("input", { type: "checkbox", role: "switch", "data-replaces": one });
     box.disabled = one === first;
     box.checked = one === first || one === rate || state.switched.has(one);
     box.addEventListener("change", () => {
@@ -187,7 +187,7 @@ function drawDuels() {
   const parameter = PAGE.sweeps[PAGE.learners[rate].sweep]?.parameter;
   const values = rates.map((one) => PAGE.learners[one].value ?? titleOf(one)).join(", ");
   byId("rate-title").textContent = `${titleOf(rate)} (run: ${parameter ? `${parameter}\u00a0=\u00a0` : ""}${values})`;
-  keepingFocus("stands", () => byId("switches").replaceChildren(...switchesOf(choice)));
+  keepingFocus("replaces", () => byId("switches").replaceChildren(...switchesOf(choice)));
   planChart("duels", makeDuels);
 }
 
