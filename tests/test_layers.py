@@ -11,7 +11,7 @@ ROOT = Path(coebl.__file__).parent
 RINGS = {
     "core": ["core"],
     "model": ["backend", "kernels", "solver", "games", "learners", "metrics", "naming"],
-    "engine": ["engine", "runs"],
+    "engine": ["engine"],
     "lab": ["study", "evidence", "testing"],
     "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],
 }

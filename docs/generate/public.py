@@ -24,7 +24,6 @@ PACKAGES = (
     "coebl.metrics",
     "coebl.evidence",
     "coebl.engine",
-    "coebl.runs",
     "coebl.plots",
     "coebl.study",
     "coebl.tournament",

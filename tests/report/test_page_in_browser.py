@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from coebl.evidence.statistics import mean_interval
-from coebl.runs import Runs
 from report.browser import REFERENCE, Gaps, MadeUp, Page, check_lines, make_page, mouse, name_of, plot_area, selves
 
 
@@ -253,7 +252,7 @@ def test_rounds_by_logarithm_have_a_log_axis(driver, tmp_path):
     class Doubling(MadeUp):
         def runs(self, *match):
             runs = super().runs(*match)
-            return Runs(2 ** np.arange(10), runs.seeds, runs.values[:10])
+            return runs._replace(rounds=2 ** np.arange(10), values=runs.values[:10])
 
     source = Doubling([("rps", "ucb", "ucb")], ["regret"])
     page = Page(driver, make_page(source, tmp_path / "page.html", title="Log", about={"metrics": ["regret"]}))
