@@ -121,7 +121,7 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, code, message, 
     (tmp_path / "syntax.py").write_text("x = 1\ny = = 2\n")
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
     (tmp_path / "second.py").write_text(
-        "from coebl import metrics\nclass Regret(metrics.Regret):\n    name = 'pseudo_regret'\n"
+        "from coebl.metrics.measures import Regret as Base\nclass Regret(Base):\n    name = 'pseudo_regret'\n"
     )
     for ending in ("csv", "py"):
         (tmp_path / f"endless.{ending}").symlink_to("/dev/zero")
