@@ -49,7 +49,7 @@ class TestSublinear:
         assert fieller(late, early) == pytest.approx(expected, rel=1e-6)
 
     def test_fieller_without_ends(self):
-        early = np.array([0.0, 0.0, 0.0, 9.0, 0.0])  # not told from 0, so that no ratio is too large
+        early = np.array([0.0, 0.0, 0.0, 9.0, 0.0])  # not distinguishable from 0, so that no ratio is too large
         late = np.array([4.0, 5.0, 6.0, 5.0, 4.0])
         low, high = fieller(late, early)
         assert high == math.inf

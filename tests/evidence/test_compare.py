@@ -1,4 +1,4 @@
-"""Comparing two learners: from whose side numbers are, what is paired with what, and what is said of it."""
+"""Comparing two learners: the side of the numbers, the pairs, and the sentence."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The ranking of a study: who beats whom, counted; and what `coebl run` and `coebl results` print of it."""
+"""The ranking of a study by counted wins, and its output in `coebl run` and `coebl results`."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -128,7 +128,7 @@ OTHERS = STUDY.replace(', "diagonal:n=2"', "").replace(', "hedge"', ', "uniform"
 
 
 def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
-    """Whatever else is in the folder: other learners, other seeds, other metrics."""
+    """The folder also holds other learners, other seeds, other metrics."""
     before = OTHERS + '[match-ups]\nall-pairs = ["coebl:c=[2,8]", "uniform"]\n'
     after = OTHERS.replace("seeds = 6", "seeds = 4") + '[match-ups]\nall-pairs = ["coebl:c=2", "uniform"]\n'
     run(parse_study(before), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)

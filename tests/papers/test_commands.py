@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A part of the paper's study: what C1 and C2 need, with few seeds."""
+    """The part of the paper's study that C1 and C2 need, with few seeds."""
     place = tmp_path_factory.mktemp("paper")
     command = [sys.executable, "-m", "coebl", "reproduce", "--quick", "--claim", "C1", "--claim", "C2"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=place, check=False)
@@ -97,7 +97,7 @@ def test_report_of_the_paper_has_the_verdicts(folder, coebl):
 
 
 def test_report_opens_the_browser_that_is_there(folder, tmp_path):
-    """A browser of our own, which notes what it is asked to open; and where there is none, one line."""
+    """A fake browser that records what it opens; without one, a line is printed."""
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/asked\n')
     browser.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Any paper: a small one that is made up here is run, judged, drawn and written as a real one is."""
+"""A made-up paper is run, judged, drawn and written like a real one."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the tests of the page share: made-up studies, and a browser that is driven like a reader would."""
+"""Made-up studies for the tests of the page, and a browser that acts like a reader."""
 
 import json
 import math
@@ -258,7 +258,7 @@ class Page:
             f"const s = document.getElementById('{figure}-chart').view.scale('{channel}'); return [s.type, s.domain()]"
         )
 
-    def texts(self, figure):
+    def strings(self, figure):
         """All that is written in a chart."""
         self.settle()
         return self.script(

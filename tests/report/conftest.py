@@ -57,7 +57,7 @@ def full(tmp_path_factory):
 
 @pytest.fixture
 def page(driver, small):
-    """The small page, freshly opened at the size of a desktop; in the end nothing may have been complained about."""
+    """The small page, freshly opened at the size of a desktop; the console must have no errors at the end."""
     yield Page(driver, small)
     assert driver.get_log("browser") == []
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

@@ -84,7 +84,7 @@ def test_a_claim_is_drawn_with_its_thresholds(answer):
         (2.9, 3, "open"),
         (None, 1, "without data"),
     ]
-    assert "published" in answer.texts(f"checks-{place}")
+    assert "published" in answer.strings(f"checks-{place}")
     assert (
         "open (before correction only: shown) · the largest mean" in answer.find(".detail:not([hidden]) .checks").text
     )
@@ -137,7 +137,7 @@ def test_the_slider_and_the_switches(answer, source):
     assert found["Exp3"] is None
     end = source.runs("diagonal:n=2", "ucb", "coebl:c=2", "pseudo_regret").values[-1]
     assert found["UCB"] == pytest.approx(end.mean(), rel=1e-4)
-    assert any("was not run; it met COEBL" in text for text in answer.texts("duels"))
+    assert any("was not run; it met COEBL" in text for text in answer.strings("duels"))
     boxes = answer.driver.find_elements("css selector", "#switches input")
     assert [box.is_selected() for box in boxes] == [True], "the switch follows the slider"
     boxes[0].click()

@@ -1,4 +1,4 @@
-"""What a reader sees at a glance: names for people, controls that fit, axes with their labels, one ranking."""
+"""The look of the page: titles, controls that fit, axes with labels, one ranking."""
 
 from concurrent.futures import ThreadPoolExecutor
 

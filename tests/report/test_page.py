@@ -93,7 +93,7 @@ def test_games_and_sizes_are_in_natural_order(tmp_path):
 
 
 def hue(colour):
-    """Which family a colour is of, however it is shaded: in degrees, but for rounding."""
+    """Return the hue of a colour, whatever its shade, in rounded degrees."""
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return round(colorsys.rgb_to_hls(red, green, blue)[0] * 120)
 

@@ -1,4 +1,4 @@
-"""The frontiers of the page, and which sections it has."""
+"""The frontiers of the page, and its sections."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The figures of the page in a browser: drawn without a complaint, and right after every choice."""
+"""The figures of the page in a browser: drawn without errors, and right after every choice."""
 
 import math
 import re
@@ -17,7 +17,7 @@ def test_it_opens_with_both_figures_drawn(page, source):
     for figure, lines in (("growth", 4), ("distance", 3)):
         assert len(page.driver.find_elements("css selector", f"#{figure}-chart .mark-line path[d]")) == lines
         assert len(page.driver.find_elements("css selector", f"#{figure}-chart .mark-area path[d]")) >= 3
-    assert {"Absolute pseudo-regret", "round"} <= set(page.texts("growth")), "both axes have titles"
+    assert {"Absolute pseudo-regret", "round"} <= set(page.strings("growth")), "both axes have titles"
     assert "95 % interval of the mean over 5 seeds" in page.find("#growth-caption").text
 
 

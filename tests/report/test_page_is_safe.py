@@ -1,4 +1,4 @@
-"""The page as a file: nothing from a study taken for markup, nothing fetched, whole or not at all."""
+"""The page as a file: no markup from a study, nothing fetched, complete or not at all."""
 
 import json
 import os

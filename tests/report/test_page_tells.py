@@ -1,4 +1,4 @@
-"""What the page says about a study besides its curves: verdicts, settings, noises, what is missing."""
+"""The page besides its curves: verdicts, settings, noises, missing data."""
 
 import re
 

@@ -112,15 +112,15 @@ def test_the_frontier(page, source):
         assert row["across"] == pytest.approx(across.mean(), rel=1e-4)
         assert row["up"] == pytest.approx(up.mean, rel=1e-4)
         assert row["high"] == pytest.approx(up.high, rel=1e-3)
-    assert {"Exploitability in self-play", "mean over the last 100 rounds"} <= set(page.texts("frontier"))
+    assert {"Exploitability in self-play", "mean over the last 100 rounds"} <= set(page.strings("frontier"))
     assert "mean of the recorded rounds from 210 to 300. Up: at round 300." in page.find("#frontier-caption").text
     page.choose("#frontier-metric", "TV distance")
     page.choose("#opponent", "against COEBL, c = 8")
     page.rows("frontier", "points")
-    assert "TV distance in self-play" in page.texts("frontier"), "it stays"
+    assert "TV distance in self-play" in page.strings("frontier"), "it stays"
     page.choose("#frontier-metric", "Absolute pseudo-regret")
     page.rows("frontier", "points")
-    assert "mean over the last 100 rounds" not in page.texts("frontier")
+    assert "mean over the last 100 rounds" not in page.strings("frontier")
     page.click("#across-log")
     assert [page.axis("frontier", one)[0] for one in "xy"] == ["log", "linear"]
 
@@ -252,11 +252,11 @@ def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     assert page.find("#frontier-title").text == "Frontier over c and rate"
     page.click("#frontier-log")
     rows = page.rows("frontier", "points")
-    texts = [
+    labels = [
         *(f"COEBL, c = {c}" for c in ("0", "0.5", "2")),
         *(f"mine, rate = {rate}" for rate in ("0.5", "1", "9", "10")),
     ]
-    assert [row["label"] for row in rows] == texts
+    assert [row["label"] for row in rows] == labels
     assert [row["sweep"] for row in rows] == [0] * 3 + [1] * 4
     ends = [source.runs("rps", f"mine:rate={rate}", "best-response", "pseudo_regret") for rate in (0.5, 1, 9, 10)]
     assert [row["up"] for row in rows[3:]] == pytest.approx([runs.values[-1].mean() for runs in ends], rel=1e-4)
@@ -280,7 +280,7 @@ def test_the_other_sections_work_without_the_figures(driver, small, tmp_path):
     assert "on every game" in page.find("#table-lead").text
     page.choose("#frontier-metric", "TV distance")
     page.rows("frontier", "points")
-    assert "TV distance in self-play" in page.texts("frontier")
+    assert "TV distance in self-play" in page.strings("frontier")
     page.click("#theme")
     page.script("localStorage.clear()")
     assert driver.get_log("browser") == []

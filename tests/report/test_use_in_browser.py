@@ -52,7 +52,7 @@ def press(page, *keys):
 
 
 def tab_to(page, selector):
-    """Go on with the Tab key alone, until an element has the focus, and that can be seen."""
+    """Press the Tab key until an element has the focus, visibly."""
     from selenium.webdriver.common.keys import Keys
 
     for _ in range(80):

@@ -1,4 +1,4 @@
-"""Verdicts that are made up: typed as those of claims are, with any words and numbers."""
+"""Made-up verdicts of claims, with any words and numbers."""
 
 import math
 

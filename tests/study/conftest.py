@@ -1,4 +1,4 @@
-"""What the tests of studies share."""
+"""Fixtures of the tests of studies."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,7 +17,7 @@ def store(tmp_path):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """The folder of the small study, run without a disturbance; copy it before you change anything in it."""
+    """The folder of the small study, run without interruption; copy it before you change anything in it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
     assert (outcome.finished, outcome.found, outcome.failed) == (CELLS, 0, ())

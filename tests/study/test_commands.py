@@ -58,7 +58,7 @@ def test_the_longest_cells_run_first():
 
 
 class Played:
-    """A simulation that only moves the clock: so long by itself, and so long a round."""
+    """A simulation that only advances the clock: by a fixed time, and by a time per round."""
 
     def __init__(self, by_itself=0.0, a_round=lambda match, runs: 0.0):
         self.now, self.by_itself, self.a_round = 0.0, by_itself, a_round
@@ -75,7 +75,7 @@ class Played:
 
 @pytest.fixture
 def played(monkeypatch):
-    """Let no time pass but that of such simulations."""
+    """Let time pass only in such simulations."""
 
     def patched(*arguments):
         simulation = Played(*arguments)
@@ -88,7 +88,7 @@ def played(monkeypatch):
 
 
 def middle(found):
-    """What an estimate is about, by its two ends."""
+    """Return the middle of an estimate, from its two ends."""
     return math.sqrt(found.low * found.high)
 
 
@@ -153,7 +153,7 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
 
 
 def test_a_sample_never_says_that_a_round_is_free(played):
-    """Where the longer of two samples happened to be the quicker one, 5 minutes were estimated at 3 seconds."""
+    """If the longer of two samples happened to be the quicker one, 5 minutes were estimated as 3 seconds."""
     played(3.0, lambda match, runs: 0.01)
     found = estimate(parse_study(STUDY.replace("rounds = 40", "rounds = 40_000")), 1)
     assert found.low <= 4 * 400 <= found.high

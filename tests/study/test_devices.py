@@ -59,7 +59,7 @@ def test_a_folder_is_of_one_device(tmp_path):
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("asked", [0, 1])
 def test_a_run_in_a_folder_that_mixes_devices_says_the_same_on_both(tmp_path, device, asked):
-    """Each device was told to use the other."""
+    """The message of each device recommended the other."""
     study = parse_study(TEXT)
     store = Store.create(tmp_path, study.name, study.text)
     other = replace(study.cells[0], seeds=tuple(range(500, 510)))

@@ -1,4 +1,4 @@
-"""Cells that fail, and mistakes in one's own learners: what is told, when, and what of the rest goes on."""
+"""Cells that fail, and mistakes in custom learners: the messages, their time, and which other cells continue."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -92,7 +92,7 @@ def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
 
 
 def test_a_cause_is_one_line_with_its_number_of_cells(tmp_path):
-    """Whichever seat the learner is in."""
+    """The learner may be in either seat."""
     (tmp_path / "moody.py").write_text(MOODY.replace("not today", "not\\ntoday"))
     text = (
         'name = "failing"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps"]\n'

@@ -1,4 +1,4 @@
-"""The folder of a study: made, continued, refused; and nothing in it is ever executed."""
+"""The folder of a study: made, continued, rejected; and nothing in it is ever executed."""
 
 import ast
 import errno

@@ -1,4 +1,4 @@
-"""A study that grows in its folder: what is new is run, nothing is run twice, and the plan says so beforehand."""
+"""A study that grows in its folder: what is new is run, nothing is run twice, and the plan lists it in advance."""
 
 import sys
 from collections import Counter
@@ -39,7 +39,7 @@ def go(text, folder):
 
 
 def measured(folder):
-    """How often each metric of each run is stored."""
+    """Return how often each metric of each run is stored."""
     return Counter(
         (record.game, record.players[0], seed, metric)
         for record in Results(folder).records()
@@ -117,13 +117,13 @@ def test_parts_that_overlap_run_each_seed_once(tmp_path):
 
 
 def test_the_folder_keeps_every_file_that_it_was_run_with(tmp_path):
-    texts = [TEXT, grown(seeds="9"), grown(seeds="10")]
-    for text in (*texts, "# a remark\n" + texts[2], texts[1], texts[2]):
+    studies = [TEXT, grown(seeds="9"), grown(seeds="10")]
+    for text in (*studies, "# a remark\n" + studies[2], studies[1], studies[2]):
         go(text, tmp_path)
-    assert (tmp_path / "study.toml").read_text() == texts[2]
+    assert (tmp_path / "study.toml").read_text() == studies[2]
     kept = sorted(tmp_path.glob("study-*.toml"))
     assert [path.name for path in kept] == ["study-1.toml", "study-2.toml", "study-3.toml"]
-    assert [path.read_text() for path in kept] == [texts[0], texts[1], texts[2]]
+    assert [path.read_text() for path in kept] == [studies[0], studies[1], studies[2]]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The store under interruption, with rivals, and without room: whole files or none."""
+"""The store under interruption, with concurrent writers, and on a full disk: complete files or none."""
 
 import dataclasses
 import os

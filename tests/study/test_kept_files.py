@@ -1,4 +1,4 @@
-"""A results folder keeps the files that its study names, and can be run again where these are not."""
+"""A results folder keeps the files that its study names, and can be run again where these do not exist."""
 
 import json
 import shutil
@@ -55,11 +55,11 @@ def test_a_folder_that_was_moved_is_run_again_without_the_original_files(tmp_pat
     assert rows(tmp_path / "there" / "again") == before
     assert Results(tmp_path / "there" / "again").store.digests() == digests
     assert kept_in(tmp_path / "there" / "again") == ["game.csv", "mine.py", "own.py", "surprise.py", "wobble.py"]
-    texts = [(tmp_path / "there" / name / "study.toml").read_text() for name in ("shared", "again")]
-    assert texts[0] == texts[1]
-    assert "# two kinds" in texts[0]  # remarks are kept
-    assert str(tmp_path) not in texts[0]
-    study = tomllib.loads(texts[0])
+    kept = [(tmp_path / "there" / name / "study.toml").read_text() for name in ("shared", "again")]
+    assert kept[0] == kept[1]
+    assert "# two kinds" in kept[0]  # remarks are kept
+    assert str(tmp_path) not in kept[0]
+    study = tomllib.loads(kept[0])
     assert (study["title"], study["description"]) == ("About sub/mine.py", "sub/mine.py: what it does")
     again = coebl("run", "shared/study.toml", "--out", "shared", "--workers", 1)  # in its own folder
     assert "0 cells run" in again.stdout, again.stderr

@@ -38,7 +38,7 @@ def thesis(tmp_path):
 
 @pytest.fixture
 def data(tmp_path):
-    """A folder of a user's, with files such as coebl moves, replaces and deletes in its own folders."""
+    """A folder of a user, with files like those that coebl moves, replaces and deletes in results folders."""
     path = tmp_path / "data"
     path.mkdir()
     for name in ("measured.parquet", "old.json", f".{'0' * 32}.parquet.1-0123456789ab.partial", "figure.svg"):
@@ -82,7 +82,7 @@ def test_a_folder_that_is_only_read_stays_as_it_is(words, folder, tmp_path, coeb
     stale = folder / "cells" / f".{'0' * 32}.parquet.1-0123456789ab.partial"
     stale.touch()
     os.utime(stale, (0, 0))
-    (folder / "checked.cache").unlink(missing_ok=True)  # of earlier versions, which made it anew
+    (folder / "checked.cache").unlink(missing_ok=True)  # of earlier versions, which made it again
     before = contents(folder)
     done = coebl(*(word.replace("DIR", "results") for word in words), cwd=tmp_path)
     assert done.returncode == (2 if words[0] == "claims" else 0), done.stderr

@@ -1,4 +1,4 @@
-"""Metrics in a user's own file: in a study, in its results, and in the digests of its cells."""
+"""Metrics in custom files: in a study, in its results, and in the digests of its cells."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""A noise in a user's own file: in a study, in other processes, in its results and in the digests of its cells."""
+"""A noise in a custom file: in a study, in other processes, in its results and in the digests of its cells."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Users' files that specs inside specs name: found next to the study, part of the identity of its cells."""
+"""Custom files that nested specs name: found next to the study, part of the identity of its cells."""
 
 import os
 from concurrent.futures import ProcessPoolExecutor

@@ -1,4 +1,4 @@
-"""The pool of local processes: what a signal may and may not break off."""
+"""The pool of local processes, and what a signal may interrupt."""
 
 import os
 import signal

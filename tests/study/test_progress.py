@@ -1,4 +1,4 @@
-"""Progress: the time left goes by work, since the longest cells are run first."""
+"""Progress: the time left is estimated by work, since the longest cells are run first."""
 
 import multiprocessing
 
@@ -98,10 +98,10 @@ def test_on_a_terminal_there_is_a_bar_that_follows_the_work(monkeypatch, capsys)
         counter.value = 5.0
         progress.done(rounds=100, work=2.0, failed=True)
         assert progress.work_done == 5.0
-    told = capsys.readouterr().err
-    assert told.startswith("1 of 3 cells are there already\n")
-    assert "2 of 3 cells, 1 failed" in told
-    assert "\u2501" in told  # of the bar
+    printed = capsys.readouterr().err
+    assert printed.startswith("1 of 3 cells are there already\n")
+    assert "2 of 3 cells, 1 failed" in printed
+    assert "\u2501" in printed  # of the bar
 
 
 def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
@@ -110,10 +110,10 @@ def test_lines_stand_above_the_bar_and_do_not_become_many(monkeypatch, capsys):
     with Progress(cells=2, found=0, work=10.0) as progress:
         for number in range(8):
             progress.say(f"a cell failed: [bold]{'x' * 80} {number}")
-    told = capsys.readouterr().err
-    assert [f"a cell failed: [bold]{'x' * 80} {number}\n" in told for number in range(8)] == [True] * 5 + [False] * 3
+    printed = capsys.readouterr().err
+    assert [f"a cell failed: [bold]{'x' * 80} {number}\n" in printed for number in range(8)] == [True] * 5 + [False] * 3
     with Progress(cells=2, found=0, work=10.0, quiet=True) as progress:
-        progress.say("not told")
+        progress.say("not printed")
     assert capsys.readouterr().err == ""
 
 

@@ -1,4 +1,4 @@
-"""Results: tidy tables, filters that mean what they say, summaries with intervals."""
+"""Results: tidy tables, filters, summaries with intervals."""
 
 import dataclasses
 import math

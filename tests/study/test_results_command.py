@@ -1,4 +1,4 @@
-"""coebl results: which means it prints, in which order and form, and what it says below them."""
+"""The command results: the means that it prints, their order and form, and the lines below them."""
 
 import csv
 import io

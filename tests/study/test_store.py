@@ -1,4 +1,4 @@
-"""The store: what is saved is what is loaded, and what failed is remembered."""
+"""The store: cells load as they were saved, and failures are recorded."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""The study file: what it expands to."""
+"""The study file, and the cells that it expands to."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_what_may_be_left_out():
 
 def test_the_example():
     study = parse_study(EXAMPLE)
-    learners = ["coebl:c=2", "coebl", "ucb", "exp3"]  # c is 8 unless told
+    learners = ["coebl:c=2", "coebl", "ucb", "exp3"]  # c is 8 by default
     pairs = [(learner, learner) for learner in learners]
     pairs += [(row, "coebl") for row in ("coebl:c=2", "ucb", "exp3")] + [("ucb", "exp3")]
     games = ["rps", "diagonal:n=2", "diagonal:n=3"]
@@ -266,7 +266,7 @@ def test_a_mistake_in_a_part_names_its_line_and_place(old, new, begins, says):
     text = PARTS.replace("'", '"').replace(old.replace("'", '"'), new.replace("'", '"'), 1)
     if new.startswith("parts"):
         text = text[: text.index("[[parts]]")]
-    [mistake] = mistakes_of(text)  # a mistake at the top is told once, though both parts meet it
+    [mistake] = mistakes_of(text)  # a mistake at the top is reported once, though both parts meet it
     assert mistake.startswith(f"study.toml, {begins}: ")
     assert says in mistake
 

@@ -1,4 +1,4 @@
-"""How a study file says what is wrong with it."""
+"""Mistakes in a study file: messages with the line, the value and what is accepted."""
 
 import pickle
 
@@ -124,7 +124,7 @@ MALFORMED = [
         "line 11, match-ups.pairs[1]",
         "best-response v best-response: each would have to see the other's policy first",
     ),
-    # keys, and texts that would lead a careless scan astray
+    # keys, and strings that would mislead a careless scan
     (7, "round = 3", "line 7, round", "unknown key 'round': did you mean 'rounds'?"),
     (7, "seeds-per-cell = 3", "line 7, seeds-per-cell", "did you mean 'seeds_per_cell'?"),
     (7, '"a.b" = 3', "line 7, 'a.b'", "unknown key 'a.b'. Accepted: name, title"),

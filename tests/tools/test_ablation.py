@@ -1,4 +1,4 @@
-"""The ablation study: docs/ablation.md is what its template makes of the results, and these are of the whole study."""
+"""The ablation study: docs/ablation.md is rendered from the results, and these are of the whole study."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor

@@ -118,7 +118,7 @@ def test_only_a_difference_after_holm_is_a_win():
 
 
 def test_kinds_are_ranked_by_their_own_matches():
-    """b loses to its own kind and lives on c: it is ahead of a in all, and behind a among bandits."""
+    """Learner b loses to its kind and wins from c: it is ahead of a overall, and behind a among bandits."""
     matrix = np.array([[0, 1, -4], [-1, 0, 9], [4, -9, 0]])
     found = standings(made_up(matrix, kinds=["bandit", "bandit", "full information"]), resamples=50)
     assert [one.learner for one in found.standings] == ["b", "a", "c"]

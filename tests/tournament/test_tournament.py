@@ -1,4 +1,4 @@
-"""Tournaments that are played: by hand where the learners are fixed, and as a user runs them."""
+"""Tournaments: computed by hand for fixed learners, and run as a user does."""
 
 import csv
 import json
@@ -206,9 +206,9 @@ def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_said(tmp_pat
     ],
 )
 def test_mistakes_name_the_option(coebl, tmp_path, words, line):
-    code, _, told = coebl("tournament", "--suite", "tiny.toml", *words)
-    assert (code, told.count("\n")) == (2, 1), told
-    assert told.startswith(f"coebl: {line}")
+    code, _, error = coebl("tournament", "--suite", "tiny.toml", *words)
+    assert (code, error.count("\n")) == (2, 1), error
+    assert error.startswith(f"coebl: {line}")
     assert not (tmp_path / "new").exists()
 
 

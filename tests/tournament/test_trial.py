@@ -1,4 +1,4 @@
-"""Tests of one learner: what is played, the arithmetic of each statement by hand, and the command."""
+"""Tests of one learner: the matches, the arithmetic of each statement by hand, and the command."""
 
 import csv
 import json

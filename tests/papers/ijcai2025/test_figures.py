@@ -54,7 +54,7 @@ class Made:
 
 @pytest.fixture(autouse=True)
 def without_layout(monkeypatch):
-    """To make room for labels takes most of the time; one test does."""
+    """Skip the layout of labels, which takes most of the time; one test keeps it."""
     monkeypatch.setattr(drawing, "lay_out", lambda figure: None)
 
 
@@ -73,7 +73,7 @@ def drawn(name, source, variant=TEXT, measures="paper"):
 
 
 def plain(text):
-    """What a text says, with ordinary spaces."""
+    """Return a string with ordinary spaces."""
     return text.get_text().replace("\u00a0", " ")
 
 
@@ -240,11 +240,11 @@ def test_text_fits_on_the_page_and_is_large_enough(full, monkeypatch):
         figure = drawn(name, full, measures=[*FIGURES[name].suffixes][-1])
         figure.draw_without_rendering()
         page = figure.bbox
-        texts = [
+        labels = [
             figure.legends[0],
             *(text for ax in figure.axes for text in (ax.title, ax.xaxis.label, ax.yaxis.label)),
         ]
-        for text in texts:
+        for text in labels:
             box = text.get_window_extent()
             assert box.width == 0 or (box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1), (name, text)
         assert figure.get_figwidth() <= 7
