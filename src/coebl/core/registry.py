@@ -51,11 +51,7 @@ class Parameter:
 
     @property
     def accepts(self) -> str:
-        """The accepted values, in words.
-
-        >>> Parameter("n", int, 3, Range(1, 10)).accepts
-        'an integer, 1 .. 10'
-        """
+        """The accepted values, in words: "an integer, 1 .. 10"."""
         if get_origin(self.kind) is Literal:
             return "one of " + ", ".join(str(choice) for choice in get_args(self.kind))
         if self.registry is not None:
@@ -129,11 +125,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _number(number: float) -> str:
-    """Write a number, short if that is exact: 2 rather than 2.0.
-
-    >>> _number(2.0), _number(0.1), _number(1e-9)
-    ('2', '0.1', '1e-09')
-    """
+    """Write a number, short if that is exact: 2 rather than 2.0, but 0.1 and 1e-09."""
     if isinstance(number, int) or (number == int(number) and abs(number) < 1e15):
         return str(int(number))
     return repr(float(number))
@@ -278,27 +270,17 @@ class Component:
 
 
 class Registry(Generic[T]):
-    """Named factories of one kind of thing.
-
-    Args:
-        kind: the noun for one of them, "learner" for instance.
-        plural: the noun for several; `coebl list PLURAL` lists them.
-        base: the class that all of them extend, if they are classes.
-        homes: "module:attribute" by name, for those that are imported only when needed.
-        group: the entry-point group through which other packages add theirs.
-        rejects: returns why a factory cannot be one of them, on one line, or None; by default, that it does not
-            extend the base.
-    """
+    """Named factories of one kind of thing, which `coebl list PLURAL` lists."""
 
     def __init__(
         self,
         kind: str,
         plural: str,
         *,
-        base: type[T] | None = None,
-        homes: Mapping[str, str] | None = None,
-        group: str | None = None,
-        rejects: Callable[[object], str | None] | None = None,
+        base: type[T] | None = None,  # the class that all of them extend, if they are classes
+        homes: Mapping[str, str] | None = None,  # name to "module:attribute", of those that are imported when needed
+        group: str | None = None,  # the entry-point group through which other packages add theirs
+        rejects: Callable[[object], str | None] | None = None,  # returns why a factory is not one of them, or None
     ) -> None:
         self.kind = kind
         self.plural = plural
@@ -320,10 +302,7 @@ class Registry(Generic[T]):
         return f"{OTHER_KIND}{shorten(factory)}; accepted: a class that extends {base.__module__}.{base.__qualname__}."
 
     def add(self, name: str, title: str | None = None, example: str | None = None) -> Callable[[Factory], Factory]:
-        """Decorate a factory to register it under a name, which becomes the `name` of a class.
-
-        One that has required parameters needs an example, a spec that sets them; it is shown and tested.
-        """
+        """Decorate a factory to register it under a name; one with required parameters needs an example, a spec."""
 
         def register(factory: Factory) -> Factory:
             if name in self.names and not (is_users(factory) and is_users(self[name].factory)):  # a file may be changed
@@ -411,10 +390,7 @@ class Registry(Generic[T]):
         return entry.write(arguments)
 
     def order(self, spec: str) -> tuple[Any, ...]:
-        """Return a key that sorts specs by their names and numbers, also where a spec leaves one at its default.
-
-        No file is run for it: specs that are not registered are sorted as they are written.
-        """
+        """Return a key that sorts specs by name and numbers, defaults included; no file is run for it."""
         parts = split_spec(spec)
         parameters = parts.parameters
         if found := self.known(spec):
@@ -424,10 +400,7 @@ class Registry(Generic[T]):
         return natural(parts.name), natural(parameters), spec
 
     def disambiguate(self, specs: Iterable[str]) -> dict[str, str]:
-        """Return each spec with all parameters that any spec of the same name sets, for people who compare them.
-
-        So a default is shown where there are other values beside it. No file is run for it.
-        """
+        """Return each spec with all parameters that any spec of the same name sets; no file is run for it."""
         shown_as = {spec: spec for spec in specs}
         by_name: dict[str, dict[str, dict[str, Any]]] = {}
         for spec in shown_as:
