@@ -1,6 +1,7 @@
 """Make the frozen results folders and their numbers.
 
-See README.md: this is only meaningful with the code of commit 9955651.
+See README.md: this is only meaningful with the code of commit 9955651, whose modules are imported where they are used:
+the present code need not have them.
 """
 
 import json
@@ -13,19 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.test_frozen import NUMBERS
-
-from coebl.papers import load_paper
-from coebl.study import read_study, run
-from coebl.study.cell import Cell
-from coebl.tournament.suite import read_suite, read_tournament
-
 HERE = Path(__file__).parent
 KEPT = ("study.toml", "runs.jsonl", "cells", "failed", "set-aside")
 
 
 def reproduction_text() -> str:
     """The study of the matches of all claims, with as few recorded rounds as the claims allow."""
+    from coebl.papers import load_paper
+
     paper = load_paper("ijcai2025")
     by_part: dict[tuple[str, int], list[list[str]]] = {}
     for game, row, column in paper.needed(claims=list(paper.claims)):
@@ -70,6 +66,14 @@ def use_small_games(run_cell: Callable) -> Callable:
 
 
 def main(names: list[str]) -> None:
+    """Make the folders of these names, or all."""
+    from tests.test_frozen import NUMBERS
+
+    from coebl.study import read_study, run
+    from coebl.study.cell import Cell
+    from coebl.tournament.plan import read_tournament
+    from coebl.tournament.suite import read_suite
+
     (HERE / "reproduction.toml").write_text(reproduction_text())
     Cell.run = use_small_games(Cell.run)  # type: ignore[method-assign]
     with TemporaryDirectory() as parent:
