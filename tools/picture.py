@@ -14,6 +14,7 @@ from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_title
 from coebl.papers.ijcai2025.paper_claims import HEADLINE
 from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, Variant, games
+from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import NOTE, lay_out, look, new_figure
 from tools.templates import read_json
 
@@ -77,29 +78,8 @@ def _text(check: CheckValues) -> str:
 
 
 def _draw(ax: Axes, rows: list[list[CheckValues]], largest: float) -> None:
-    from matplotlib.patches import Rectangle
-
+    checks = {(row, column): check for row, line in enumerate(rows) for column, check in enumerate(line)}
     means = np.array([[check["measured"] for check in row] for row in rows])
-    shades = np.sign(means) * np.sqrt(np.abs(means) / largest)
-    ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
-    for (row, column), shade in np.ndenumerate(shades):
-        check = rows[row][column]
-        is_open = check["verdict"] == _OPEN
-        if is_open:
-            ax.add_patch(Rectangle((column, row), 1, 1, fill=False, hatch="////", edgecolor="0.72", linewidth=0))
-        ax.text(
-            column + 0.5,
-            row + 0.5,
-            _text(check),
-            ha="center",
-            va="center",
-            fontsize=9,
-            color="white" if abs(shade) > 0.72 else "black",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1} if is_open else None,
-        )
+    undecided = {cell for cell, check in checks.items() if check["verdict"] == _OPEN}
+    draw_matrix(ax, means, {cell: _text(check) for cell, check in checks.items()}, undecided, [largest], fontsize=9)
     ax.set_xticks(np.arange(len(BASELINES)) + 0.5, map(learner_title, BASELINES), fontsize=9)
-    ax.set_ylim(len(rows), 0)
-    ax.xaxis.tick_top()
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    ax.grid(visible=False)

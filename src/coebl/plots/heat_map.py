@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from coebl.core.arrays import Floats
 from coebl.core.text import decimal_places, number_text, with_minus
 from coebl.evidence.statistics import Band
 from coebl.naming import Known, known_to, metric_label
@@ -47,48 +49,55 @@ def plot_heat_map(
     check_some("cells", cells)
     known = known_to(data) if known is None else known
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
-    bands = {labels: Band.of(read_curve(data, metric, match).values[-1:]) for labels, match in cells.items()}
     means = np.full((len(rows), len(columns)), math.nan)
-    for (row, column), band in bands.items():
-        means[rows.index(row), columns.index(column)] = band.mean[0]
+    words, hatched, seeds = {}, set(), set()
+    for (row, column), match in cells.items():
+        band = Band.of(read_curve(data, metric, match).values[-1:])
+        mean, low, high, half = (float(numbers[0]) for numbers in (band.mean, band.low, band.high, band.half))
+        place = rows.index(row), columns.index(column)
+        means[place], words[place] = mean, _plus_minus(mean, half)
+        seeds.add(band.seeds)
+        if not (low > 0 or high < 0):  # also if they are NaN
+            hatched.add(place)
     others = [read_curve(data, metric, match).values[-1].mean() for match in alike]
-    sizes = np.abs([*means.ravel(), *others])
-    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
-    shades = np.sign(means) * np.sqrt(np.abs(means) / (largest or 1.0))
     with canvas(ax, max(COLUMN, 1 + 0.85 * len(columns)), 0.9 + 0.26 * len(rows)) as ax:
-        # a mesh is sharp at any size, unlike an image; 1.25 keeps the darkest cells light enough for their numbers
-        ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
-        for (row, column), band in bands.items():
-            dark = abs(shades[rows.index(row), columns.index(column)]) > 0.72
-            _annotate(ax, columns.index(column), rows.index(row), band, "white" if dark else "black")
+        draw_matrix(ax, means, words, hatched, [*means.ravel(), *others])
         ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
         ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
-        ax.set_ylim(len(rows), 0)
-        ax.xaxis.tick_top()
-        ax.tick_params(length=0)
-        ax.spines[:].set_visible(False)
-        ax.grid(visible=False)
         ax.set_title(f"{metric_label(metric, known)} after the last round".replace("\n", " "), pad=18, y=1)
-        seeds = {band.seeds for band in bands.values()}
         ax.set_xlabel(
             f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE
         )
         return ax
 
 
-def _annotate(ax: Axes, column: int, row: int, band: Band, color: str) -> None:
-    """Write the number of a cell, and hatch the cell if its interval contains 0."""
+def draw_matrix(
+    ax: Axes,
+    numbers: Floats,
+    words: Mapping[tuple[int, int], str],
+    hatched: Collection[tuple[int, int]],
+    scale: ArrayLike,
+    fontsize: float = 7,
+) -> None:
+    """Draw numbers, (rows, columns), as a heat map with words in its cells; the largest of `scale` is the darkest."""
     from matplotlib.patches import Rectangle
 
-    mean, low, high, half = (float(numbers[0]) for numbers in (band.mean, band.low, band.high, band.half))
-    significant = low > 0 or high < 0  # False if they are NaN
-    if not significant:
-        ax.add_patch(Rectangle((column, row), 1, 1, fill=False, hatch="////", edgecolor="0.72", linewidth=0))
-    box = None if significant else {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-    style = "normal" if significant else "italic"
-    text = _plus_minus(mean, half)
-    place = column + 0.5, row + 0.5
-    ax.text(*place, text, ha="center", va="center", fontsize=7, color=color, fontstyle=style, bbox=box)
+    sizes = np.abs(scale)
+    shades = np.sign(numbers) * np.sqrt(np.abs(numbers) / (sizes[np.isfinite(sizes)].max(initial=0.0) or 1.0))
+    # a mesh is sharp at any size, unlike an image; 1.25 keeps the darkest cells light enough for their words
+    ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
+    for (row, column), text in words.items():
+        style: dict[str, Any] = {"color": "white" if abs(shades[row, column]) > 0.72 else "black"}
+        if (row, column) in hatched:
+            ax.add_patch(Rectangle((column, row), 1, 1, fill=False, hatch="////", edgecolor="0.72", linewidth=0))
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+            style = {"color": "black", "fontstyle": "italic", "bbox": box}
+        ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=fontsize, **style)
+    ax.set_ylim(len(numbers), 0)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
 
 
 def _plus_minus(mean: float, half: float) -> str:

@@ -12,6 +12,7 @@ from coebl.core.text import one_line, with_minus
 from coebl.evidence.statistics import Estimate
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, Style, learner_titles, looks
+from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import GUIDE, NOTE, WIDTH, canvas, label_points, lay_out, look, new_figure, plain_log_scale
 from coebl.tournament.standings import Standings, kinds_in
 from coebl.tournament.statements import MISSING
@@ -99,26 +100,14 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
 
     shape = len(trial["games"]), len(trial["opponents"])
     shares = 100 * np.array([row["relative"] for row in statement["rows"]]).reshape(shape)
-    largest = np.nanmax(np.abs(shares)) if np.isfinite(shares).any() else 1.0
-    shades = np.sign(shares) * np.sqrt(np.abs(shares) / (largest or 1.0))
-    ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
-    for place, row in enumerate(statement["rows"]):
-        y, x = divmod(place, shape[1])
-        if row["outcome"] == MISSING:
-            continue
-        level = row["outcome"] == "level"
-        if level:
-            ax.add_patch(Rectangle((x, y), 1, 1, fill=False, hatch="////", edgecolor="0.75", linewidth=0))
-        if row["outcome"] == "behind":
+    outcomes = dict(zip(np.ndindex(shape), (row["outcome"] for row in statement["rows"]), strict=True))
+    words = {cell: with_minus(_short(float(shares[cell]))) for cell, outcome in outcomes.items() if outcome != MISSING}
+    level = {cell for cell, outcome in outcomes.items() if outcome == "level"}
+    draw_matrix(ax, shares, words, level, shares, fontsize=6)
+    for (y, x), outcome in outcomes.items():
+        if outcome == "behind":
             ax.add_patch(Rectangle((x + 0.05, y + 0.07), 0.9, 0.86, fill=False, edgecolor="black", linewidth=1.4))
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8} if level else None
-        color = "white" if abs(shades[y, x]) > 0.72 and not level else "black"
-        style = "italic" if level else "normal"
-        text = with_minus(_short(shares[y, x]))
-        ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=6, color=color, fontstyle=style, bbox=box)
     ax.set_xticks(np.arange(shape[1]) + 0.5, [titles[spec] for spec in trial["opponents"]], rotation=35, ha="left")
-    ax.xaxis.tick_top()
-    ax.grid(visible=False)
     ax.set_xlabel(
         f"({statement['id']}) advantage of {titles[trial['subject']]}, % of the payoff range per round, both seats\n"
         "hatched: level (not significant after Holm); black frame: behind",
