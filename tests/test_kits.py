@@ -275,12 +275,12 @@ class TestStrictArrays:
             lambda strict: np.exp(strict, where=strict > 2),
         ],
     )
-    def test_options_that_cupy_lacks_are_refused(self, call):
+    def test_options_that_cupy_lacks_are_rejected(self, call):
         with pytest.raises(TypeError, match=r"other libraries may have no (where|initial)="):
             call(self.one)
 
     @pytest.mark.parametrize("convert", [np.asarray, np.array, lambda strict: np.zeros((2, 2)).__setitem__(0, strict)])
-    def test_silent_conversion_is_refused(self, convert):
+    def test_silent_conversion_is_rejected(self, convert):
         with pytest.raises(TypeError, match="is turned into one of NumPy's"):
             convert(self.one)
 

@@ -242,7 +242,7 @@ def test_products_are_computed_once_per_block(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["kl", "tv"])
-def test_distances_are_refused_where_the_equilibrium_is_not_unique(name):
+def test_distances_are_rejected_where_the_equilibrium_is_not_unique(name):
     with pytest.raises(InputError) as error:
         parse_metrics([name], MANY_EQUILIBRIA, runs=2)
     message = str(error.value)
@@ -262,7 +262,7 @@ def test_names_keep_their_order_and_count_once():
     assert names == ["tv", "regret"]
 
 
-def test_an_unknown_name_is_refused_with_the_nearest():
+def test_an_unknown_name_is_rejected_with_the_nearest():
     with pytest.raises(InputError, match=r"unknown metric 'pseudo-regret': did you mean 'pseudo_regret'\?"):
         parse_metrics(["pseudo-regret"], WIDE, 1)
     with pytest.raises(InputError, match="a metric is 3; accepted: a name, or a class that extends Metric"):
@@ -301,7 +301,7 @@ def test_a_metric_of_the_user(tmp_path):
         parse_metrics([f"{file}:Nothin"], WIDE, 2)
 
 
-def test_blocks_out_of_order_or_of_another_batch_are_refused():
+def test_blocks_out_of_order_or_of_another_batch_are_rejected():
     block = make_block(WIDE, 6, 2, seed=5)
     [metric] = parse_metrics(["regret"], WIDE, 2)
     with pytest.raises(InputError, match="begins with round 4; accepted: round 1"):

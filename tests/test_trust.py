@@ -193,7 +193,7 @@ def test_reading_a_game_runs_no_file_that_it_names(tmp_path, trace, coebl, noise
     assert not trace.exists()
 
 
-def test_labels_and_names_of_games_are_texts(tmp_path, trace, coebl):
+def test_labels_and_names_of_games_are_strings(tmp_path, trace, coebl):
     label = "evil.py:game"
     (tmp_path / "a.csv").write_text(f",{label},b\n{label},1,2\nc,3,4\n")
     (tmp_path / "a.nfg").write_text(f'NFG 1 R "{label}" {{ "a" "b" }} {{ {{ "{label}" }} {{ "{label}" }} }}\n1 -1\n')

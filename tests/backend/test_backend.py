@@ -18,7 +18,7 @@ def test_the_processor_has_numpy():
 
 
 @pytest.mark.parametrize("device", ["gpu", "CUDA", None, 3])
-def test_other_devices_are_refused(device):
+def test_other_devices_are_rejected(device):
     with pytest.raises(InputError, match=r"^device is .*; accepted: cpu, cuda\."):
         check_device(device)
 
@@ -156,7 +156,7 @@ def test_einsum_repeats_axes_of_length_one(names, shapes):
 
 
 @pytest.mark.parametrize("shapes", [[(4, 3), (4, 2, 5)], [(4,), (4, 3, 5)]])
-def test_einsum_refuses_what_does_not_fit(shapes):
+def test_einsum_rejects_what_does_not_fit(shapes):
     with pytest.raises(ValueError, match="einsum: "):
         sizes_and_strides(["ri", "rij"], [np.zeros(shape) for shape in shapes])
 

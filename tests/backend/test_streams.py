@@ -110,7 +110,7 @@ def test_deviation_and_mean_are_applied_as_numpy_would(kind, shape, axes):
         ({"deviation": np.ones((3, 4)), "mean": np.ones((3, 2, 4))}, "one shape for both"),
     ],
 )
-def test_a_deviation_or_a_mean_that_does_not_fit_is_refused(spread, message):
+def test_a_deviation_or_a_mean_that_does_not_fit_is_rejected(spread, message):
     with pytest.raises(InputError, match=message):
         BatchRandom(range(3), learner_key(0)).normal(2, 4, **spread)
 

@@ -45,7 +45,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_refusals_name_the_path_and_the_repair(tmp_path):
+def test_rejections_name_the_path_and_the_repair(tmp_path):
     with pytest.raises(InputError, match=r"is a folder; accepted: the name of a file"):
         write_whole(tmp_path, "x")
     with pytest.raises(InputError, match=r"nowhere/file: the folder .*nowhere does not exist"):

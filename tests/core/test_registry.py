@@ -96,7 +96,7 @@ def test_a_file_that_is_not_there(shapes):
         shapes.make("nowhere.py:One")
 
 
-def test_what_is_refused_is_not_registered():
+def test_what_is_rejected_is_not_registered():
     def good(): ...
 
     def bad(): ...

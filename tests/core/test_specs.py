@@ -133,7 +133,7 @@ USAGE = "every-type:n=3,rate=0.5,exact=false,rule=first,weights=1/2,label=a"
         ("", "unknown thing ''. See: coebl list things"),
     ],
 )
-def test_refusals(spec, message):
+def test_rejections(spec, message):
     assert refusal(spec) == message
 
 
@@ -179,7 +179,7 @@ def test_a_dataclass_is_a_factory():
         registry.parse("point:2")
 
 
-def test_a_registry_lists_its_entries_in_order_and_refuses_a_second_of_a_name():
+def test_a_registry_lists_its_entries_in_order_and_rejects_a_second_of_a_name():
     assert [entry.name for entry in THINGS] == ["every-type", "plain", "wrapped", "two-needed"]
     assert "plain" in THINGS
     assert "plane" not in THINGS

@@ -222,7 +222,7 @@ def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
     np.testing.assert_array_equal(Player.load(other).policy, policy)
 
 
-def test_damaged_files_are_refused_in_one_line(tmp_path):
+def test_damaged_files_are_rejected_in_one_line(tmp_path):
     """Every prefix, and a flipped byte everywhere: an InputError, or the player itself."""
     player = Player("exp3", actions=2, opponent_actions=2, seed=3)
     contest_of_two = [(player.act(), player.observe(reward=0.5)) for _ in range(5)]
@@ -241,7 +241,7 @@ def test_damaged_files_are_refused_in_one_line(tmp_path):
     assert not any("\n" in refusal for refusal in refusals)
 
 
-def test_a_deeply_nested_text_is_refused(tmp_path):
+def test_a_deeply_nested_text_is_rejected(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2)
     nested = np.frombuffer(b"[" * 100_000, np.uint8)
     with pytest.raises(InputError, match="is not a saved player"):
@@ -252,7 +252,7 @@ def test_a_deeply_nested_text_is_refused(tmp_path):
         player.save(tmp_path / "nowhere" / "player.npz")
 
 
-def test_a_file_that_claims_more_than_memory_holds_is_refused(tmp_path):
+def test_a_file_that_claims_more_than_memory_holds_is_rejected(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2)
     whole = altered_copy(tmp_path, player)
     header = io.BytesIO()
@@ -270,7 +270,7 @@ def test_without_a_seed_no_two_players_are_alike():
     assert players[0].seed != players[1].seed
 
 
-def test_a_file_of_another_behaviour_is_refused(tmp_path):
+def test_a_file_of_another_behaviour_is_rejected(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2, seed=3)
     action = player.act()
     player.observe(reward=0.3)
@@ -351,7 +351,7 @@ def test_a_copy_keeps_what_a_subclass_adds():
 
 
 @pytest.mark.parametrize("action", [-1, 3])
-def test_a_saved_action_out_of_range_is_refused_in_one_line(tmp_path, action):
+def test_a_saved_action_out_of_range_is_rejected_in_one_line(tmp_path, action):
     player = Player("exp3", actions=3)
     other = of_format_1(tmp_path, player, [action], [0.5], player.policy)
     with pytest.raises(InputError, match=rf"other.npz: a saved action is {action}; accepted: an integer, 0 \.\. 2\.$"):

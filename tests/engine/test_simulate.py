@@ -275,7 +275,7 @@ def test_specs_will_do():
             wrong()
 
 
-def test_what_memory_cannot_hold_is_refused_before_it_begins():
+def test_what_memory_cannot_hold_is_rejected_before_it_begins():
     match = Match.of(GAME, "uniform", "uniform", rounds=10**8)
     with pytest.raises(InputError, match=r'^this would keep 1490\.1 GiB, and the machine has .* \(record="log"\)'):
         simulate(match, 1000, metrics=["regret"], record="all", keep=[])  # 10^8 x 1000 x 8 bytes, twice

@@ -176,7 +176,7 @@ def test_bad_input_lists_what_is_there(arguments, said):
         compare(Table(meeting()), *arguments)
 
 
-def test_learners_that_never_met_the_same_opponent_are_refused():
+def test_learners_that_never_met_the_same_opponent_are_rejected():
     numbers = meeting(learners=("ucb",)) | meeting(learners=("exp3",))
     with pytest.raises(InputError, match=r"no matches to be compared by pseudo_regret.*Matches of the two: ucb v ucb"):
         compare(Table(numbers), "ucb", "exp3")
@@ -284,6 +284,6 @@ def test_a_learner_in_a_file_may_be_called_by_its_class_or_file(name):
     assert compare(Table(numbers), name, "ucb").a == own
 
 
-def test_a_short_name_that_means_two_learners_is_refused():
+def test_a_short_name_that_means_two_learners_is_rejected():
     with pytest.raises(InputError, match="no finished cell has the learner 'mine'"):
         compare(Table(meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))), "mine", "ucb")

@@ -91,7 +91,7 @@ class TestVerdicts:
         ]
         assert [result.verdict for result in verdicts] == ["holds"] * 6 + ["not testable"] * 2
 
-    def test_a_claim_that_says_nothing_tells_why(self):
+    def test_a_claim_without_checks_gives_the_reason(self):
         result = verdict("silent", Made())
         assert (result.note, result.estimate.n) == ("there is nothing to check", 0)
         assert math.isnan(result.estimate.mean)
@@ -193,7 +193,7 @@ class TestMissingData:
         assert result.verdict == "fails"
         assert result.note.endswith("is not above 0 (failing: 1 of 18 checks; without data: 12)")
 
-    def test_undecided_checks_are_told(self):
+    def test_undecided_checks_are_reported(self):
         source = Made({duel("exp3", SIZED[1]): standard(0)}, keep=lambda pairing: pairing.game in SIZED[:2])
         note = verdict("wins", source).note
         assert note.startswith("exp3 v coebl on diagonal:n=3: the mean ")
@@ -240,7 +240,7 @@ class TestMissingData:
         assert result.verdict == "not testable"
         assert "where the claim is about 300 rounds and noise gaussian" in result.note
 
-    def test_what_is_wrong_with_a_match_that_is_there_is_said(self):
+    def test_the_fault_of_a_present_match_is_reported(self):
         class Mixed(Made):
             def runs(self, *match):
                 raise InputError("there are cells of two noises.")

@@ -102,7 +102,7 @@ def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     ],
     ids=["self-play", "tv", "references", "one seed"],
 )
-def test_where_nobody_can_be_ahead_there_is_no_ranking(text, tmp_path, capsys):
+def test_without_a_metric_of_who_is_ahead_there_is_no_ranking(text, tmp_path, capsys):
     results = results_of(text.replace(', "diagonal:n=2"', ""), tmp_path)
     assert rank(results) is None
     print_ranking(results)
@@ -147,7 +147,7 @@ def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
     assert rank(results, parse_study(after.replace('"regret", "pseudo_regret"', '"tv"'))) is None
 
 
-def test_variants_are_told_apart_and_unequal_pairings_are_said(coebl, tmp_path):
+def test_variants_are_distinguished_and_unequal_pairings_are_reported(coebl, tmp_path):
     text = OTHERS + '[match-ups]\npairs = [["coebl:c=2", "uniform"], ["coebl:c=8", "uniform"]]\n'
     results_of(text, tmp_path / "out")
     shown = coebl("results", "out", cwd=tmp_path).stdout

@@ -63,7 +63,7 @@ def test_markdown_has_a_column_per_variant_that_is_judged(verdicts):
     assert "| **holds** 7 [6, 8] against 5<br>what decided |" in rows[0]
 
 
-def test_markdown_tells_of_other_metrics_where_they_say_something_else(verdicts):
+def test_markdown_mentions_other_metrics_where_their_verdicts_differ(verdicts):
     _, _, _, second, third = as_markdown(verdicts, TITLES).splitlines()
     assert second.endswith("what decided<br>on regret: holds |")
     assert "on regret" not in third

@@ -132,7 +132,7 @@ class TestPairedDifference:
         assert result.mean == pytest.approx(-1.58)
         assert (result.low, result.high) == pytest.approx((-2.4598858, -0.7001142), abs=1e-7)
 
-    def test_seeds_pair_the_samples_whatever_their_order(self):
+    def test_seeds_pair_the_samples_in_any_order(self):
         a = dict(enumerate(FIRST))
         b = dict(reversed(list(enumerate(SECOND))))
         assert paired_difference(a, b) == paired_difference(FIRST, SECOND, seeds=range(10))
@@ -176,7 +176,7 @@ class TestPairedDifference:
             ({}, {}, None, "a is empty"),
         ],
     )
-    def test_refusals(self, a, b, seeds, message):
+    def test_rejections(self, a, b, seeds, message):
         with pytest.raises(InputError, match=message):
             paired_difference(a, b, seeds=seeds)
 
@@ -229,7 +229,7 @@ class TestHolm:
         assert all(p <= q <= 1 for p, q in zip(p_values, adjusted, strict=True))
 
     @pytest.mark.parametrize("bad", [math.nan, -0.1, 1.1])
-    def test_refusals(self, bad):
+    def test_rejections(self, bad):
         with pytest.raises(InputError, match="p value number 2"):
             holm([0.5, bad])
         with pytest.raises(InputError, match="p value number 2"):
@@ -265,11 +265,11 @@ class TestEquivalent:
         assert not equivalent([0.0], margin=0.1)
 
     @pytest.mark.parametrize("margin", [0, -1, math.nan, math.inf, "wide"])
-    def test_a_bad_margin_is_refused(self, margin):
+    def test_a_bad_margin_is_rejected(self, margin):
         with pytest.raises(InputError, match="margin is"):
             equivalent([0.0, 1.0], margin)
 
-    def test_a_level_without_an_interval_is_refused(self):
+    def test_a_level_without_an_interval_is_rejected(self):
         with pytest.raises(InputError, match=r"level is 0\.5; accepted: a number between 0\.5 and 1"):
             equivalent([0.0, 1.0], 1, level=0.5)
 
@@ -285,7 +285,7 @@ class TestEquivalent:
         (3.0, r"shape \(\)"),
     ],
 )
-def test_bad_samples_are_refused_everywhere(samples, message):
+def test_bad_samples_are_rejected_everywhere(samples, message):
     for function in (mean_interval, lambda s: one_sided_p(s, 0), lambda s: equivalent(s, 1)):
         with pytest.raises(InputError, match=message) as error:
             function(samples)
@@ -293,12 +293,12 @@ def test_bad_samples_are_refused_everywhere(samples, message):
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan, "high"])
-def test_bad_levels_are_refused(level):
+def test_bad_levels_are_rejected(level):
     with pytest.raises(InputError, match="level is"):
         mean_interval([1.0, 2.0], level)
 
 
-def test_other_bad_arguments_are_refused():
+def test_other_bad_arguments_are_rejected():
     with pytest.raises(InputError, match="method is 'jackknife'"):
         mean_interval([1.0, 2.0], method="jackknife")
     with pytest.raises(InputError, match="random is None"):

@@ -131,11 +131,11 @@ def test_parse_game_takes_a_game_and_applies_noise():
         ),
     ],
 )
-def test_refusals_name_what_is_wrong_and_what_is_accepted(spec, message):
+def test_rejections_name_what_is_wrong_and_what_is_accepted(spec, message):
     assert refusal(spec) == message
 
 
-def test_parse_game_refuses_what_names_no_game():
+def test_parse_game_rejects_what_names_no_game():
     accepted = "accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file."
     with pytest.raises(InputError) as caught:
         parse_game(3)

@@ -108,6 +108,6 @@ def test_a_large_game_is_fine_if_few_actions_are_of_use() -> None:
     assert (row[-1], column[-1]) == (1, 1)
 
 
-def test_a_game_that_is_too_large_is_refused() -> None:
+def test_a_game_that_is_too_large_is_rejected() -> None:
     with pytest.raises(InputError, match=r"^kuhn-poker has 64 x 64 actions, too many for all equilibria; accepted: ab"):
         parse_game("kuhn-poker").equilibria()

@@ -89,7 +89,7 @@ def test_the_name_is_the_stem_unless_the_file_has_one(tmp_path: Path, suffix: st
     assert read_game(tmp_path / f"file-name{suffix}").name == name
 
 
-def test_the_suffix_may_be_in_capitals_and_the_path_a_text(tmp_path: Path) -> None:
+def test_the_suffix_may_be_in_capitals_and_the_path_a_string(tmp_path: Path) -> None:
     path = written(tmp_path, "GAME.CSV", "1,2\n")
     assert read_game(str(path)) == Game([[1, 2]])
 
@@ -167,18 +167,18 @@ def test_csv_of_one_column(tmp_path: Path) -> None:
         ("-1e308,1e308\n", "payoff spans -1e+308 to 1e+308"),
     ],
 )
-def test_bad_csv_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_bad_csv_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     assert message in refusal(written(tmp_path, "bad.csv", text))
 
 
 @pytest.mark.parametrize(("data", "byte"), [(b"\x89PNG\r\n\x1a\n", 0), (b"1,2\n\xff\xfe", 4), (b"1,\x002", 2)])
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".nfg"])
-def test_a_binary_file_is_refused(tmp_path: Path, data: bytes, byte: int, suffix: str) -> None:
+def test_a_binary_file_is_rejected(tmp_path: Path, data: bytes, byte: int, suffix: str) -> None:
     message = f"byte {byte} is not text; accepted: text in UTF-8. Save the file as UTF-8."
     assert refusal(written(tmp_path, f"bad{suffix}", data)) == message
 
 
-def test_what_is_not_a_file_of_ours_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_file_of_ours_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     written(tmp_path, "chicken.csv", "1,2\n")
     assert "this is a folder; accepted: a file." in refusal(tmp_path / "folder.csv")
@@ -189,7 +189,7 @@ def test_what_is_not_a_file_of_ours_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
-def test_a_forbidden_file_is_refused(tmp_path: Path) -> None:
+def test_a_forbidden_file_is_rejected(tmp_path: Path) -> None:
     path = written(tmp_path, "secret.csv", "1,2\n")
     path.chmod(0)
     assert "cannot be read (Permission denied)" in refusal(path)
@@ -211,12 +211,12 @@ class Bomb:
         return (os.mkdir, (str(self.trace),))
 
 
-def test_npy_of_whole_numbers_and_in_column_order(tmp_path: Path) -> None:
+def test_npy_of_integers_and_in_column_order(tmp_path: Path) -> None:
     array = np.asfortranarray(np.array([[1, 2, 3], [4, 5, 6]], dtype=np.int16))
     assert read_game(written(tmp_path, "a.npy", npy(array))) == Game([[1, 2, 3], [4, 5, 6]])
 
 
-def test_pickles_are_refused_and_not_run(tmp_path: Path) -> None:
+def test_pickles_are_rejected_and_not_run(tmp_path: Path) -> None:
     bomb = Bomb(tmp_path / "trace")
     boxed = np.empty((1, 1), dtype=object)
     boxed[0, 0] = bomb
@@ -226,7 +226,7 @@ def test_pickles_are_refused_and_not_run(tmp_path: Path) -> None:
     assert not bomb.trace.exists()
 
 
-def test_bad_npy_is_refused(tmp_path: Path) -> None:
+def test_bad_npy_is_rejected(tmp_path: Path) -> None:
     good = npy(np.ones((3, 4)))
     archive = io.BytesIO()
     np.savez(archive, np.ones((2, 2)))
@@ -281,7 +281,7 @@ def test_json_of_the_payoff_alone(tmp_path: Path) -> None:
         ('{"payoff": [[1]], "payoff_range": [2, 3]}', "payoff_range is (2, 3); accepted: low < high"),
     ],
 )
-def test_bad_json_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_bad_json_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     assert message in refusal(written(tmp_path, "bad.json", text))
 
 
@@ -348,7 +348,7 @@ def test_nfg_outcome_form(tmp_path: Path) -> None:
         (HEAD, "the file ends early; accepted here: {."),
     ],
 )
-def test_bad_nfg_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_bad_nfg_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     assert message in refusal(written(tmp_path, "bad.nfg", text))
 
 
@@ -383,7 +383,7 @@ def test_gambit_reads_what_is_written(tmp_path: Path) -> None:
         ("a\nb", "the row label 'a\\\\nb' is empty or has spaces around it, two in a row, or a control character"),
     ],
 )
-def test_labels_that_gambit_would_change_are_refused(tmp_path: Path, label: str, message: str) -> None:
+def test_labels_that_gambit_would_change_are_rejected(tmp_path: Path, label: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         write_game(Game([[1]], row_labels=[label]), tmp_path / "a.nfg")
     assert message.replace("\\\\n", "\\n") in str(caught.value)
@@ -391,7 +391,7 @@ def test_labels_that_gambit_would_change_are_refused(tmp_path: Path, label: str,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_writing_to_a_bad_place_is_refused(tmp_path: Path) -> None:
+def test_writing_to_a_bad_place_is_rejected(tmp_path: Path) -> None:
     game = Game([[1, 2]])
     for path, message in [
         (tmp_path / "game.xlsx", "the suffix is '.xlsx'; accepted: .csv, .npy, .json, .nfg."),

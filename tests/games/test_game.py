@@ -142,7 +142,7 @@ def test_labels() -> None:
         ("ab", "row_labels is 'ab'; accepted: a list of 2 strings."),
     ],
 )
-def test_bad_labels_are_refused(labels: Any, message: str) -> None:
+def test_bad_labels_are_rejected(labels: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Game(WIDE, row_labels=labels)
     assert str(caught.value) == message
@@ -188,7 +188,7 @@ def test_payoff_range() -> None:
 
 
 @pytest.mark.parametrize("payoff_range", [(1, 5), (0, 4), (5, 0), (0, np.inf), (np.nan, 5)])
-def test_a_payoff_range_that_does_not_hold_the_payoffs_is_refused(payoff_range: Any) -> None:
+def test_a_payoff_range_that_does_not_hold_the_payoffs_is_rejected(payoff_range: Any) -> None:
     with pytest.raises(InputError) as caught:
         Game(WIDE, payoff_range=payoff_range)
     low, high = payoff_range
@@ -197,12 +197,12 @@ def test_a_payoff_range_that_does_not_hold_the_payoffs_is_refused(payoff_range: 
 
 
 @pytest.mark.parametrize("payoff_range", [3, (1, 2, 3), ("a", "b")])
-def test_a_payoff_range_that_is_not_a_pair_is_refused(payoff_range: Any) -> None:
+def test_a_payoff_range_that_is_not_a_pair_is_rejected(payoff_range: Any) -> None:
     with pytest.raises(InputError, match=r"payoff_range is .*; accepted: two numbers, \(low, high\)\."):
         Game(WIDE, payoff_range=payoff_range)
 
 
-def test_an_unknown_noise_is_refused() -> None:
+def test_an_unknown_noise_is_rejected() -> None:
     with pytest.raises(InputError, match="unknown noise 'gausian': did you mean 'gaussian'"):
         Game(WIDE, noise="gausian")
 
@@ -252,7 +252,7 @@ def test_check_payoff_returns_a_fresh_contiguous_matrix() -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # the range overflows: that is the point
-def test_bad_payoffs_are_refused(payoff: Any, message: str) -> None:
+def test_bad_payoffs_are_rejected(payoff: Any, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Game(payoff)
     assert str(caught.value).startswith(message)

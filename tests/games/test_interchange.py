@@ -161,7 +161,7 @@ def test_gambit_agrees_on_the_value(pygambit: Any) -> None:
     assert float(value) == pytest.approx(GAME.value, abs=1e-9)
 
 
-def test_gambit_refuses_a_label_in_our_words(pygambit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gambit_rejects_a_label_in_our_words(pygambit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(file: object) -> None:
         raise ValueError("Parse error in game file: Invalid label")
 
@@ -214,7 +214,7 @@ def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> Non
         (Game.from_gambit, "a pygambit.Game"),
     ],
 )
-def test_other_objects_are_refused(
+def test_other_objects_are_rejected(
     convert: Callable[[Any], Game], accepted: str, pyspiel: Any, nashpy: Any, pygambit: Any
 ) -> None:
     with pytest.raises(InputError, match=rf"game is \[\[1, 2\]\]; accepted: {accepted}"):

@@ -154,7 +154,7 @@ def test_a_single_value_is_sigma():
         ("laplace:sgima=1", "laplace has no parameter 'sgima': did you mean 'sigma'? Accepted: laplace:sigma=1."),
     ],
 )
-def test_refusals_say_what_is_accepted(spec, message):
+def test_rejections_say_what_is_accepted(spec, message):
     with pytest.raises(InputError) as caught:
         parse_noise(spec)
     assert str(caught.value) == message

@@ -98,7 +98,7 @@ def test_runs_that_were_left_unsolved_are_played_again(monkeypatch, most_gap):
     assert np.allclose(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
 
 
-def test_payoffs_that_are_not_finite_are_refused():
+def test_payoffs_that_are_not_finite_are_rejected():
     from coebl.solver.cuda import CudaMaximin
 
     batch = backend_for("cuda").arrays.ones((2, 3, 3))

@@ -423,7 +423,7 @@ def test_the_bonus_for_visits_to_come():
     np.testing.assert_allclose(bonus_for_visits_to_come(count, 4.0, 2.0, 10.0), by_hand)
 
 
-def test_what_is_no_operator_is_refused(tmp_path):
+def test_what_is_no_operator_is_rejected(tmp_path):
     (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
     with pytest.raises(InputError, match=r"this is .*; accepted: a class that extends coebl\S*\.Selection"):
         Coebl(selection=f"{tmp_path / 'mine.py'}:Mine")

@@ -214,7 +214,7 @@ class TestSights:
             ({"__annotations__": {"rate": float}, "rate": 1.0}, r"is not a dataclass; write @dataclass above it"),
         ],
     )
-    def test_a_class_that_cannot_be_a_learner_is_refused_when_it_is_named(self, attributes, message, tmp_path):
+    def test_a_class_that_cannot_be_a_learner_is_rejected_when_it_is_named(self, attributes, message, tmp_path):
         lines = [f"    {key} = {value!r}" for key, value in attributes.items() if key != "__annotations__"]
         if "__annotations__" in attributes:
             lines = ["    rate: float = 1.0"]
@@ -237,7 +237,7 @@ class TestOptimism:
         assert learner.scale == pytest.approx(2 * log(2 * 100**2 * 15))
 
     @pytest.mark.parametrize("make", [Ucb, Coebl])
-    def test_no_horizon_is_refused(self, make):
+    def test_no_horizon_is_rejected(self, make):
         with pytest.raises(InputError, match=rf"^{make.name} needs the number of rounds, and horizon is None"):
             seated(make(), np.zeros((2, 2)))
 
@@ -323,6 +323,6 @@ class TestOpponents:
         assert learner.policy(1).sum() == pytest.approx(1, abs=1e-15)
 
     @pytest.mark.parametrize("spec", ["fixed:0.5/0.5", "switching:mixtures=1/0/0_0/1,at=2"])
-    def test_mixtures_of_another_length_are_refused(self, spec):
+    def test_mixtures_of_another_length_are_rejected(self, spec):
         with pytest.raises(InputError, match=r"2 probabilities; accepted: 3, one per action of the seat"):
             seated(parse_learner(spec), WIDE)

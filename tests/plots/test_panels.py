@@ -58,7 +58,7 @@ def test_the_legend_lies_inside_the_figure_and_below_the_panels(count, length):
     assert figure.axes[0].get_window_extent().height > figure.dpi  # the panel keeps its size
 
 
-def test_what_is_left_out_is_said():
+def test_what_is_left_out_is_reported():
     specs = [f"mine.py:L{place}" for place in range(7)]
     figure = drawn([("rps", *pair) for pair in itertools.product(specs, specs)])
     assert len(figure.axes[0].lines) == MOST_LINES == 40

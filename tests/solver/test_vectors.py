@@ -133,7 +133,7 @@ def test_gather_and_folds(random):
     assert (lowest, lowest_at) == (result.min(), at.min())
 
 
-def test_an_array_with_gaps_is_refused():
+def test_an_array_with_gaps_is_rejected():
     @njit
     def apply(numbers):
         return load(pointer(numbers, 0), 0)[0]

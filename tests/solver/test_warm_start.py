@@ -137,7 +137,7 @@ def test_the_gap_is_relative_to_the_range_of_today(sign):
         assert found.value[0] == pytest.approx(value_by_highs(batch[0]), abs=1e-8)
 
 
-def test_not_a_number_is_refused_and_does_no_lasting_harm():
+def test_not_a_number_is_rejected_and_does_no_lasting_harm():
     random = np.random.default_rng(9)
     batch = random.normal(size=(2, 30, 30))
     solver = Maximin(batch.shape)

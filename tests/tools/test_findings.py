@@ -50,7 +50,7 @@ def test_the_results_are_those_of_the_whole_study():
     assert set(made["versions"]) >= {"coebl", "numpy", "numba", "python"}
 
 
-def test_the_markdown_table_tells_what_the_json_does():
+def test_the_markdown_table_agrees_with_the_json():
     table = (RESULTS / "claims.md").read_text()
     for verdict in json.loads((RESULTS / "claims.json").read_text()):
         row = next(line for line in table.splitlines() if line.startswith(f"| {verdict['id']} |"))
@@ -92,7 +92,7 @@ def test_the_picture_and_the_sentence_have_one_rule():
     assert f"COEBL wins {wins} and loses {losses} as the paper's text" in document(RESULTS)
 
 
-def test_reasons_are_told_once_for_variants_with_the_same():
+def test_reasons_are_reported_once_for_variants_with_the_same():
     text = document(RESULTS)
     assert text.count("ucb v coebl:c=2 on rps, round 2010: the mean") == 1
     assert "  - *all*: **fails**" in text

@@ -73,7 +73,7 @@ def test_the_study_is_every_pair_in_both_seats_and_the_yardstick_in_both(tiny, t
     }
 
 
-def test_chosen_games_keep_the_rounds_of_the_suite_unless_told(tiny):
+def test_chosen_games_keep_the_rounds_of_the_suite_by_default(tiny):
     assert tiny.played_on(["rps", "trap"], None).parts == (part(20, "rps"), part(1000, "trap"))
     assert tiny.played_on([], 7).parts == (part(7, "rps", "diagonal:n=2"),)
     assert tiny.played_on([], 7).id != tiny.id  # it is not the suite any more
@@ -158,7 +158,7 @@ def test_suites_that_are_not_there():
         read_suite("nowhere.toml")
 
 
-def test_games_of_the_suite_keep_its_rounds_in_any_spelling():
+def test_games_of_the_suite_keep_its_rounds_by_any_equivalent_spec():
     suite = read_suite("standard")
     chosen = suite.played_on(["permuted:seed=1,game=biased-rps", "rps", "matching-pennies"], None)
     rounds = {game: part.rounds for part in chosen.parts for game in part.games}

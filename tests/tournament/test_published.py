@@ -115,7 +115,7 @@ def commit(root):
     git(root, "commit", "--quiet", "--message", "a commit")
 
 
-def test_what_is_published_cites_the_commit_and_tells_what_failed(folder, checkout):
+def test_the_published_page_cites_the_commit_and_lists_failures(folder, checkout):
     published.main([str(folder)], checkout)
     summary = json.loads((checkout / "results" / "kin" / "summary.json").read_text())
     assert summary["registered"]["commit"] == git(checkout, "log", "--format=%H").strip()

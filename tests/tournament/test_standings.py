@@ -69,7 +69,7 @@ def test_a_cycle_shares_the_mass_and_is_shown():
     assert list(found.cycles_by_game) == ["game-0"]
 
 
-def test_who_beats_everybody_has_all_the_mass():
+def test_a_learner_that_beats_all_others_has_all_the_mass():
     found = standings(made_up(ladder(1, 3, 2)), resamples=200)
     assert [(one.learner, one.rank, one.rank_low, one.rank_high) for one in found.standings] == [
         ("b", 1, 1, 1),

@@ -153,7 +153,7 @@ def test_a_learner_that_never_plays_is_left_out(coebl, tmp_path):
     assert "uniform" in said
 
 
-def test_a_learner_that_fails_from_the_first_is_told_before_the_work(coebl, tmp_path):
+def test_a_learner_that_fails_from_the_first_is_reported_before_the_work(coebl, tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("> 3", "> 0"))
     code, said, complaint = coebl(*QUICK)
     assert (code, "cells run" in said) == (2, False)
@@ -183,7 +183,7 @@ def test_cells_of_another_noise_are_not_counted(tmp_path):
     assert np.array_equal(measure(study, Results(tmp_path / "out")).advantage, before)
 
 
-def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_said(tmp_path):
+def test_seeds_that_are_not_finished_everywhere_are_not_counted_and_are_reported(tmp_path):
     suite = suite_of("part", 5, "rps")
     study = read_tournament(suite, ["exp3", "hedge"], 6, tmp_path / "out")
     cut = study_package.parse_study(f"seeds_per_cell = 3\n{study.text}")
@@ -212,13 +212,13 @@ def test_mistakes_name_the_option(coebl, tmp_path, words, line):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_learner_that_is_alone_of_its_kind_leads_nobody(coebl):
+def test_a_learner_that_is_alone_of_its_kind_leads_no_other(coebl):
     _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--learners", "exp3,hedge", "--out", "out")
     assert "Largest advantage: hedge (" in said
     assert "own kind" not in said
 
 
-def test_every_learner_that_is_named_is_told_of(coebl):
+def test_every_learner_that_is_named_gets_a_sentence(coebl):
     _, said, _ = coebl(*(word.replace("mine.py:Mine", "k-learning") for word in QUICK))
     assert "k-learning is " in said
     others = said.partition("--learners adds others of the package: ")[2].partition(".")[0].split(",")
@@ -230,7 +230,7 @@ def test_every_learner_that_is_named_is_told_of(coebl):
     assert "--learners adds others" not in said
 
 
-def test_variants_of_a_learner_are_told_apart(coebl):
+def test_variants_of_a_learner_are_distinguished(coebl):
     named = "exp3-ix,coebl:c=2,coebl"
     _, said, _ = coebl(
         "tournament", "--games", "rps", "--rounds", "5", "--seeds", "2", "--learners", named, "--out", "o"
@@ -240,7 +240,7 @@ def test_variants_of_a_learner_are_told_apart(coebl):
     assert "  coebl " not in said
 
 
-def test_own_learners_are_told_of_in_any_spelling(coebl, tmp_path):
+def test_custom_learners_get_a_sentence_by_any_equivalent_spec(coebl, tmp_path):
     text = MINE.replace('name = "mine"', 'name = "mine"\n    size: int = 3')
     (tmp_path / "mine.py").write_text(text)
     _, said, _ = coebl(*(word.replace(":Mine", ":Mine:size=3") for word in QUICK))
