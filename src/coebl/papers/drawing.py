@@ -45,11 +45,6 @@ class Panel:
         """The matches that it shows."""
         return [match for matches in self.parts.values() for match in matches]
 
-    @property
-    def total_height(self) -> float:
-        """The height with all parts, in inches."""
-        return self.height + self.part_height * len(self.parts)
-
     def within(self, present: Collection[tuple[str, str, str]]) -> Panel | None:
         """Return as much of the panel as these matches allow."""
         parts = {label: matches for label, matches in self.parts.items() if set(matches) <= set(present)}
@@ -63,15 +58,7 @@ def curves_panel(
     styles: Mapping[str, Style],
     finish: Callable[[Axes], object] = lambda ax: None,
 ) -> Panel:
-    """Lines over the rounds.
-
-    Args:
-        title: the title of the panel.
-        measure: the metric by choice of measures.
-        lines: the match of each line by its label.
-        styles: the style of each line by its label.
-        finish: draws on the axes after the lines.
-    """
+    """Return lines over the rounds; `measure` has the metric by choice of measures, lines and styles are by label."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         drawn = {label: match for label, (match,) in parts.items()}
@@ -87,7 +74,7 @@ def curves_panel(
 def heat_map_panel(
     metric: str, rows: Mapping[str, Mapping[str, MatchSpecs]], alike: Collection[MatchSpecs] = ()
 ) -> Panel:
-    """A metric by the labels of rows and columns; `alike` are matches of other figures on the same colour scale."""
+    """Return a metric by rows and columns; `alike` are matches of other figures on the same colour scale."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         cells = {(label, column): match for label in parts for column, match in rows[label].items()}
@@ -100,15 +87,7 @@ def heat_map_panel(
 def frontier_panel(
     title: str, convergence: str, regret: str, opponent: str, points: Mapping[str, tuple[MatchSpecs, MatchSpecs]]
 ) -> Panel:
-    """A learner by one of its settings on one game.
-
-    Args:
-        title: the title of the panel.
-        convergence: a metric of self-play.
-        regret: a metric of the match against the opponent.
-        opponent: what it is called.
-        points: self-play and the match against the opponent, by label.
-    """
+    """Return a learner by one of its settings on one game: self-play and the match against the opponent, by label."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
         drawn = {label: (match, other) for label, (match, other) in parts.items()}
@@ -229,7 +208,8 @@ def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matp
     """Draw the panels on a grid; a label that a neighbour to the left or below has is not repeated."""
     columns = max(map(len, rows))
     width = max(COLUMN, columns * rows[0][0].width)
-    figure = new_figure(width, 0.5 + sum(row[0].total_height for row in rows))
+    heights = [row[0].height + row[0].part_height * len(row[0].parts) for row in rows]
+    figure = new_figure(width, 0.5 + sum(heights))
     axes = figure.subplots(len(rows), columns, squeeze=False)
     for row, row_axes in zip(rows, axes, strict=True):
         for panel, ax in zip(row, row_axes, strict=False):

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from coebl.core.text import few_digits
-from coebl.evidence.judge import CheckResult, Outcome, Verdict
-from coebl.evidence.statistics import Estimate
+from coebl.evidence.judge import Outcome, Verdict
 from coebl.naming import game_title
 from coebl.report.legend import DIGITS, interval_texts, unbroken
 
@@ -20,18 +19,24 @@ OUTCOMES: dict[Outcome, str] = {
 }
 """The words for the verdict on a single check."""
 
+_CHECK_KEYS = [
+    "subject",
+    "quantity",
+    "measured",
+    "low",
+    "high",
+    "wanted",
+    "threshold",
+    "published",
+    "verdict",
+    "before",
+]
 VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 VERDICT_KINDS = {word: word.replace(" ", "-") for word in VERDICTS}  # the classes of the style sheet
 
 
 def answer(verdicts: Sequence[Verdict], titles: Mapping[str, str], headline: str = "") -> list[str]:
-    """Return how many claims hold and fail in each variant, and how many checks of the main claim are refuted.
-
-    Args:
-        verdicts: those of the page.
-        titles: the titles of the variants, by id.
-        headline: the id of the main claim, if there is one.
-    """
+    """Return how many claims hold and fail in each variant, and how many checks of the main claim are refuted."""
     variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
     sentences = [_counts(verdicts, variants, titles)] if variants else []
     main = [verdict for verdict in verdicts if verdict.id == headline]
@@ -72,13 +77,7 @@ def _headline(main: Sequence[Verdict], titles: Mapping[str, str]) -> str:
 
 
 def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learners: Mapping[str, str]) -> dict[str, Any]:
-    """Return the grid of variants (columns) and claims (rows) for the template.
-
-    Args:
-        verdicts: those of the page.
-        titles: the titles of the variants, by id.
-        learners: the titles of the learners, by spec.
-    """
+    """Return the grid of variants (columns) and claims (rows); titles are those of the variants, by id."""
     squares = {
         (verdict.id, verdict.variant): {
             "place": place,
@@ -137,40 +136,15 @@ def by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
 
 
 def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
-    """Return a verdict for the script, and for the download."""
-    return {
-        "id": verdict.id,
-        "variant": verdict.variant,
-        "verdict": verdict.verdict,
-        "metric": verdict.metric,
-        **_numbers(verdict.estimate),
-        "threshold": verdict.threshold,
-        "n": verdict.estimate.n,
-        "text": verdict.text,
-        "note": verdict.note,
-        "checks": [_check_entry(check, by_title(check.subject, verdict, learners)) for check in verdict.checks],
-        "reported": [
-            {"metric": other.metric, "verdict": other.verdict, **_numbers(other.estimate)} for other in verdict.reported
-        ],
-    }
+    """Return a verdict for the script and for the download, with no more of its checks than the page shows."""
+    plain = verdict.as_dict()
+    plain["checks"] = [
+        {key: _short(values[key]) for key in _CHECK_KEYS}
+        | {"title": by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
+        for check, values in zip(verdict.checks, plain["checks"], strict=True)
+    ]
+    return plain
 
 
-def _check_entry(result: CheckResult, title: str) -> dict[str, Any]:
-    quantity, wanted = result.check.words
-    return {
-        "subject": result.subject,
-        "title": title,
-        "quantity": quantity,
-        **_numbers(result.estimate),
-        "wanted": wanted,
-        "threshold": few_digits(result.check.threshold, DIGITS),
-        "published": result.check.published,
-        "verdict": result.verdict,
-        "outcome": OUTCOMES[result.verdict],
-        "before": result.before_correction,
-    }
-
-
-def _numbers(estimate: Estimate) -> dict[str, Any]:
-    numbers = {"measured": estimate.mean, "low": estimate.low, "high": estimate.high}
-    return {key: few_digits(number, DIGITS) for key, number in numbers.items()}
+def _short(value: Any) -> Any:
+    return few_digits(value, DIGITS) if isinstance(value, float) else value
