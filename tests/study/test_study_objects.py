@@ -142,3 +142,13 @@ def test_what_is_missing_is_named():
         "there is no key 'seeds'",
         "there is no key 'games'",
     ]
+
+
+def test_a_script_without_a_guard_gets_one_line(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "from coebl.study import Study\n"
+        'Study(games=["rps"], learners=["exp3"], rounds=9, seeds=2).run("out", workers=1, quiet=True)\n'
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "LostError: all worker processes ended at once; what is finished is kept. In a script, run" in done.stderr

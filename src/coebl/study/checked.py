@@ -31,7 +31,7 @@ _KEPT_SECONDS = 90 * 86_400  # after which the notes on a folder that has not ch
 
 
 class Brief(NamedTuple):
-    """What most readers want of a cell."""
+    """The part of a cell that most readers want."""
 
     record: bytes  # as its file stores it
     last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers

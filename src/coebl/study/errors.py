@@ -1,4 +1,4 @@
-"""What can be wrong with a study's folder, or with its workers."""
+"""Errors of a study's folder, and of its workers."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ class LostError(ClusterError):
 
 
 def system_error(path: Path, error: OSError) -> StoreError:
-    """What the system says about a path."""
+    """An error of the system about a path."""
     return StoreError(f"{path}: {one_line(error.strerror or error)}; free some space, or use another folder.")

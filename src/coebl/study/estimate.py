@@ -1,7 +1,7 @@
-"""What a study will take: time, between two ends, and disk.
+"""Estimates of the time, between two ends, and of the disk space that a study will take.
 
 The time comes from short samples of the matches that make up most of the work. A sample is played with few runs, and on
-a small game: where the study's own is large, a small one stands in for it. The cost that the learners declare extends
+a small game: a large game is replaced by a small one. The cost that the learners declare extends
 the samples to the whole study, and stands alone where nothing could be measured. So an estimate takes seconds, however
 large the study is.
 """
@@ -31,7 +31,7 @@ _BOX = 4.0  # seconds in which all samples are played
 _SAMPLE = 0.2  # seconds after which a sample ends
 _BLOCK = 0.02  # seconds that a block of a sample should take, by the learners' costs
 _MOST_BLOCK = 64  # rounds of such a block
-_MOST_ACTIONS = 64  # of a game that is played to measure; of a larger one a small one takes the place
+_MOST_ACTIONS = 64  # of a game that is played to measure; a larger one is replaced by one of this size
 _MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # by how much an estimate may be off, either way
 _STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
@@ -42,8 +42,8 @@ class _EnoughError(BaseException):
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """How long a study takes, in seconds, and where that is from."""
+class TimeEstimate:
+    """The seconds that a study takes, between two ends, and the source of the estimate."""
 
     low: float
     high: float
@@ -56,11 +56,9 @@ def rounds_of(cell: Cell) -> int:
 
 
 def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, float]:
-    """About how many microseconds each cell takes: to run the longest first, and to tell how much time is left.
+    """The approximate microseconds that each cell takes, to run the longest first and to estimate the time left.
 
-    Args:
-        cells: which ones.
-        shapes: of the games, as far as they are known; the others are built to find out.
+    Games whose shapes are not known are built to find out.
     """
     shapes = dict(shapes or {})
     costs: dict[tuple[str, tuple[str, ...]], float] = {}  # of a round per run
@@ -79,19 +77,19 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
 
 
 def _cost(cell: Cell, shape: tuple[int, int]) -> float:
-    """About how many microseconds a round takes per run, by what the learners declare."""
+    """The approximate microseconds of a round per run, by what the learners declare."""
     m, n = shape
     return sum(parse_learner(spec).cost(*ends) for spec, ends in zip(cell.players, ((m, n), (n, m)), strict=True))
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
-    """Between how many seconds a match takes, by what its learners declare alone."""
+    """The least and the most seconds that a match takes, by what its learners declare alone."""
     seconds = 1e-6 * match.rounds * (_ROUND + runs * match.cost())
     return seconds / _DECLARED, seconds * _DECLARED
 
 
-def estimate(study: Study, workers: int | None = None) -> Estimate:
-    """How long the study will take, from some rounds of the matches that it mostly consists of."""
+def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
+    """Estimate the time of a study from some rounds of the matches that make up most of it."""
     works = work_of(study.cells, study.shapes)
     alike: dict[tuple[object, ...], list[Cell]] = {}
     for cell in study.cells:
@@ -104,14 +102,14 @@ def estimate(study: Study, workers: int | None = None) -> Estimate:
     for cells in groups:
         first = cells[0]
         shape = study.shapes[first.game]
-        one, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
+        time_of_cell, off = seconds.get(first, works[first] * ratio), _EXTENDED if seconds else _DECLARED
         if _is_small(shape):
             off = _MEASURED if first in seconds else off
         else:
-            one += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # which each cell does once
-        low += len(cells) * one / off
-        high += len(cells) * one * off
-        longest = max(longest, one * off)
+            time_of_cell += 1e-6 * _SOLVE * float(np.prod(shape)) ** 1.5  # which each cell does once
+        low += len(cells) * time_of_cell / off
+        high += len(cells) * time_of_cell * off
+        longest = max(longest, time_of_cell * off)
     processes = min(workers or cores(), len(study.cells))
     storing = _STORING * len(study.cells)
     source = "measured on short samples"
@@ -119,7 +117,7 @@ def estimate(study: Study, workers: int | None = None) -> Estimate:
         source = "by the costs that the learners declare, since nothing could be measured"
     elif any(cells[0] not in seconds or not _is_small(study.shapes[cells[0].game]) for cells in groups):
         source = "in part measured, in part by the costs that the learners declare"
-    return Estimate(
+    return TimeEstimate(
         _STARTING + max(low / processes, storing), _STARTING + max(high / processes, longest, storing), source
     )
 
@@ -142,7 +140,7 @@ def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
 
 
 def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
-    """How long a cell takes, from a sample: what it takes by itself, and what each round adds."""
+    """The seconds of a cell, from a sample: its fixed cost, and that of each round."""
     small = _is_small(shape)
     m, n = sample = shape if small else (min(shape[0], _MOST_ACTIONS), min(shape[1], _MOST_ACTIONS))
     game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, (m, n)))

@@ -1,4 +1,4 @@
-"""What a folder of results remembers besides its cells: failures, the runs that have ended, and the one under way."""
+"""Failures of cells, the log of runs into a folder of results, and the lock of the run under way."""
 
 from __future__ import annotations
 

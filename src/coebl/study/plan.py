@@ -29,7 +29,7 @@ Held = dict[frozenset[MetricKey], set[int]]  # of a match: the seeds that were m
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do."""
+    """The cells that a run will make, and the state of its folder."""
 
     todo: Mapping[Cell, Cell] = field(default_factory=dict)  # what is run, with the cell of the study that it is for
     found: int = 0  # cells of the study that need no run
@@ -103,7 +103,7 @@ def _with_noise(noises: Mapping[str, str], description: Description) -> Descript
 def _to_run(
     asked: Mapping[str, tuple[Cell, Description]], there: set[str], others: Iterable[Description]
 ) -> tuple[dict[Cell, Cell], int]:
-    """What is to be run of each cell, and how many cells need no run."""
+    """The cells to run, each with the cell of the study that it is for, and the number of cells that need no run."""
     missing = [pair for digest, pair in asked.items() if digest not in there]
     held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
     for description in itertools.chain((asked[digest][1] for digest in there), others) if missing else ():
@@ -139,7 +139,7 @@ def _match(description: Description) -> Key:
 
 
 def key_of(description: Description) -> Key:
-    """What cells share that differ in their seeds and metrics alone."""
+    """The key of cells that differ in their seeds and metrics alone."""
     files = (description.files.get(key) for key in description.run_files())
     return (*_match(description), description.rounds, description.record, description.device, *files)
 

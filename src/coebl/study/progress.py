@@ -76,7 +76,7 @@ class Progress:
         return done
 
     def _time_left(self, done: float) -> str:
-        """About how long the rest takes, once that is reliable; nothing before.
+        """The approximate time that is left, once that is reliable; nothing before.
 
         Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work
         that was seen, and nothing is said before some seconds have passed in which a share of the work was done; of a

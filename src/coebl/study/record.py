@@ -288,7 +288,7 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
 
 
 def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file of the earlier format stores, in today's layout; what is missing or wrong stays so."""
+    """The contents of a file of the earlier format in today's layout; missing and wrong values stay so."""
 
     def table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
         return dict(value) if isinstance(value := of.get(key), dict) else {key: value}

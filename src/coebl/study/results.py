@@ -133,7 +133,7 @@ class Results:
         )
 
     def kinds(self) -> dict[str, Kind]:
-        """How much each learner sees, by its spec; learners of older cells that are not registered are left out."""
+        """The kind of each learner, by how much it sees; unregistered learners of older cells are left out."""
         kinds: dict[str, Any] = {}
         for record in self.records():
             for spec in record.players:

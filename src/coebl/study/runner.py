@@ -10,11 +10,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from coebl.backend import backend_for, compile_normals
@@ -44,6 +45,7 @@ from coebl.study.workers import (
 )
 
 _ATTEMPTS = 3  # at a cell whose process dies
+_PATIENCE = 2.0  # seconds after which the pool is looked at, if no cell ends
 
 
 @dataclass(frozen=True)
@@ -222,25 +224,46 @@ def _outcomes(
     elif not _can_travel(cells):
         for cell in cells:
             yield cell, play(cell, seconds, works[cell])
-    elif cells:
+    else:
         prepare = partial(count_into, counter) if counter is not None else None
-        with tempfile.TemporaryDirectory() as folder, LocalPool(workers, prepare) as pool:
+        with tempfile.TemporaryDirectory() as folder:
             stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
-            for attempt in range(1, _ATTEMPTS + 1):
-                futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
-                cells = []
-                for cell, outcome in _completed(futures, seconds, stacks):
-                    if isinstance(outcome, Failure) and outcome.cause == CRASHED and attempt < _ATTEMPTS:
-                        cells.append(cell)  # its process may have been killed for no fault of the cell
-                    else:
-                        yield cell, outcome
+            for attempt in range(1, _ATTEMPTS + 1 if cells else 0):
+                crashed = []
+                with LocalPool(workers, prepare) as pool:
+                    futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
+                    for cell, outcome in _completed(futures, seconds, pool, stacks):
+                        if isinstance(outcome, Failure) and outcome.cause == CRASHED and attempt < _ATTEMPTS:
+                            crashed.append(cell)  # its process may have been killed for no fault of the cell
+                        else:
+                            yield cell, outcome
+                cells = [*crashed, *futures.values()]
+                if not cells:
+                    return
+            if cells:
+                raise LostError(
+                    "all worker processes ended at once; what is finished is kept. In a script, run studies under "
+                    'if __name__ == "__main__": only.'
+                )
 
 
 def _completed(
-    futures: dict[Future[CellFile | Failure], Cell], seconds: float | None, stacks: Mapping[Cell, str] | None = None
+    futures: dict[Future[CellFile | Failure], Cell],
+    seconds: float | None,
+    pool: LocalPool | None = None,
+    stacks: Mapping[Cell, str] | None = None,
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
+    done: SimpleQueue[Future[CellFile | Failure]] = SimpleQueue()
+    for future in futures:
+        future.add_done_callback(done.put)
     try:
-        for future in as_completed(list(futures)):
+        while futures:
+            try:
+                future = done.get(timeout=_PATIENCE)
+            except Empty:
+                if pool is not None and not pool.active:
+                    return  # the rest is left in `futures`
+                continue
             cell = futures.pop(future)
             outcome: CellFile | Failure
             try:
@@ -248,6 +271,9 @@ def _completed(
             except CancelledError:
                 raise LostError("the workers no longer answer; what is finished is kept. Start them again.") from None
             except Exception as error:  # of the executor: what a cell raises comes back as a Failure
+                if pool is not None and not pool.active:
+                    futures[future] = cell
+                    return
                 if stacks is not None:
                     outcome = failure_of_process(cell, seconds, stacks[cell])
                 elif isinstance(error, BrokenExecutor):

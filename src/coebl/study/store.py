@@ -144,7 +144,7 @@ class Store:
 
     @property
     def name(self) -> str:
-        """What the study is called."""
+        """The name of the study."""
         if self._name is None:
             self._name = self._text_of("name") or self.folder.resolve().name
         return self._name
@@ -156,7 +156,7 @@ class Store:
 
     @property
     def description(self) -> str:
-        """What the study's file says about it, or nothing."""
+        """The description in the study's file, or nothing."""
         return self._text_of("description")
 
     def _text_of(self, key: str) -> str:
@@ -166,7 +166,7 @@ class Store:
     # Cells
 
     def path(self, digest: str) -> Path:
-        """Where the cell with this digest is, once it is finished."""
+        """The path of the cell with this digest, once it is finished."""
         return self.folder / "cells" / f"{digest}.parquet"
 
     def paths(self) -> list[Path]:

@@ -90,11 +90,16 @@ class LocalPool:
             future: Future[Any] = self._pool.schedule(function, args=arguments)
         return future
 
+    @property
+    def active(self) -> bool:
+        """False if the pool is broken: all its processes died before they took a call."""
+        return bool(self._pool.active)
+
     def __enter__(self) -> LocalPool:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
+        if kind is None and self.active:
             self._pool.close()
         else:
             self._pool.stop()
