@@ -81,7 +81,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class AimResult:
-    """How far an aim is reached."""
+    """The outcome of an aim."""
 
     missed: int  # the number of cases in which it is missed
     allowed: int  # the number of misses that the aim allows
@@ -164,7 +164,7 @@ class Verdict:
 
     @property
     def threshold(self) -> float:
-        """That of the check that decided."""
+        """The estimate of the check that decided."""
         return self.decisive.check.threshold if self.decisive else math.nan
 
     def as_dict(self) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
 
 
 def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
-    """What is missing: games without any match, then matches that were not played, then other reasons."""
+    """List the missing data: games without any match, then matches that were not played, then other reasons."""
     missing = list(dict.fromkeys(lack for result in results for lack in result.missing))
     absent = [lack.pairing for lack in missing if not lack.reason]
     partly = {pairing.game for pairing in needs if pairing not in absent}

@@ -87,7 +87,7 @@ def table_of(found: Standings, columns: Iterable[Column] = COLUMNS) -> list[list
 
 
 def legend(found: Standings) -> str:
-    """What the columns mean, in one paragraph."""
+    """Explain the columns in one paragraph."""
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in COLUMNS if column.meaning)
     return f"{meanings}. Intervals are by {found.resamples} resamples of games and seeds."
 
@@ -180,7 +180,7 @@ def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterab
 
 
 def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
-    """What was run and how: the beginning of the summary."""
+    """Describe the run: the beginning of the summary."""
     about = {"suite": suite.id, "title": suite.title, "description": suite.description, "command": command}
     cells, seconds = len(results.records()), round(results.seconds())
     return about | {"cells": cells, "worker_seconds": seconds, "versions": results.versions()}

@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Arena:
-    """Where a game is played: its rounds and noise, and the width of its payoff range."""
+    """The setting of a game: its rounds and noise, and the width of its payoff range."""
 
     setting: Setting
     width: float
@@ -94,7 +94,7 @@ class StatementAim(ABC):
 
     @abstractmethod
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
-        """What is counted, by name."""
+        """The counts by name."""
 
     @abstractmethod
     def missed(self, rows: Sequence[Row]) -> int:
