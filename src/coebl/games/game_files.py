@@ -1,7 +1,8 @@
 """Games in files: .csv, .npy, .json, and .nfg, which is Gambit's normal form.
 
-To add a format, write a function that returns the arguments of `Game` in a file's bytes, or raises an `InputError` that
-says where they are wrong, and one that returns the bytes of a file; and add both to `_FORMATS`.
+To add a format, write a function that returns the arguments of `Game` in a file's text, or raises an `InputError` that
+names the place of the mistake, and one that returns the text of a game; add both to `_TEXT_FORMATS`, and the suffix to
+`SUFFIXES`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -53,13 +54,13 @@ def read_game(path: str | os.PathLike[str]) -> Game:
     try:
         if os.path.isdir(path):  # unlike Path.is_dir, it takes names that are too long
             raise InputError("this is a folder; accepted: a file. Name one of the files in it.")
-        form = _format(path)
+        suffix = _check_suffix(path)
         data = _bytes(path)
         if not data.strip():
             raise InputError(
                 "the file is empty; accepted: a payoff matrix. Write one, such as the lines 1,-1 and -1,1."
             )
-        contents = form.parse(data)
+        contents = _parse_npy(data) if suffix == ".npy" else _TEXT_FORMATS[suffix][0](_decode(data))
         return Game(contents.pop("payoff"), **{"name": path.stem, **contents})
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -83,7 +84,8 @@ def write_game(game: Game, path: str | os.PathLike[str]) -> None:
     True
     """
     try:
-        data = _format(Path(path)).render(game)
+        suffix = _check_suffix(Path(path))
+        data = _npy_bytes(game) if suffix == ".npy" else _encode(_TEXT_FORMATS[suffix][1](game))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     write_whole(path, data)
@@ -217,27 +219,17 @@ def _json_text(game: Game) -> str:
     return "{\n  " + ",\n  ".join(f'"{key}": {value}' for key, value in entries.items()) + "\n}\n"
 
 
-class _Format(NamedTuple):
-    parse: Callable[[bytes], dict[str, Any]]
-    render: Callable[[Game], bytes]
-
-
-def _text_format(parse: Callable[[str], dict[str, Any]], render: Callable[[Game], str]) -> _Format:
-    return _Format(lambda data: parse(_decode(data)), lambda game: _encode(render(game)))
-
-
-_FORMATS = {
-    ".csv": _text_format(parse_csv, csv_text),
-    ".npy": _Format(_parse_npy, _npy_bytes),
-    ".json": _text_format(_parse_json, _json_text),
-    ".nfg": _text_format(parse_nfg, nfg_text),
+_TEXT_FORMATS: dict[str, tuple[Callable[[str], dict[str, Any]], Callable[[Game], str]]] = {
+    ".csv": (parse_csv, csv_text),
+    ".json": (_parse_json, _json_text),
+    ".nfg": (parse_nfg, nfg_text),
 }
-SUFFIXES = frozenset(_FORMATS)
+SUFFIXES = (".csv", ".npy", ".json", ".nfg")
 """The endings of files that hold a game."""
 
 
-def _format(path: Path) -> _Format:
+def _check_suffix(path: Path) -> str:
     suffix = path.suffix.lower()
-    if suffix not in _FORMATS:
-        raise InputError(f"the suffix is {path.suffix!r}; accepted: {', '.join(_FORMATS)}. Rename or convert the file.")
-    return _FORMATS[suffix]
+    if suffix not in SUFFIXES:
+        raise InputError(f"the suffix is {path.suffix!r}; accepted: {', '.join(SUFFIXES)}. Rename or convert the file.")
+    return suffix
