@@ -159,12 +159,12 @@ class Verdict:
 
     @property
     def estimate(self) -> Estimate:
-        """The number of the check that decided."""
+        """The estimate of the check that decided."""
         return self.decisive.estimate if self.decisive else _NOTHING
 
     @property
     def threshold(self) -> float:
-        """The estimate of the check that decided."""
+        """The threshold of the check that decided."""
         return self.decisive.check.threshold if self.decisive else math.nan
 
     def as_dict(self) -> dict[str, Any]:
