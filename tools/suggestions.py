@@ -44,7 +44,7 @@ class Comparison(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What a variant has more than its base, with its 95 % interval over the seeds."""
+    """The difference between a variant and its base, with its 95 % interval over the seeds."""
 
     wish: str
     learner: str
@@ -59,7 +59,7 @@ class Difference(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """Whether there is a difference, after Holm, at 5 %."""
+        """True if there is a difference, after Holm, at 5 %."""
         return self.p_holm is not None and self.p_holm <= ALPHA
 
 
@@ -74,7 +74,7 @@ def plain(spec: str) -> str:
 
 
 def label(spec: str) -> str:
-    """What is changed in a variant, in short.
+    """Return the parameters that are changed in a variant, in short.
 
     >>> label("coebl:c=2,selection=comma,population=pool:mutants=4"), label("kin:c=0")
     ('comma, pool:mutants=4', 'c=0')

@@ -224,10 +224,10 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
     if ranking is None:
         return
     names = ranking.names
-    header = ["rank", "learner", "won", "level", "lost", *["pairings"] * (not ranking.everybody_met), "score"]
+    header = ["rank", "learner", "won", "level", "lost", *["pairings"] * (not ranking.all_met), "score"]
     rows = []
     for entry in ranking.learners:
-        pairings = [] if ranking.everybody_met else [f"{entry.met} of {ranking.most}"]
+        pairings = [] if ranking.all_met else [f"{entry.met} of {ranking.most}"]
         counts = map(str, (entry.won, entry.level, entry.lost))
         rows.append([str(entry.rank), names[entry.learner], *counts, *pairings, f"{entry.score:+.2f}"])
     print()
@@ -237,7 +237,7 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
     print()
     say(str(ranking), "bold")
     say("Ranked by score: wins minus losses, per pairing.")
-    if not ranking.everybody_met:
+    if not ranking.all_met:
         say(
             "Not all learners met each other, so the scores are against different opponents. To compare two learners "
             "on common ones: coebl compare."

@@ -229,7 +229,7 @@ class Ranking:
         return (len(self.learners) - 1) * len(settings)
 
     @property
-    def everybody_met(self) -> bool:
+    def all_met(self) -> bool:
         """True if all have met all, on all games."""
         return all(entry.met == self.most for entry in self.learners)
 

@@ -258,7 +258,7 @@ def _mistake(error: ValidationError) -> str:
 # Who plays, and the study of it
 
 
-def split_list(texts: Iterable[str]) -> list[str]:
+def split_list(values: Iterable[str]) -> list[str]:
     """Return the specs of options that hold one spec or several, separated by commas.
 
     Commas also separate the parameters of a spec: a piece such as `n=30` belongs to the spec before it.
@@ -267,7 +267,7 @@ def split_list(texts: Iterable[str]) -> list[str]:
     ['coebl:c=2,selection=none', 'ucb', 'random-gaussian:m=2,n=[3,4]']
     """
     specs: list[str] = []
-    for text in texts:
+    for text in values:
         if not text.replace(",", "").strip():
             raise InputError(f"a list is {text!r}; accepted: specs, separated by commas. Leave the option out for all.")
         listed: list[str] = []
