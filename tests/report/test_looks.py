@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coebl.evidence.pairwise import rank
+from coebl.evidence.pairwise import pairwise, rank
 from coebl.study import Results, parse_study, run
 from report.browser import Page, make_page
 from report.pages import embedded, page_text
@@ -94,3 +94,22 @@ def test_the_page_ranks_as_the_terminal_does(tmp_path):
     assert len(rows) == 3
     for row, one in zip(rows, ranking.learners, strict=True):
         assert row.format(titles[one.learner]) in text
+    check_winners(text, ranking.pairings)
+    family = "the pairings of a game"
+    text = make_page(results, tmp_path / "page.html", title="Small", family=family).read_text(encoding="utf-8")
+    check_winners(text, pairwise(results.last(["pseudo_regret"]), family=family))
+
+
+def check_winners(text, pairings):
+    """The page names the winners of these pairings, and no others."""
+    data = embedded(text, "data")
+    specs = [learner["spec"] for learner in data["learners"]]
+    tested = {(one.game, frozenset((one.first, one.second))): one.winner for one in pairings}
+    found = {}
+    for place, game in enumerate(data["games"]):
+        for match in embedded(text, f"game-{place}"):
+            pair = frozenset((specs[match["row"]], specs[match["column"]]))
+            if match["decided"] != "untested":
+                winner = specs[match["winner"]] if match["decided"] == "after" else ""
+                assert found.setdefault((game["spec"], pair), winner) == winner, "the same in both seats"
+    assert found == tested

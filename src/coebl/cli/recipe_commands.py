@@ -384,8 +384,13 @@ def report_command(
             write_report(paper, results, path, paper.judge(results))
         else:
             store = results.store
-            sections = [section] if (section := tournament_section(folder)) else []
-            write_page(results, path, Presentation(store.title or store.name, store.description), sections=sections)
+            section = tournament_section(folder)
+            shown = Presentation(
+                store.title or store.name,
+                store.description,
+                family="the pairings of a game" if section else "all pairings",  # as the duels of a tournament
+            )
+            write_page(results, path, shown, sections=[section] if section else [])
     print(f"page: {path}")
     if show:
         import webbrowser

@@ -14,7 +14,7 @@ import numpy as np
 from coebl.core.modules import require
 from coebl.core.text import natural
 from coebl.evidence import ALPHA, Band
-from coebl.evidence.pairwise import Ranking, rank
+from coebl.evidence.pairwise import Families, Ranking, rank
 from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, known_to, metric_words
@@ -95,6 +95,7 @@ class Presentation:
     reference: Reference | None = None  # a line beside cumulative metrics in self-play, on games of K by K
     switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
     citation: str = ""
+    family: Families = "all pairings"  # the tests of who beats whom that are corrected together
 
 
 @dataclass
@@ -138,6 +139,11 @@ class Content:
         drawn = {place for match in duels for place in match["curves"]}
         signed = (name for place, (name, words) in enumerate(self.metrics.items()) if words.signed and place in drawn)
         return next(signed, None)
+
+    @property
+    def is_ranked(self) -> bool:
+        """True if the tests are those of the ranking, which has no learners that see more than a bandit does."""
+        return self.ranking is not None and self.show.family == "all pairings"
 
     @property
     def table_title(self) -> str:
@@ -307,12 +313,12 @@ def _curves(
 
 
 def _add_outcomes(results: Results, content: Content) -> None:
-    """Add who beats whom to the matches, by one family of tests: that of the ranking, or else of all learners."""
-    metric, pairings = content.table_metric, []
-    if content.ranking:
-        pairings = content.ranking.pairings
-    elif metric:
-        pairings = test_pairings(results.last([metric]), metric)
+    """Add who beats whom to the matches: by the tests of the ranking, or else of all learners."""
+    metric, family = content.table_metric, content.show.family
+    if content.is_ranked:
+        pairings = content.ranking.pairings if content.ranking else []
+    else:
+        pairings = test_pairings(results.last([metric]), metric, family=family) if metric else []
     several = any(game["noise"] for game in content.games)
     tested = {(one.game, one.noise if several else "", frozenset((one.first, one.second))): one for one in pairings}
     specs = [learner["spec"] for learner in content.learners]
