@@ -188,92 +188,74 @@ def key_lines(text: str) -> dict[Place, int]:
     >>> key_lines("[[p]]\\nx = 1\\n[[p]]\\n[p.q]")
     {('p',): 1, ('p', 0): 1, ('p', 0, 'x'): 2, ('p', 1): 3, ('p', 1, 'q'): 4}
     """
-    return _KeyLines(text).lines
+    lines: dict[Place, int] = {}
+    tables: dict[Place, int] = {}  # of every array of tables, the index of the last one
+    tokens: list[tuple[str, int]] = []  # with their lines, the next one last
+    line = 1
+    for match in _TOKEN.finditer(text):
+        if not match[0].startswith("#"):
+            tokens.append((match[0], line))
+        line += match[0].count("\n")  # every line break is a token or inside one
+    tokens.reverse()
 
+    def ahead(*characters: str) -> bool:
+        return not tokens or tokens[-1][0] in characters
 
-class _KeyLines:
-    def __init__(self, text: str) -> None:
-        self.lines: dict[Place, int] = {}
-        self._tokens: list[tuple[str, int]] = []  # with their lines
-        self._at = 0
-        self._last: dict[Place, int] = {}  # of every array of tables, the number of the last one
-        line = 1
-        for match in _TOKEN.finditer(text):
-            if not match[0].startswith("#"):
-                self._tokens.append((match[0], line))
-            line += match[0].count("\n")  # every line break is a token or inside one
-        self._document()
-
-    def _document(self) -> None:
-        table: Place = ()
-        while self._token() is not None:
-            if self._token() == "\n":
-                self._at += 1
-            elif self._token() == "[":
-                table = self._header(self._tokens[self._at][1])
-            else:
-                self._assignment(table)
-
-    def _token(self) -> str | None:
-        return self._tokens[self._at][0] if self._at < len(self._tokens) else None
-
-    def _header(self, line: int) -> Place:
-        """Read [table] or [[table]], and note the lines of all its parts."""
-        self._at += 1
-        array = self._token() == "["
-        names = self._names("\n")
-        place: Place = ()
-        for number, name in enumerate(names, 1):
-            place = (*place, name)
-            self.lines.setdefault(place, line)
-            if array and number == len(names):
-                self._last[place] = self._last.get(place, -1) + 1
-            if place in self._last:
-                place = (*place, self._last[place])
-                self.lines.setdefault(place, line)
-        return place
-
-    def _names(self, end: str) -> list[str]:
-        """Read the parts of a key up to its end."""
-        tokens = []
-        while self._token() not in (end, None):
-            tokens.append(self._tokens[self._at][0])
-            self._at += 1
-        self._at += 1
-        written = "".join(token for token in tokens if token not in "[]")
+    def read_names(end: str) -> list[str]:
+        key = ""
+        while not ahead(end):
+            token, _ = tokens.pop()
+            key += "" if token in "[]" else token
+        del tokens[-1:]
         names = []
-        inner: Any = tomllib.loads(f"{written} = 0")  # quotes, escapes and dots are its business
+        inner: Any = tomllib.loads(f"{key} = 0")  # which reads quotes, escapes and dots
         while isinstance(inner, dict):
             [(name, inner)] = inner.items()
             names.append(name)
         return names
 
-    def _assignment(self, table: Place) -> None:
-        line = self._tokens[self._at][1]
-        place = table
-        for name in self._names("="):
+    def read_assignment(place: Place) -> None:
+        line = tokens[-1][1]
+        for name in read_names("="):
             place = (*place, name)
-            self.lines.setdefault(place, line)
-        self._value(place)
+            lines.setdefault(place, line)
+        read_value(place)
 
-    def _value(self, place: Place) -> None:
-        opening = self._token()
-        if opening not in ("[", "{"):
-            while self._token() not in (",", "]", "}", "\n", None):  # a date may be two tokens
-                self._at += 1
+    def read_value(place: Place) -> None:
+        if not ahead("[", "{"):
+            while not ahead(",", "]", "}", "\n"):  # a date may be two tokens
+                tokens.pop()
             return
-        self._at += 1
-        index = 0
-        while (token := self._token()) not in ("]", "}", None):
-            if token in (",", "\n"):
-                self._at += 1
+        opening, index = tokens.pop()[0], 0
+        while not ahead("]", "}"):
+            if ahead(",", "\n"):
+                tokens.pop()
             elif opening == "{":
-                self._assignment(place)
+                read_assignment(place)
             else:
-                self.lines[*place, index] = self._tokens[self._at][1]
-                self._value((*place, index))
+                lines[*place, index] = tokens[-1][1]
+                read_value((*place, index))
                 index += 1
-        self._at += 1
+        del tokens[-1:]
+
+    table: Place = ()
+    while tokens:
+        if ahead("\n"):
+            tokens.pop()
+        elif not ahead("["):
+            read_assignment(table)
+        else:
+            _, line = tokens.pop()
+            array, names, table = ahead("["), read_names("\n"), ()
+            for number, name in enumerate(names, 1):
+                table = (*table, name)
+                lines.setdefault(table, line)
+                if array and number == len(names):
+                    tables[table] = tables.get(table, -1) + 1
+                if table in tables:
+                    table = (*table, tables[table])
+                    lines.setdefault(table, line)
+    return lines
 
 
 # Kept files
