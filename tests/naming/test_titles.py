@@ -113,5 +113,5 @@ class TestSweeps:
         [sweep] = find_sweeps(specs)
         assert (sweep.parameter, list(sweep.values.values())) == ("a", [1, 2, 3])
 
-    def test_texts_are_not_numbers(self):
+    def test_strings_are_not_numbers(self):
         assert find_sweeps(["mine:a=x", "mine:a=y", "mine:a=nan", "mine:a=inf"]) == []

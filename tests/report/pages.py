@@ -45,7 +45,7 @@ class Elements(html.parser.HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
+        self.strings: list[str] = []
         self._open = ""
         self.feed(text)
 
@@ -58,4 +58,4 @@ class Elements(html.parser.HTMLParser):
 
     def handle_data(self, data):
         if self._open not in ("script", "style"):
-            self.texts.append(data)
+            self.strings.append(data)

@@ -175,7 +175,7 @@ def test_metrics_are_called_as_the_cells_say(tmp_path):
     text = page_text(tmp_path, source, about={"metrics": ["mine"]})
     [metric] = embedded(text, "data")["metrics"]
     assert (metric["title"], metric["cumulative"]) == ("My metric", True)
-    assert {"My metric", "What it means."} <= set(Elements(text).texts)
+    assert {"My metric", "What it means."} <= set(Elements(text).strings)
 
 
 def test_the_dashes_and_colours_of_the_page_are_those_of_figures(tmp_path):

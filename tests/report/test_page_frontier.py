@@ -105,7 +105,7 @@ def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
         (9, rates[2]),
         (10, rates[1]),
     ]
-    seen = " ".join(Elements(text).texts)
+    seen = " ".join(Elements(text).strings)
     assert "Frontier over rate" in seen
     assert "mine.py:Mine with every rate: how it does against itself, and what a best response takes from it." in seen
 

@@ -25,7 +25,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_stay_texts(tmp_path, text):
+def test_hostile_strings_stay_text(tmp_path, text):
     clean = page_text(tmp_path)
     words = {"checks": [make_check(text, match=(text, text, text))], "text": text, "note": text, "metric": text}
     verdict = make_verdict(text, text, "holds", **words, reported=[make_verdict(text, text, "fails", **words)])
@@ -51,7 +51,7 @@ def test_hostile_texts_stay_texts(tmp_path, text):
     assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
     scripts = [attributes for tag, attributes in found.elements if tag == "script"]
     assert len(scripts) == 3 + 1 + len(embedded(hostile, "data")["games"])  # theme, library, ours; data, games
-    joined = "".join(found.texts)
+    joined = "".join(found.strings)
     assert joined.count(text) >= 10, "it is shown as it is"
     for name in ("data", "game-0", "game-1"):
         start = hostile.index(f'<script type="application/json" id="{name}">')
@@ -99,7 +99,7 @@ def test_the_file_is_whole_or_as_before(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("place", [".", "there", "nowhere/page.html"])
-def test_a_place_that_is_not_a_file_is_refused_in_one_line(tmp_path, monkeypatch, place):
+def test_a_place_that_is_not_a_file_is_rejected_in_one_line(tmp_path, monkeypatch, place):
     monkeypatch.chdir(tmp_path)
     Path("there").mkdir()
     reason = "the folder nowhere does not exist" if "/" in place else "is a folder; accepted: the name of a file"

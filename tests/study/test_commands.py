@@ -208,7 +208,7 @@ def test_each_mistake_of_a_study_file_has_its_line(coebl, tmp_path):
 
 
 @pytest.mark.parametrize("seconds", ["inf", "1e10"])
-def test_a_time_limit_that_no_timer_can_keep_is_refused(coebl, tmp_path, seconds):
+def test_a_time_limit_that_no_timer_can_keep_is_rejected(coebl, tmp_path, seconds):
     (tmp_path / "study.toml").write_text(EXAMPLE)
     done = coebl("run", tmp_path / "study.toml", "--out", tmp_path / "out", "--cell-timeout", seconds)
     assert done.returncode == 2

@@ -237,7 +237,7 @@ def test_names_that_are_taken_get_a_suffix(store):
 
 
 @pytest.mark.parametrize("number", [0, EARLIER - 1, FORMAT + 1, 10**30])
-def test_another_format_is_refused_and_stays(store, number):
+def test_another_format_is_rejected_and_stays(store, number):
     (path,) = saved(store)
 
     def change(about):
@@ -375,7 +375,7 @@ def test_damaged_lines_on_runs_are_left_out(store, line):
     assert (record["cells"], record["seconds"]) == (3, 1.2)
 
 
-def test_a_result_of_another_match_is_refused(store):
+def test_a_result_of_another_match_is_rejected(store):
     with pytest.raises(InputError, match="its players are 'exp3 v uniform' instead of 'ucb v uniform'"):
         store.save(dataclasses.replace(CELL, players=("ucb", "uniform")), ran(CELL))
 

@@ -42,7 +42,7 @@ def test_the_device_of_a_study():
     assert {cell.device for cell in parse_study('device = "cuda"\n' + TEXT, device="cpu").cells} == {"cpu"}
 
 
-def test_unknown_devices_are_refused_with_their_line():
+def test_unknown_devices_are_rejected_with_their_line():
     with pytest.raises(StudyError, match="line 1, device: this is 'gpu'; accepted: cpu or cuda"):
         parse_study('device = "gpu"\n' + TEXT)
 
@@ -108,7 +108,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_folder_that_mixes_devices_is_refused_by_whoever_reads_it(reader, tmp_path):
+def test_a_folder_that_mixes_devices_is_rejected_by_every_reader(reader, tmp_path):
     study = parse_study(TEXT)
     store = Store.create(tmp_path, study.name, study.text)
     here, other = study.cells[:2]

@@ -70,7 +70,7 @@ def test_a_learner_that_never_returns_to_python_does_not_block_the_cells_behind_
     assert 'moody.py", line 14 in' in text  # where it was
 
 
-def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_so(tmp_path):
+def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_reported(tmp_path):
     long = Cell("rps", ("exp3", "uniform"), 10**7, (1,), metrics=("regret",))
     assert play(long, 0.2).cause.startswith("exp3 v uniform: it took longer than 0.2 s;")
     assert "LateError" in play(long, 0.2).traceback
@@ -83,7 +83,7 @@ def test_a_cell_that_is_late_is_interrupted_and_one_whose_process_dies_is_told_s
     assert play(short, 60.0).digest == play(short).digest == short.digest()
 
 
-def test_an_error_that_cannot_travel_is_told_with_its_line(tmp_path, coebl):
+def test_an_error_that_cannot_travel_is_reported_with_its_line(tmp_path, coebl):
     code = "error = RuntimeError('odd'); error.lock = __import__('threading').Lock(); raise error"
     done = failing(coebl, tmp_path, code)
     assert "1 cell failed: moody.py, line 14: RuntimeError: odd\n" in done.stderr
@@ -123,7 +123,7 @@ class Slower(Slow):
 """
 
 
-def test_learners_that_are_late_are_told_apart(tmp_path):
+def test_learners_that_are_late_are_distinguished(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     text = (
         'name = "late"\nrounds = 40\nseeds = 1\ngames = ["rps"]\nlearners = ["slow.py:Slow", "slow.py:Slower"]\n'
@@ -137,7 +137,7 @@ def test_learners_that_are_late_are_told_apart(tmp_path):
     ]
 
 
-def test_a_mistake_in_ones_own_learner_is_told_before_the_work(tmp_path, coebl):
+def test_a_mistake_in_a_custom_learner_is_reported_before_the_work(tmp_path, coebl):
     (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
     text = (
         'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps", "diagonal:2"]\n'
@@ -158,7 +158,7 @@ def test_a_mistake_in_ones_own_learner_is_told_before_the_work(tmp_path, coebl):
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
-def test_a_mistake_that_is_refused_leaves_the_results_of_the_sound_file(tmp_path, coebl):
+def test_a_mistake_that_is_rejected_leaves_the_results_of_the_sound_file(tmp_path, coebl):
     (tmp_path / "moody.py").write_text(sound := MOODY.replace("t > 20", "t > 99"))
     (tmp_path / "study.toml").write_text(
         'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3"]\n'

@@ -25,7 +25,7 @@ def test_create_continues_the_same_study(store):
     assert Store.open(store.folder).name == "demo"
 
 
-def test_a_folder_in_use_is_refused(tmp_path):
+def test_a_folder_in_use_is_rejected(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(StoreError, match="does not hold a study"):
         Store.create(tmp_path, "demo", TEXT)
@@ -49,7 +49,7 @@ def test_an_empty_folder_and_missing_parents_will_do(tmp_path):
     Store.create(tmp_path / "a" / "b" / "c", "demo", TEXT)
 
 
-def test_a_file_is_refused(tmp_path):
+def test_a_file_is_rejected(tmp_path):
     path = tmp_path / "file"
     path.write_text("x")
     for make in (lambda: Store.create(path, "demo", TEXT), lambda: Store.open(path)):
@@ -63,7 +63,7 @@ def test_a_file_is_refused(tmp_path):
         Store.open(tmp_path / "nowhere")
 
 
-def test_a_text_that_is_not_toml_is_refused(tmp_path, store):
+def test_a_text_that_is_not_toml_is_rejected(tmp_path, store):
     with pytest.raises(StoreError) as caught:
         Store.create(tmp_path / "new", "demo", "name = \n")
     assert "TOML" in one_line(caught.value)
@@ -127,7 +127,7 @@ def test_a_file_system_without_writing_is_one_line():
     assert "/proc/coebl-study" in one_line(caught.value)
 
 
-def test_removed_cells_are_made_anew(store):
+def test_removed_cells_are_made_again(store):
     saved(store)
     shutil.rmtree(store.folder / "cells")
     assert Store.open(store.folder).digests() == []
@@ -210,7 +210,7 @@ def test_a_run_that_was_killed_does_not_keep_others_out(store):
         assert f"process {os.getpid()} " in (store.folder / ".running").read_text()
 
 
-def test_a_file_system_without_locks_keeps_nobody_out(store, monkeypatch):
+def test_a_file_system_without_locks_blocks_no_one(store, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
 
     def flock(*_):

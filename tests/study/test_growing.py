@@ -137,7 +137,7 @@ def test_the_folder_keeps_every_file_that_it_was_run_with(tmp_path):
         (grown(record='"all"'), "put record back"),
     ],
 )
-def test_what_would_not_fit_is_refused_before_anything_changes(tmp_path, text, said):
+def test_what_would_not_fit_is_rejected_before_anything_changes(tmp_path, text, said):
     go(TEXT, tmp_path)
     for attempt in (lambda: go(text, tmp_path), lambda: make_plan(parse_study(text), Store.open(tmp_path), dry=True)):
         with pytest.raises(StoreError, match=said):

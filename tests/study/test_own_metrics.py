@@ -97,7 +97,7 @@ def test_a_metric_that_cannot_be_used(tmp_path, metrics, code, said):
     assert "\n" not in mistake
 
 
-def test_two_metrics_of_one_name_are_refused(tmp_path):
+def test_two_metrics_of_one_name_are_rejected(tmp_path):
     twice = SURPRISE.replace('"half"', '"surprise"')
     [mistake] = mistakes_of(written(tmp_path, '"mine.py:Surprise", "mine.py:Half"', twice))
     assert "metrics[1]: mine.py:Half: another metric or column is called 'surprise'" in mistake
@@ -116,12 +116,12 @@ def test_an_error_of_the_metric_names_the_line_of_its_file(tmp_path, fault, said
     assert f"mine.py, line 8: {said}" in cause
 
 
-def test_a_study_without_own_metrics_has_the_digests_it_always_had():
+def test_a_study_without_custom_metrics_has_the_same_digests_as_before():
     [cell] = parse_study(exp3_study('metrics = ["regret", "tv"]')).cells
     assert cell.digest() == "821873aa0fd453262d90d9893b287767"
 
 
-def test_the_axis_of_a_metric_of_ones_own_has_its_title(tmp_path):
+def test_the_axis_of_a_custom_metric_has_its_title(tmp_path):
     code = SURPRISE.replace('title = "Surprise"', 'title = "How far off it was"')
     study = read_study(written(tmp_path / "a", '"mine.py:Surprise"', code))
     run(study, tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)

@@ -40,7 +40,7 @@ def test_the_digest_depends_on_the_content_of_the_file_and_not_on_its_place(tmp_
     assert first == elsewhere != changed
 
 
-def test_a_mistake_in_it_is_told_with_its_line(tmp_path):
+def test_a_mistake_in_it_is_reported_with_its_line(tmp_path):
     path = written(tmp_path / "a", code=WOBBLE.replace("self.width / 2, size", "self.breadth, size"))
     outcome = run(read_study(path), tmp_path / "out", workers=1, quiet=True)
     [(cause, count)] = outcome.causes.items()
@@ -49,7 +49,7 @@ def test_a_mistake_in_it_is_told_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize("noise", ["wobble.py:Wobbel", "wobble.py:dataclass", "elsewhere.py:Wobble"])
-def test_what_is_not_a_noise_is_refused(tmp_path, noise):
+def test_what_is_not_a_noise_is_rejected(tmp_path, noise):
     with pytest.raises(StudyError) as caught:
         read_study(written(tmp_path / "a", noise=noise))
     [mistake] = caught.value.mistakes

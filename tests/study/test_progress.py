@@ -69,7 +69,7 @@ def test_work_inside_a_cell_counts(now):
 @pytest.mark.parametrize(
     ("seconds", "share", "said"), [(4, 0.5, False), (6, 0.5, True), (30, 0.01, False), (61, 0.01, True)]
 )
-def test_the_time_left_is_told_when_it_can_be_right(now, seconds, share, said):
+def test_the_time_left_is_reported_when_it_can_be_right(now, seconds, share, said):
     """A run of 22 s began with "9 min 53 s left": its processes had just started."""
     counter = Counter()
     progress = Progress(cells=9, found=0, work=100.0, quiet=True, counter=counter)

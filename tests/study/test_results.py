@@ -132,7 +132,7 @@ def test_a_run_in_two_cells_counts_once(tmp_path):
     assert row["mean"] == mean_interval([*ran(BASE).final("regret"), ran(overlapping).final("regret")[1]]).mean
 
 
-def test_a_run_with_two_values_is_refused(tmp_path):
+def test_a_run_with_two_values_is_rejected(tmp_path):
     results = study(tmp_path / "study", BASE)
     overlapping = dataclasses.replace(BASE, seeds=(2, 3))
     result = ran(overlapping)
@@ -190,7 +190,7 @@ def test_a_folder_that_mixes_processors_says_so(tmp_path, monkeypatch):
     assert "CPUs whose exp and log differ in the last bit (another one, " in notice
 
 
-def test_damage_is_refused_and_left_to_the_next_run(results):
+def test_damage_is_rejected_and_left_to_the_next_run(results):
     path = results.store.path(CELLS[1].digest())
     whole = path.read_bytes()
     path.write_bytes(whole[:-5])
@@ -200,7 +200,7 @@ def test_damage_is_refused_and_left_to_the_next_run(results):
     assert path.exists()
 
 
-def test_a_folder_without_a_study_is_refused(tmp_path):
+def test_a_folder_without_a_study_is_rejected(tmp_path):
     with pytest.raises(StoreError, match="does not hold a study"):
         Results(tmp_path)
 

@@ -61,14 +61,14 @@ def test_games_of_a_sweep_are_in_the_order_of_their_numbers(results):
     ]
 
 
-def test_below_the_table_stands_who_sees_more_than_a_bandit_and_how_many_cells_there_are(results):
+def test_below_the_table_are_learners_that_see_more_than_a_bandit_and_the_number_of_cells(results):
     lines = results().splitlines()
     assert lines[-2] == "best-response: oracle, sees the true payoffs or the opponent's policy"
     assert lines[-1] == "from 4 of 4 cells"
     assert "oracle" not in results("--column", "exp3")
 
 
-def test_filters_take_specs_in_any_spelling(results):
+def test_filters_accept_any_equivalent_spec(results):
     chosen = json.loads(results("--json", "--game", "diagonal:2", "--row", "exp3", "--column", "best-response"))
     assert {(row["game"], row["column"]) for row in chosen} == {("diagonal:n=2", "best-response")}
     assert [row["metric"] for row in chosen] == ["regret", "pseudo_regret"]

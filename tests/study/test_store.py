@@ -148,14 +148,14 @@ def test_labels_are_canonical(store):
     assert row["rounds"] == 20
 
 
-def test_a_result_of_other_seeds_is_refused(store):
+def test_a_result_of_other_seeds_is_rejected(store):
     with pytest.raises(InputError) as caught:
         store.save(CELL, ran(OTHER))
     assert "[3, 4, 5]" in one_line(caught.value)
     assert store.paths() == []
 
 
-def test_a_metric_with_the_name_of_a_column_is_refused(store):
+def test_a_metric_with_the_name_of_a_column_is_rejected(store):
     result = dataclasses.replace(ran(CELL), metrics={"seed": ran(CELL).metrics["regret"]})
     with pytest.raises(InputError, match="'seed'"):
         store.save(CELL, result)

@@ -288,7 +288,7 @@ def test_a_selection_is_the_same_study_with_fewer_cells():
         study.select([("rps", "exp3", "ucb")])
 
 
-def test_a_key_of_very_many_parts_is_refused_at_once():
+def test_a_key_of_very_many_parts_is_rejected_at_once():
     [mistake] = mistakes_of("a." * 50_000 + "a = 1\n")
     assert mistake.endswith("it is nested too deep.")
 
@@ -296,7 +296,7 @@ def test_a_key_of_very_many_parts_is_refused_at_once():
 # Files
 
 
-def test_two_files_of_one_name_are_refused(tmp_path):
+def test_two_files_of_one_name_are_rejected(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "g.csv").write_text("3,0\n1,2\n")

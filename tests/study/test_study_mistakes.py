@@ -186,12 +186,12 @@ def test_a_metric_that_a_game_does_not_allow_names_the_game_and_the_reason(metri
     assert "column player" in mistake
 
 
-def test_a_game_given_twice_is_refused_once():
+def test_a_game_given_twice_is_rejected_once():
     text = with_lines({4: 'games = ["trap:r=0", "trap:0"]', 8: 'metrics = ["tv"]'})
     assert len(mistakes_of(text)) == 1
 
 
-def test_a_metric_asked_for_by_name_is_refused_next_to_all():
+def test_a_metric_asked_for_by_name_is_rejected_next_to_all():
     [mistake] = mistakes_of(with_lines({4: 'games = ["trap:r=0"]', 8: 'metrics = ["all", "tv"]'}))
     assert mistake.startswith("study.toml, line 8, metrics[1]: not for the game trap:r=0: tv needs")
 
@@ -237,7 +237,7 @@ def test_names_do_not_steer_the_terminal():
     assert "\x1b" not in str(Cell("a\x1b[31m.csv", ("ucb", "ucb"), 5, (0,)))
 
 
-def test_a_game_of_a_users_own_is_next_to_the_study(tmp_path):
+def test_a_custom_game_is_next_to_the_study(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from coebl import Game\n\n\ndef wide():\n    return Game([[3, 0, 5], [1, 2, 4]])\n"
     )
@@ -251,7 +251,7 @@ def test_a_game_of_a_users_own_is_next_to_the_study(tmp_path):
     assert cell.digest() != before.digest()
 
 
-def test_absurd_sizes_are_refused_before_anything_is_built():
+def test_absurd_sizes_are_rejected_before_anything_is_built():
     [mistake] = mistakes_of(with_lines({3: "seeds = 100_000\nseeds_per_cell = 1"}))
     # 2 games, 2 pairs, 100,000 blocks
     assert mistake.startswith(
@@ -277,7 +277,7 @@ def test_absurd_sizes_are_refused_before_anything_is_built():
         ("just words\n", 1, 6, "Expected '='"),
     ],
 )
-def test_what_is_not_toml_is_told_with_line_and_column(text, line, column, says):
+def test_what_is_not_toml_is_reported_with_line_and_column(text, line, column, says):
     [mistake] = mistakes_of(text, "a/study.toml")
     assert mistake.startswith(f"a/study.toml, line {line}, column {column}: this is not TOML: ")
     assert says in mistake

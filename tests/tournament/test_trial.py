@@ -177,7 +177,7 @@ def test_over_all_games_every_game_counts_once_in_units_of_its_range(suite):
     assert [p["p_for"], q["p_for"]] == pytest.approx(holm(raw))
 
 
-def test_nobody_is_behind(suite):
+def test_no_learner_is_behind(suite):
     _, found = duels(suite, one_p=9.0, one_q=0.1, two_p=-0.1, two_q=7.0)
     assert found.reached
     assert found.failing == []

@@ -20,7 +20,7 @@ def test_the_verdicts_are_all_there(tmp_path):
         make_verdict("C2", "c=2", "holds", checks=[], text="the sentence"),
     ]
     text = page_text(tmp_path, verdicts=verdicts, presets=[Preset("as written", {}, id="text")])
-    seen = " ".join(" ".join(Elements(text).texts).split())
+    seen = " ".join(" ".join(Elements(text).strings).split())
     for part in ("12.35 [11.90, 12.80]", "too few rounds", "the sentence", "−3", "as written", "c=2"):
         assert part in seen, part
     assert re.search(r"as written 1 holds 1 fails 0 not significant 0 not testable", seen)
@@ -32,7 +32,7 @@ def test_the_verdicts_are_all_there(tmp_path):
 def test_a_match_that_cannot_be_read_is_named(tmp_path):
     source = MadeUp([*MATCHES, ("diagonal:n=3", "ucb", "coebl")], only={metric: ["rps"] for metric in NAMES})
     text = page_text(tmp_path, source)
-    seen = " ".join(Elements(text).texts)
+    seen = " ".join(Elements(text).strings)
     assert "not shown: ucb v coebl on diagonal:n=3: no metric of this page was recorded." in seen
     assert [game["spec"] for game in embedded(text, "data")["games"]] == ["rps"]
 
@@ -43,7 +43,7 @@ def test_a_study_without_results_has_a_page(tmp_path):
     assert 'id="settings"' in text
 
 
-def test_a_folder_tells_what_it_knows(tmp_path, monkeypatch):
+def test_a_folder_shows_what_it_stores(tmp_path, monkeypatch):
     monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
     store = Store.create(tmp_path / "study", "<demo>", 'name = "<demo>"  # & so on\n')
     cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
@@ -55,7 +55,7 @@ def test_a_folder_tells_what_it_knows(tmp_path, monkeypatch):
     assert about.metrics == ["regret"]
     assert about.seconds > 0
     text = make_page(results, tmp_path / "page.html", title="From a folder", command="coebl run").read_text()
-    seen = " ".join(Elements(text).texts)
+    seen = " ".join(Elements(text).strings)
     for part in (
         'name = "<demo>"  # & so on',
         "ValueError: <no>",
@@ -99,7 +99,7 @@ def test_a_study_with_several_noises_has_each_game_once_per_noise(tmp_path):
     assert [game["noiseTitle"] for game in data["games"]] == ["bernoulli", "gaussian"] * 2
     assert [game["actions"] for game in data["games"]] == [[3, 3]] * 2 + [[4, 4]] * 2
     assert data["presets"][0]["learners"] == [["exp3"], ["exp3"], ["uniform"], ["uniform"]], "by the game alone"
-    assert "not shown" not in " ".join(Elements(text).texts)
+    assert "not shown" not in " ".join(Elements(text).strings)
     found = curves(text)
     assert len(found) == 8
     for game in ("rps", "diagonal:n=2"):
@@ -142,7 +142,7 @@ def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
         ],
     )
     text = page_text(tmp_path, verdicts=[verdict])
-    seen = " ".join("".join(Elements(text).texts).split())
+    seen = " ".join("".join(Elements(text).strings).split())
     assert "Decided onpseudo-regret" in seen
     assert "on regret: not significant, −14 [−31, 3]" in seen
     assert "on TV distance: not testable " in seen
@@ -169,13 +169,13 @@ def test_a_claim_says_what_decided_and_what_other_metrics_say(tmp_path):
     }
 
 
-def test_the_runs_of_a_study_are_told(tmp_path):
+def test_the_runs_of_a_study_are_reported(tmp_path):
     results = store_of(tmp_path / "study", [Cell("rps", ("exp3", "uniform"), 20, (0, 1))])
     for number in (1, 2):
         results.store.log.add(number, 100.0, workers=number, command="coebl run <my>.toml", interrupted=number == 1)
     results.store.log.add(1, 3400.0)
     text = make_page(results, tmp_path / "page.html", title="Runs", command="coebl run study.toml").read_text()
-    seen = " ".join("".join(Elements(text).texts).split())
+    seen = " ".join("".join(Elements(text).strings).split())
     assert "Wall time1 h 0 min in 3 runs, of which 1 was interrupted; 1 and 2 processes" in seen
     assert seen.count("coebl run <my>.toml") == 1
     assert "Commandcoebl run study.toml" in seen
