@@ -9,7 +9,7 @@ from cells import CELL, OTHER, TEXT, one_line, ran, saved
 from coebl.core.errors import InputError
 from coebl.core.files import check_way, make_folder, write_whole
 from coebl.study import Results, parse_study, run
-from coebl.study.checked import Checked
+from coebl.study.cell_file import Checked
 from coebl.study.errors import StoreError
 from coebl.study.store import Store
 from study_texts import BASE

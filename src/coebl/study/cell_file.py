@@ -8,20 +8,23 @@ import io
 import json
 import os
 import stat
+import time
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
+import coebl
 from coebl.core.errors import CoeblError, InputError, shorten
+from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.modules import require
 from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.cell import Cell
-from coebl.study.checked import Brief
 from coebl.study.errors import MissingError, UnsoundError, system_error
 from coebl.study.record import EARLIER, FORMAT, CellRecord, make_record, read_record, write_record
 
@@ -32,7 +35,23 @@ _KEY = b"coebl"  # of the record in the metadata of a Parquet file
 _LABELS = ("game", "players", "noise")  # columns that are constant in a cell
 _NUMBERS = {"rounds": "int32", "seed": "int64", "round": "int32"}  # rounds: the length of the match
 RESERVED = (*_LABELS, *_NUMBERS)  # columns that are not metrics
+_SUM_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the notes: the checksum of the table that follows
+_VERSION = b"coebl"  # the key of the version that checked: another one checks otherwise
+_NOTED = ["digest", "sum", "record", "last"]
+_KEPT_SECONDS = 90 * 86_400  # after which the notes on a folder that has not changed are removed
 _EARLIER = ("game", "row", "column", "noise"), {"horizon": "int32", "seed": "int64", "round": "int32"}
+
+
+class Brief(NamedTuple):
+    """The part of a cell that most readers want."""
+
+    record: bytes  # as its file stores it
+    last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers
+
+    @classmethod
+    def of(cls, record: bytes, last: list[NDArray[np.float64]]) -> Brief:
+        """The brief of a cell, with an array for each metric."""
+        return cls(record, np.asarray(last, "<f8").tobytes())
 
 
 class CellFile(NamedTuple):
@@ -275,3 +294,74 @@ def _stream(path: Path) -> Iterator[io.BufferedReader]:
         if state.st_size == 0:
             raise UnsoundError(f"{path}: it is empty.")
         yield stream
+
+
+# Notes on checked files
+
+
+class Checked:
+    """Notes on the sound files of cells in a folder of results: their checksums, and their briefs.
+
+    A file of this content need not be decoded again: neither at the next run, nor for the means after the last round.
+    The notes are in the user's cache directory and not beside the cells: the maker of a folder of results cannot vouch
+    for its cells, and a folder that is only read stays as it is. They may be lost or damaged at any time: the files of
+    cells are then checked in full again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._changed = False
+
+    @cached_property
+    def _path(self) -> Path:
+        name = hashlib.sha256(os.fsencode(self._folder.resolve())).hexdigest()[:32]
+        return user_cache_path("coebl", appauthor=False) / "checked" / f"{name}.cache"
+
+    @cached_property
+    def _files(self) -> dict[str, tuple[bytes, Brief]]:
+        """Checksums and briefs by the digest of the cell."""
+        pa, parquet = require("pyarrow"), require("pyarrow.parquet")
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, NotImplementedError):
+            data = self._path.read_bytes() if self._path.is_file() and is_private(self._path.parent) else b""
+            if hashlib.sha256(data[_SUM_SIZE:]).digest() == data[:_SUM_SIZE]:  # so that a flipped bit is noticed
+                file = parquet.ParquetFile(pa.BufferReader(data[_SUM_SIZE:]))
+                if file.schema_arrow.metadata[_VERSION] == coebl.__version__.encode():
+                    rows = zip(*(column.to_pylist() for column in file.read(_NOTED).columns), strict=True)
+                    return {digest: (checksum, Brief(record, last)) for digest, checksum, record, last in rows}
+        return {}
+
+    def find(self, digest: str, data: bytes) -> Brief | None:
+        """The brief of a cell whose file has the content that was checked; None if it has another one."""
+        checksum, brief = self._files.get(digest, (b"", None))
+        return brief if brief is not None and hashlib.sha256(data).digest() == checksum else None
+
+    def add(self, digest: str, data: bytes, brief: Brief) -> None:
+        """Note that this is the sound content of a cell's file."""
+        self._files[digest] = hashlib.sha256(data).digest(), brief
+        self._changed = True
+
+    def write(self) -> None:
+        """Write the notes, if anything was added, and remove old ones on other folders."""
+        if not self._changed:
+            return
+        with contextlib.suppress(InputError, OSError):  # without a place for them, all is checked again
+            place = make_folder(self._path.parent, mode=0o700)
+            if is_private(place):
+                write_whole(self._path, self._bytes(), within=place)
+                self._changed = False
+                for other in place.iterdir():
+                    if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
+                        other.unlink()
+
+    def _bytes(self) -> bytes:
+        pa, parquet = require("pyarrow"), require("pyarrow.parquet")
+        schema = pa.schema([("digest", pa.string()), *((name, pa.binary()) for name in _NOTED[1:])])
+        rows = [
+            dict(zip(_NOTED, (digest, checksum, *brief), strict=True))
+            for digest, (checksum, brief) in sorted(self._files.items())
+        ]
+        table = pa.Table.from_pylist(rows, schema.with_metadata({_VERSION: coebl.__version__.encode()}))
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd", use_dictionary=False)
+        data: bytes = sink.getvalue().to_pybytes()
+        return hashlib.sha256(data).digest() + data

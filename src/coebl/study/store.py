@@ -28,7 +28,9 @@ from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.cell import Cell
 from coebl.study.cell_file import (
+    Brief,
     CellFile,
+    Checked,
     brief_of,
     last_columns,
     make_cell_file,
@@ -37,7 +39,6 @@ from coebl.study.cell_file import (
     read_data,
     read_metadata,
 )
-from coebl.study.checked import Brief, Checked
 from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
 from coebl.study.journal import Failures, RunLog
 from coebl.study.record import CellRecord, Description, read_record
