@@ -84,7 +84,7 @@ def test_a_changed_file_makes_its_cells_run_again(tmp_path):
         (
             '"mine.py:Surprise"',
             SURPRISE.replace(
-                "    def", "    @classmethod\n    def refusal(cls, game):\n        return 'no'\n    def", 1
+                "    def", "    @classmethod\n    def reason_undefined(cls, game):\n        return 'no'\n    def", 1
             ),
             "not for the game rps: no",
         ),
