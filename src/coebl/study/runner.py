@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import sys
 import tempfile
 import time
@@ -14,6 +13,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -289,7 +289,7 @@ def _completed(
 def _can_travel(cells: Iterable[Cell]) -> bool:
     """False if a cell has an object of a class that another process cannot import: of a notebook, or of a script."""
     try:
-        return all(b"__main__" not in pickle.dumps(cell.objects) for cell in cells if cell.objects)
+        return all(b"__main__" not in bytes(ForkingPickler.dumps(cell.objects)) for cell in cells if cell.objects)
     except Exception:  # of user code
         return False
 
