@@ -165,7 +165,7 @@ class Game(Interchange):
         return extreme_equilibria(self)
 
     def own_view(self, seat: SeatName) -> View:
-        """Return the payoffs in the own view of a seat: its actions are the rows, and it maximises.
+        """Return the payoffs from the point of view of a seat: its actions are the rows, and it maximises.
 
         Args:
             seat: "row" or "column".
