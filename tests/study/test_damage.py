@@ -16,7 +16,7 @@ from cells import CELL, OTHER, notes_on, one_line, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.study import record as record_module
 from coebl.study import store as store_module
-from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.record import EARLIER, FORMAT
 from coebl.study.store import Store
 
@@ -126,7 +126,7 @@ def test_truncated_files_are_set_aside(store):
     lengths = {*np.linspace(1, len(whole) - 1, 20).astype(int).tolist(), len(whole) - 8, len(whole) - 4}
     for length in sorted(lengths):
         path.write_bytes(whole[:length])
-        with pytest.raises(UnsoundError) as caught:
+        with pytest.raises(DamagedFileError) as caught:
             store.load(CELL.digest())
         assert path.name in one_line(caught.value)
         check_set_aside(store, path)
@@ -178,7 +178,7 @@ def test_every_column_is_checked(store, column):
     else:
         changed = pyarrow.array(table.column(column).to_numpy() + 1)
     parquet.write_table(table.set_column(index, column, changed), path)
-    with pytest.raises(UnsoundError, match="checksum"):
+    with pytest.raises(DamagedFileError, match="checksum"):
         store.load(CELL.digest())
 
 
@@ -186,7 +186,7 @@ def test_swapped_rows_are_noticed(store):
     (path,) = saved(store)
     table = parquet.read_table(path)
     parquet.write_table(table.take(list(range(table.num_rows))[::-1]), path)
-    with pytest.raises(UnsoundError, match="checksum"):
+    with pytest.raises(DamagedFileError, match="checksum"):
         store.load(CELL.digest())
 
 
@@ -249,7 +249,7 @@ def test_another_format_is_rejected_and_stays(store, number):
     for read in (lambda: store.finished(), lambda: store.load(CELL.digest())):
         with pytest.raises(StoreError) as caught:
             read()
-        assert not isinstance(caught.value, UnsoundError)
+        assert not isinstance(caught.value, DamagedFileError)
         text = one_line(caught.value)
         assert "another folder" in text
         assert "9.8.7" in text
@@ -347,7 +347,7 @@ def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
     rewrite(path, _description(**CRAFTED[kind]))
     crafted = store.path(CELL.description().model_copy(update=CRAFTED[kind]).digest())
     path.rename(crafted)
-    with pytest.raises(UnsoundError) as caught:
+    with pytest.raises(DamagedFileError) as caught:
         store.load(crafted.stem)
     assert crafted.name in one_line(caught.value)
     assert store.finished() == {OTHER.digest()}
@@ -398,7 +398,7 @@ def test_only_partial_files_of_the_store_are_removed(store):
 def test_hostile_metadata_is_one_line(store, kind):
     path, _ = saved(store, CELL, OTHER)
     rewrite(path, HOSTILE[kind])
-    with pytest.raises(UnsoundError) as caught:
+    with pytest.raises(DamagedFileError) as caught:
         store.record(CELL.digest())
     assert path.name in one_line(caught.value)
     check_set_aside(store, path)
@@ -407,6 +407,6 @@ def test_hostile_metadata_is_one_line(store, kind):
 def test_metadata_above_the_limit_is_not_parsed(store, monkeypatch):
     (path,) = saved(store)
     monkeypatch.setattr(record_module, "_MOST_BYTES", 100)
-    with pytest.raises(UnsoundError, match="bytes"):
+    with pytest.raises(DamagedFileError, match="bytes"):
         store.record(CELL.digest())
     assert path.exists()

@@ -11,7 +11,7 @@ import pytest
 import coebl
 from cells import CELL, OTHER, TEXT, in_earlier_format, one_line, ran, rewrite, saved
 from coebl.core.errors import InputError
-from coebl.study.errors import MissingError, UnsoundError
+from coebl.study.errors import DamagedFileError, MissingError
 from coebl.study.record import CellRecord, Description, LearnerInfo, MetricInfo
 from coebl.study.results import Results
 from coebl.study.store import Store
@@ -117,7 +117,7 @@ def test_damage_in_a_cell_of_the_earlier_format_is_noticed(store, key):
     in_earlier_format(path)
     for value in ({}, [], 3, "x"):
         rewrite(path, lambda about, value=value: about.update({key: value}))
-        with pytest.raises(UnsoundError) as caught:
+        with pytest.raises(DamagedFileError) as caught:
             store.load(path.stem)
         assert path.name in one_line(caught.value)
 

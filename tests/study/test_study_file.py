@@ -255,8 +255,8 @@ PARTS_MISTAKEN = [
     ("games = ['rps']\n", "", "line 9, parts[0]", "there is no key 'games' here or at the top; accepted: a list"),
     ("rounds = 20", "rounds = 0", "line 4, rounds", "this is 0"),
     ("metrics = ['regret']", "metrics = ['regrets']", "line 8, metrics[0]", "did you mean 'regret'?"),
-    ("title = 'Two parts'", "title = 'Two\\nparts'", "line 2, title", "accepted: a text on one line"),
-    ("title = 'Two parts'", "title = 2", "line 2, title", "this is 2; accepted: a text on one line"),
+    ("title = 'Two parts'", "title = 'Two\\nparts'", "line 2, title", "accepted: a string on one line"),
+    ("title = 'Two parts'", "title = 2", "line 2, title", "this is 2; accepted: a string on one line"),
     ("title = 'Two parts'", "parts = 3 #", "line 2, parts", "accepted: tables [[parts]]"),
 ]
 

@@ -60,7 +60,7 @@ MALFORMED = [
     (4, 'games = [\n"rps",  # "not", [this]\n"rsp",\n]', "line 6, games[1]", "game 'rsp': did you mean 'rps'? See:"),
     (4, 'games = ["diagonal"]', "line 4, games[0]", "diagonal needs n"),
     (4, 'games = ["diagonal:n=[2,11]"]', "line 4, games[0]", "n is 11; accepted: an integer, 1 .. 10"),
-    (4, 'games = ["diagonal:n=[2,3"]', "line 4, games[0]", "a list without its end"),
+    (4, 'games = ["diagonal:n=[2,3"]', "line 4, games[0]", "a list without its bracket"),
     (4, 'games = ["diagonal:n=[]"]', "line 4, games[0]", "a list that cannot be read"),
     (4, 'games = ["diagonal:k=2"]', "line 4, games[0]", "diagonal has no parameter 'k'"),
     (4, 'games = ["rps", "none.csv"]', "line 4, games[1]", "none.csv"),
@@ -262,15 +262,15 @@ def test_absurd_sizes_are_rejected_before_anything_is_built():
     assert mistake.startswith("study.toml, line 10, match-ups.all-pairs: this gives more than 100,000 pairs")
     [mistake] = mistakes_of(with_lines({4: f'games = ["random-gaussian:m=[{hundred}],n=[{hundred}]"]'}))
     assert mistake.startswith("study.toml, line 4, games[0]: ")
-    assert "stands for 998,001 specs" in mistake
+    assert "is a grid of 998,001 specs" in mistake
 
 
 @pytest.mark.parametrize(
     ("text", "line", "column", "says"),
     [
         ('name = "a"\nrounds = \n', 2, 10, "Invalid value"),
-        ("games = [rps]\n", 1, 10, "Texts need quotes"),
-        ("a = True\n", 1, 5, "Texts need quotes"),
+        ("games = [rps]\n", 1, 10, "Strings need quotes"),
+        ("a = True\n", 1, 5, "Strings need quotes"),
         ("a = 1\nb = [1,\n2", 3, 2, "Unclosed array"),
         ("[match-ups\n", 1, 11, "Expected ']'"),
         ("a = 1\na = 2\nb = 3\n", 2, 6, "Cannot overwrite a value"),

@@ -47,7 +47,7 @@ class Cell:
         return Match(parse_game(self.objects.get(self.game, self.game), noise), players, self.rounds)
 
     def run(self, progress: Callable[[int], None] | None = None) -> Result:
-        """Play the match once per seed; `progress` is called with the number of rounds done, now and then."""
+        """Play the match once per seed; `progress` is called with the number of rounds done."""
         return simulate(
             self.match(),
             self.seeds,
@@ -59,11 +59,11 @@ class Cell:
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """All specs of the cell: any of them may name files."""
+        """All specs of the cell; each may name files."""
         return (self.game, *self.players, self.noise or "", *self.metrics)
 
     def absolute(self) -> Cell:
-        """Return the same cell for a process that may be in another folder: files by their absolute paths."""
+        """Return a copy with absolute paths, for a process that may run in another folder."""
 
         def moved(spec: str) -> str:
             return move_files(spec, os.path.abspath)
@@ -77,7 +77,7 @@ class Cell:
         )
 
     def description(self) -> Description:
-        """All that the numbers depend on: files by their content, wherever they are."""
+        """Everything that the numbers depend on; files are identified by their content, not their paths."""
         game = self._game_file()
         named = {"game": game or split_spec(self.game).file}
         named |= {seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
@@ -96,13 +96,13 @@ class Cell:
         )
 
     def _sources(self) -> dict[str, str]:
-        """Checksums of the objects that no spec can make, as of files."""
+        """Checksums of the objects that no spec can make."""
         named = {"game": self.game, **{seat_key(seat): spec for seat, spec in enumerate(self.players)}}
         named |= {"noise": self.noise or ""}
         return {key: _source_checksum(self.objects[spec]) for key, spec in named.items() if spec in self.objects}
 
     def _game_file(self) -> str:
-        """The file that holds the game's payoffs, or nothing: a file called "rps" does not hide the game."""
+        """The file that holds the game's payoffs, or None; a file called "rps" does not hide the game."""
         return self.game if Path(self.game).suffix and is_file(self.game) else ""
 
     def digest(self) -> str:
@@ -122,7 +122,7 @@ def _checksum(file: str) -> str:
 
 
 def _source_checksum(value: Any) -> str:
-    """A checksum of a game's payoffs, or of the source of an object's class as far as that is known."""
+    """A checksum of a game's payoffs, or of the source of an object's class if it is available."""
     if isinstance(value, Game):
         source = f"{value.payoff.tolist()} {value.ranges} {value.noise}"
     else:
@@ -134,7 +134,7 @@ def _source_checksum(value: Any) -> str:
 
 
 def is_file(name: str) -> bool:
-    """True if a string is the path of a file; it may be any other string."""
+    """True if a string is the path of a file."""
     try:
         return Path(name).is_file()
     except (OSError, ValueError):  # a spec that is longer than any file's name, for instance

@@ -1,4 +1,4 @@
-"""The file of a finished cell: a Parquet table and a record, made whole, and read with every check."""
+"""The file of a finished cell: a Parquet table and a record, written atomically and verified when read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from coebl.core.modules import require
 from coebl.core.text import one_line
 from coebl.engine import Result
 from coebl.study.cell import Cell
-from coebl.study.errors import MissingError, UnsoundError, system_error
+from coebl.study.errors import DamagedFileError, MissingError, system_error
 from coebl.study.record import EARLIER, FORMAT, CellRecord, make_record, read_record, write_record
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ RESERVED = (*_LABELS, *_NUMBERS)  # columns that are not metrics
 _SUM_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the notes: the checksum of the table that follows
 _VERSION = b"coebl"  # the key of the version that checked: another one checks otherwise
 _NOTED = ["digest", "sum", "record", "last"]
-_KEPT_SECONDS = 90 * 86_400  # after which the notes on a folder that has not changed are removed
+_KEPT_SECONDS = 90 * 86_400  # notes on a folder that has not changed for so long are removed
 _EARLIER = ("game", "row", "column", "noise"), {"horizon": "int32", "seed": "int64", "round": "int32"}
 
 
 class Brief(NamedTuple):
-    """The part of a cell that most readers want."""
+    """The part of a cell that most readers need."""
 
     record: bytes  # as its file stores it
     last: bytes  # the metrics after the last round, (metrics, runs), as little-endian numbers
@@ -55,7 +55,7 @@ class Brief(NamedTuple):
 
 
 class CellFile(NamedTuple):
-    """A file that is still to be written: a worker makes it, and the runner of the study stores it."""
+    """The contents of a file that a worker makes and the runner of the study writes."""
 
     digest: str
     data: bytes
@@ -64,10 +64,10 @@ class CellFile(NamedTuple):
 
 @lru_cache(maxsize=64)  # a folder has few sets of metrics, and very many cells
 def table_schema(metrics: tuple[str, ...], number: int = FORMAT) -> pyarrow.Schema:
-    """The columns of stored tables with these metrics, in the format of this number."""
+    """The columns of stored tables with these metrics, in this version of the format."""
     pa = require("pyarrow")
     labels, numbers = _EARLIER if number == EARLIER else (_LABELS, _NUMBERS)
-    kinds = {"players": pa.list_(pa.field("element", pa.string()))}  # as Parquet calls it
+    kinds = {"players": pa.list_(pa.field("element", pa.string()))}  # the name that Parquet uses
     return pa.schema(
         [
             *((label, kinds.get(label, pa.dictionary(pa.int32(), pa.string()))) for label in labels),
@@ -147,15 +147,15 @@ def _checksum(table: pyarrow.Table) -> str:
 
 
 def _distinct(column: Any) -> list[Any]:
-    """The distinct values of a column of labels; of lists, which are all to be equal, the first."""
+    """The distinct values of a column of labels; lists must all be equal."""
     pa, compute = require("pyarrow"), require("pyarrow.compute")
     if not pa.types.is_list(column.type):
         values: list[Any] = column.unique().to_pylist()
         return values
     lists = column.combine_chunks()
     first: list[str] = lists[0].as_py()
-    same = compute.all(compute.equal(compute.list_value_length(lists), len(first))).as_py()
-    if not same or not all(
+    same_length = compute.all(compute.equal(compute.list_value_length(lists), len(first))).as_py()
+    if not same_length or not all(
         compute.all(compute.equal(compute.list_element(lists, seat), spec)).as_py() for seat, spec in enumerate(first)
     ):
         raise ValueError("the column players has several values")
@@ -185,14 +185,14 @@ def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
     with _opened(path, require("pyarrow").BufferReader(data)) as (file, record):
         table = file.read(use_threads=False)
         if _checksum(table) != record.checksum:
-            raise UnsoundError(f"{path}: its numbers do not match their checksum.")
+            raise DamagedFileError(f"{path}: its numbers do not match their checksum.")
         if not _fits(table, record):
-            raise UnsoundError(f"{path}: its columns do not match its description.")
+            raise DamagedFileError(f"{path}: its columns do not match its description.")
         return table, record
 
 
 def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
-    """The brief that `make_cell_file` notes of a cell, from its sound table."""
+    """The brief of a cell, as `make_cell_file` stores it, from its valid table."""
     columns = _by_run(table, record, record.metrics)
     return Brief.of(table.schema.metadata[_KEY], [columns[name][-1] for name in record.metrics])
 
@@ -200,7 +200,7 @@ def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
 def read_columns(
     path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None
 ) -> dict[str, NDArray[Any]]:
-    """The columns of a cell, as `Store.columns` describes them; the file is known to be sound."""
+    """The columns of a cell, as `Store.columns` describes them; the file is known to be valid."""
     names = _chosen(record, metrics)
     with _reading(path):
         source = require("pyarrow").BufferReader(data)
@@ -254,27 +254,27 @@ def _opened(path: Path, source: Any) -> Iterator[tuple[Any, CellRecord]]:
         file = require("pyarrow.parquet").ParquetFile(source)
         raw = (file.metadata.metadata or {}).get(_KEY)
         if raw is None:
-            raise UnsoundError(f"{path}: it was not written by coebl.")
+            raise DamagedFileError(f"{path}: it was not written by coebl.")
         record = read_record(path, raw)
         if file.metadata.num_rows != record.rows:
-            raise UnsoundError(f"{path}: it has {file.metadata.num_rows} rows instead of {record.rows}.")
+            raise DamagedFileError(f"{path}: it has {file.metadata.num_rows} rows instead of {record.rows}.")
         if not file.schema_arrow.equals(table_schema(record.metrics, record.format)):
-            raise UnsoundError(f"{path}: its columns are not those of a cell.")
+            raise DamagedFileError(f"{path}: its columns are not those of a cell.")
         yield file, record
 
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Report anything that fails in reading a file as damage."""
+    """Report any error in reading a file as damage."""
     try:
         yield
     except CoeblError:
         raise
     except MemoryError:
-        raise UnsoundError(f"{path}: it asks for more memory than there is.") from None
+        raise DamagedFileError(f"{path}: it asks for more memory than there is.") from None
     except (OSError, ValueError, TypeError, KeyError, IndexError, NotImplementedError, OverflowError) as error:
-        # Arrow raises any of these on damaged files, and names its own errors after the built-in ones
-        raise UnsoundError(f"{path}: it is not a whole Parquet file ({one_line(error)}).") from None
+        # Arrow raises any of these on damaged files; its errors derive from the built-in ones
+        raise DamagedFileError(f"{path}: it is not a whole Parquet file ({one_line(error)}).") from None
 
 
 @contextlib.contextmanager
@@ -289,10 +289,10 @@ def _stream(path: Path) -> Iterator[io.BufferedReader]:
     state = os.fstat(handle)
     if not stat.S_ISREG(state.st_mode):
         os.close(handle)
-        raise UnsoundError(f"{path}: it is {'a folder' if stat.S_ISDIR(state.st_mode) else 'not a file'}.")
+        raise DamagedFileError(f"{path}: it is {'a folder' if stat.S_ISDIR(state.st_mode) else 'not a file'}.")
     with open(handle, "rb") as stream:
         if state.st_size == 0:
-            raise UnsoundError(f"{path}: it is empty.")
+            raise DamagedFileError(f"{path}: it is empty.")
         yield stream
 
 
@@ -300,7 +300,7 @@ def _stream(path: Path) -> Iterator[io.BufferedReader]:
 
 
 class Checked:
-    """Notes on the sound files of cells in a folder of results: their checksums, and their briefs.
+    """Notes on the valid files of cells in a folder of results: their checksums, and their briefs.
 
     A file of this content need not be decoded again: neither at the next run, nor for the means after the last round.
     The notes are in the user's cache directory and not beside the cells: the maker of a folder of results cannot vouch
@@ -331,12 +331,12 @@ class Checked:
         return {}
 
     def find(self, digest: str, data: bytes) -> Brief | None:
-        """The brief of a cell whose file has the content that was checked; None if it has another one."""
+        """The brief of a cell whose file has the content that was checked; None if it has changed."""
         checksum, brief = self._files.get(digest, (b"", None))
         return brief if brief is not None and hashlib.sha256(data).digest() == checksum else None
 
     def add(self, digest: str, data: bytes, brief: Brief) -> None:
-        """Note that this is the sound content of a cell's file."""
+        """Note that this is the valid content of a cell's file."""
         self._files[digest] = hashlib.sha256(data).digest(), brief
         self._changed = True
 
@@ -344,14 +344,14 @@ class Checked:
         """Write the notes, if anything was added, and remove old ones on other folders."""
         if not self._changed:
             return
-        with contextlib.suppress(InputError, OSError):  # without a place for them, all is checked again
+        with contextlib.suppress(InputError, OSError):  # without the notes, everything is checked again
             place = make_folder(self._path.parent, mode=0o700)
             if is_private(place):
                 write_whole(self._path, self._bytes(), within=place)
                 self._changed = False
-                for other in place.iterdir():
-                    if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
-                        other.unlink()
+                for file in place.iterdir():
+                    if time.time() - file.stat().st_mtime > _KEPT_SECONDS:
+                        file.unlink()
 
     def _bytes(self) -> bytes:
         pa, parquet = require("pyarrow"), require("pyarrow.parquet")

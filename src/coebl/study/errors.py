@@ -9,11 +9,11 @@ from coebl.core.text import one_line
 
 
 class StoreError(CoeblError):
-    """Something is wrong with a study's folder: the message names the file and says what to do."""
+    """An error in a study's folder: the message names the file and says what to do."""
 
 
-class UnsoundError(StoreError):
-    """A file among the cells that is damaged or not one of ours."""
+class DamagedFileError(StoreError):
+    """A file among the cells that is damaged or was not written by coebl."""
 
 
 class MissingError(StoreError):
@@ -25,9 +25,9 @@ class ClusterError(CoeblError):
 
 
 class LostError(ClusterError):
-    """The workers of a study no longer answer; what is finished is kept."""
+    """The workers of a study no longer answer; finished cells are kept."""
 
 
 def system_error(path: Path, error: OSError) -> StoreError:
-    """An error of the system about a path."""
+    """A StoreError for an error of the system about a path."""
     return StoreError(f"{path}: {one_line(error.strerror or error)}; free some space, or use another folder.")

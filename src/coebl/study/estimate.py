@@ -2,7 +2,7 @@
 
 The time comes from short samples of the matches that make up most of the work. A sample is played with few runs, and on
 a small game: a large game is replaced by a small one. The cost that the learners declare extends
-the samples to the whole study, and stands alone where nothing could be measured. So an estimate takes seconds, however
+the samples to the whole study, and is used alone where nothing could be measured. So an estimate takes seconds, however
 large the study is.
 """
 
@@ -25,20 +25,20 @@ from coebl.study.workers import LateError, cores, within
 
 Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game
 
-_ROUND = 100.0  # microseconds that a round takes by itself, in any game
+_ROUND = 100.0  # microseconds of overhead per round, in any game
 _SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, by the power 1.5 of m n
 _BOX = 4.0  # seconds in which all samples are played
 _SAMPLE = 0.2  # seconds after which a sample ends
 _BLOCK = 0.02  # seconds that a block of a sample should take, by the learners' costs
 _MOST_BLOCK = 64  # rounds of such a block
 _MOST_ACTIONS = 64  # of a game that is played to measure; a larger one is replaced by one of this size
-_MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # by how much an estimate may be off, either way
+_MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # factors by which an estimate may be off, either way
 _STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
 
 
 class _EnoughError(BaseException):
-    """A sample has taken its time."""
+    """A sample has run long enough."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,19 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
                     shapes[cell.game] = parse_game(cell.game).shape
                 costs[key] = _cost(cell, shapes[cell.game])
             except Exception:
-                costs[key] = 1.0  # of user code, perhaps; the run itself will show
+                costs[key] = 1.0  # an error of user code, perhaps; the run will report it
         works[cell] = cell.rounds * (_ROUND + len(cell.seeds) * costs[key])
     return works
 
 
 def _cost(cell: Cell, shape: tuple[int, int]) -> float:
-    """The approximate microseconds of a round per run, by what the learners declare."""
+    """The approximate microseconds of a round per run, by the costs that the learners declare."""
     m, n = shape
     return sum(parse_learner(spec).cost(*ends) for spec, ends in zip(cell.players, ((m, n), (n, m)), strict=True))
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
-    """The least and the most seconds that a match takes, by what its learners declare alone."""
+    """The least and the most seconds that a match takes, by the costs that its learners declare."""
     seconds = 1e-6 * match.rounds * (_ROUND + runs * match.cost())
     return seconds / _DECLARED, seconds * _DECLARED
 
@@ -91,10 +91,10 @@ def declared_range(match: Match, runs: int) -> tuple[float, float]:
 def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     """Estimate the time of a study from some rounds of the matches that make up most of it."""
     works = work_of(study.cells, study.shapes)
-    alike: dict[tuple[object, ...], list[Cell]] = {}
+    cells_by_setting: dict[tuple[object, ...], list[Cell]] = {}
     for cell in study.cells:
-        alike.setdefault((cell.game, cell.players, len(cell.seeds), cell.rounds), []).append(cell)
-    groups = sorted(alike.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
+        cells_by_setting.setdefault((cell.game, cell.players, len(cell.seeds), cell.rounds), []).append(cell)
+    groups = sorted(cells_by_setting.values(), key=lambda cells: works[cells[0]] * len(cells), reverse=True)
     seconds = _samples([cells[0] for cells in groups], study.shapes)
     declared = sum(works[cell] for cell in seconds)
     ratio = sum(seconds.values()) / declared if declared else 1e-6  # seconds by microsecond that is declared
@@ -127,16 +127,16 @@ def _is_small(shape: tuple[int, int]) -> bool:
 
 
 def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
-    """The seconds that cells take, as far as the time for samples allows; what fails is left out."""
-    found: dict[Cell, float] = {}
+    """The seconds that cells take, as far as the time for samples allows; failing cells are left out."""
+    seconds: dict[Cell, float] = {}
     ends = time.perf_counter() + _BOX
     with suppress(LateError), within(_BOX):
         for cell in cells:
             if time.perf_counter() >= ends:
                 break
-            with suppress(Exception, SystemExit):  # of user code, perhaps; the run itself will show
-                found[cell] = _seconds(cell, shapes[cell.game], ends)
-    return found
+            with suppress(Exception, SystemExit):  # an error of user code, perhaps; the run will report it
+                seconds[cell] = _seconds(cell, shapes[cell.game], ends)
+    return seconds
 
 
 def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
@@ -168,7 +168,7 @@ def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
 
 
 def disk_use(study: Study) -> int:
-    """Bytes that the results will take, about: eight a number, little of which zstd can save."""
+    """The approximate size of the results in bytes: eight per number, which zstd hardly reduces."""
     total = 0
     for cell in study.cells:
         recorded = len(recorded_rounds(cell.record, cell.rounds))

@@ -55,10 +55,10 @@ def frame_of(
     matches = sorted({part.match for part in parts}, key=order)
     numbers = {match: number for number, match in enumerate(matches)}
     empty = {"match": pl.Int64, "seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
-    alike: dict[tuple[str, ...], list[Part]] = {}
+    parts_by_metrics: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
-        alike.setdefault(tuple(part.values), []).append(part)
-    frames = [pl.DataFrame(_columns(group, numbers)) for group in alike.values()]
+        parts_by_metrics.setdefault(tuple(part.values), []).append(part)
+    frames = [pl.DataFrame(_columns(group, numbers)) for group in parts_by_metrics.values()]
     frame = pl.concat([pl.DataFrame(schema=empty), *frames], how="diagonal")
     frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
     fields = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
@@ -89,11 +89,11 @@ def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[st
     if not _repeats(frame).any():
         return frame
     for metric in metrics:
-        held = frame.filter(pl.col(metric).is_not_null())
-        bits = held[metric].to_numpy().view(np.int64)
-        [differing] = np.nonzero(_repeats(held) & (bits[1:] != bits[:-1]))
+        recorded = frame.filter(pl.col(metric).is_not_null())
+        bits = recorded[metric].to_numpy().view(np.int64)
+        [differing] = np.nonzero(_repeats(recorded) & (bits[1:] != bits[:-1]))
         if len(differing):
-            match, seed, _ = held.select(keys).row(int(differing[0]))
+            match, seed, _ = recorded.select(keys).row(int(differing[0]))
             raise StoreError(
                 f"{matches[match]}: seed {seed} has two values of {metric}, so the cells are of two games, two "
                 "learners or two versions; keep them in two folders."
@@ -104,7 +104,7 @@ def _once(frame: polars.DataFrame, matches: list[MatchKey], metrics: Sequence[st
 
 
 def _repeats(frame: polars.DataFrame) -> Any:
-    """Of every row but the first of a sorted frame: True if it is of the same run and round as the row before."""
+    """True for every row after the first of a sorted frame that has the run and round of the row before."""
     columns = (frame[key].to_numpy() for key in ("match", "seed", "round"))
     return np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
 
@@ -123,18 +123,18 @@ def evenly_spread(length: int, points: int) -> Ints:
 
 
 def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
-    """Return the spec among those that are present that is equivalent to this one.
+    """Return the spec among `present` that is equivalent to this one.
 
-    Of what is in a file, the name of the class or of the file suffices, if it is that of one spec alone. If there is
+    For a spec that names a file, the name of its class or file suffices if it is unambiguous. If there is
     none, the message calls it `name`, by default the kind: game, player or noise.
     """
     if spec in present:
         return spec
     if (canonical := _canonical(kind, spec)) in present:
         return canonical
-    alike = [other for other in present if spec.casefold() in _short_names(other)]
-    if len(alike) == 1:
-        return alike[0]
+    candidates = [other for other in present if spec.casefold() in _short_names(other)]
+    if len(candidates) == 1:
+        return candidates[0]
     if not present:
         raise InputError(NOTHING_YET)
     raise InputError(
@@ -143,7 +143,7 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
 
 
 def _short_names(spec: str) -> set[str]:
-    """Other names for a spec of a file, in lower case: its class or its file in place of both.
+    """Other names for a spec that names a file, in lower case: its class or its file in place of both.
 
     >>> sorted(_short_names("mine.py:Mine2:rate=0.2"))
     ['mine.py:rate=0.2', 'mine2:rate=0.2', 'mine:rate=0.2']
@@ -156,14 +156,14 @@ def _short_names(spec: str) -> set[str]:
 
 
 def listed(present: Collection[str]) -> str:
-    """The first few of these, and how many more there are."""
+    """The first few names, and how many more there are."""
     shown = ", ".join(list(present)[:8])
     return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
 
 
 def _canonical(kind: str, spec: str) -> str:
     """The shortest equivalent spec, or the spec itself if it cannot be parsed here without running a file."""
-    if found := REGISTRIES[kind].known(spec):
-        entry, arguments = found
+    if match := REGISTRIES[kind].known(spec):
+        entry, arguments = match
         return entry.write(arguments)
     return spec

@@ -66,7 +66,7 @@ class Failures:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; empty if there is none, or no file."""
+    """The JSON object in a file; empty if the file is missing or holds none."""
     try:
         content = json.loads(path.read_bytes()) if path.is_file() else None
     except (OSError, ValueError, RecursionError):
@@ -82,14 +82,14 @@ class RunLog:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the folder for one run, so that no other does the same work; free again when the process ends."""
+        """Lock the folder for one run, so that no other does the same work; the lock ends with the process."""
         path = self.folder / ".running"
         if path.is_symlink():
             raise StoreError(f"{path} is a symbolic link; remove it.")
         filelock = require("filelock")
 
         def sign(handle: int) -> None:
-            if os.fstat(handle).st_nlink == 1:  # or it is another file under this name
+            if os.fstat(handle).st_nlink == 1:  # otherwise another file has this name now
                 os.truncate(handle, 0)
                 os.pwrite(handle, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
 
@@ -106,7 +106,7 @@ class RunLog:
             yield
 
     def add(self, cells: int, seconds: float, **more: object) -> None:
-        """Add a line on a run that made some cells; a log for people, on which nothing depends."""
+        """Add a line on a run that made some cells; the log is for people, and nothing depends on it."""
         line = {"ended": now(), "cells": cells, "seconds": round(seconds, 1), **more}
         path = self.folder / "runs.jsonl"
         if path.exists() and not path.is_file():
@@ -131,7 +131,7 @@ class RunLog:
         return records
 
     def planned(self) -> int:
-        """The number of cells that the last run was to make or find; 0 where that is not known."""
+        """The number of cells that the last run was to make or find; 0 if unknown."""
         planned = [record["of"] for record in self.runs() if _is_count(record.get("of"))]
         return planned[-1] if planned else 0
 

@@ -1,6 +1,6 @@
-"""The plan of a run: what a study asks for, less what its folder holds, seed by seed and metric by metric.
+"""The plan of a run: the runs that a study asks for and its folder does not hold, by seed and metric.
 
-So a study can grow in its folder. With more seeds, learners, games or metrics only what is new is run; blocks of seeds
+So a study can grow in its folder. With more seeds, learners, games or metrics only new runs are made; blocks of seeds
 that were cut elsewhere, or ended earlier, are not run again. `coebl run` and its `--dry-run` follow the same plan.
 """
 
@@ -31,10 +31,10 @@ Held = dict[frozenset[MetricKey], set[int]]  # of a match: the seeds that were m
 class Plan:
     """The cells that a run will make, and the state of its folder."""
 
-    todo: Mapping[Cell, Cell] = field(default_factory=dict)  # what is run, with the cell of the study that it is for
+    todo: Mapping[Cell, Cell] = field(default_factory=dict)  # cells to run, each with the study's cell that it is for
     found: int = 0  # cells of the study that need no run
-    stored: int = 0  # sound files in the folder
-    left_alone: int = 0  # those among them that hold nothing of what the study asks for
+    stored: int = 0  # valid files in the folder
+    left_alone: int = 0  # those that hold nothing that the study asks for
     notes: tuple[str, ...] = ()  # on files that are set aside
 
     @property
@@ -43,10 +43,10 @@ class Plan:
         return self.stored + len(self.todo)
 
     def lines(self) -> list[str]:
-        """The cells that are run; with the metrics, where the folder holds others of the same runs."""
+        """The cells to run; with the metrics, where the folder holds other metrics of the same runs."""
         return [
-            str(cell) if cell.metrics == whole.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
-            for cell, whole in self.todo.items()
+            str(cell) if cell.metrics == requested.metrics else f"{cell}, only {printable(', '.join(cell.metrics))}"
+            for cell, requested in self.todo.items()
         ]
 
 
@@ -57,29 +57,29 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
     changed since; a dry plan only reports them. A StoreError if the folder is of another study, or holds the same
     matches in another length: curves of two lengths cannot be one.
     """
-    asked: dict[str, tuple[Cell, Description]] = {}
+    requested: dict[str, tuple[Cell, Description]] = {}
     for cell in study.cells:
         description = cell.description()
-        asked[description.digest()] = cell, _with_noise(study.noises, description)
+        requested[description.digest()] = cell, _with_noise(study.noises, description)
     if store is None:
-        return Plan(*_to_run(asked, set(), []))
+        return Plan(*_to_run(requested, set(), []))
     _check_name(study, store)
-    sound = store.finished(dry)
-    there = sound & asked.keys()
-    others = {}
-    for digest in sorted(sound - there):
+    valid = store.finished(dry)
+    finished = valid & requested.keys()
+    other_cells = {}
+    for digest in sorted(valid - finished):
         with suppress(MissingError):  # another process has set it aside
-            others[digest] = _with_noise(study.noises, store.record(digest).description)
-    descriptions = [description for _, description in asked.values()]
-    stale = _stale(descriptions, others) if others else {}
-    kept = [description for digest, description in others.items() if digest not in stale]
+            other_cells[digest] = _with_noise(study.noises, store.record(digest).description)
+    descriptions = [description for _, description in requested.values()]
+    stale = _stale(descriptions, other_cells) if other_cells else {}
+    kept = [description for digest, description in other_cells.items() if digest not in stale]
     _check_lengths(store, descriptions, kept)
-    check_one_device(store, [*kept, *(asked[digest][1] for digest in there)])
+    check_one_device(store, [*kept, *(requested[digest][1] for digest in finished)])
     _check_device(study, store, kept)
     if not dry:
         for digest in stale:
             store.set_aside(store.path(digest))
-    todo, found = _to_run(asked, there, kept)
+    todo, found = _to_run(requested, finished, kept)
     left_alone = 0
     failures = [] if dry else store.failures()
     if kept or failures:
@@ -90,7 +90,7 @@ def make_plan(study: Study, store: Store | None, dry: bool = False) -> Plan:
         )
         _forget_failures(study, store, failures, {cell.digest() for cell in todo}, seeds)
     notes = (*store.notes, *_stale_notes(stale.values(), dry))
-    return Plan(todo, found, len(there) + len(kept), left_alone, notes)
+    return Plan(todo, found, len(finished) + len(kept), left_alone, notes)
 
 
 def _with_noise(noises: Mapping[str, str], description: Description) -> Description:
@@ -101,16 +101,16 @@ def _with_noise(noises: Mapping[str, str], description: Description) -> Descript
 
 
 def _to_run(
-    asked: Mapping[str, tuple[Cell, Description]], there: set[str], others: Iterable[Description]
+    requested: Mapping[str, tuple[Cell, Description]], finished: set[str], other_cells: Iterable[Description]
 ) -> tuple[dict[Cell, Cell], int]:
     """The cells to run, each with the cell of the study that it is for, and the number of cells that need no run."""
-    missing = [pair for digest, pair in asked.items() if digest not in there]
+    missing = [pair for digest, pair in requested.items() if digest not in finished]
     held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
-    for description in itertools.chain((asked[digest][1] for digest in there), others) if missing else ():
+    for description in itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ():
         if (of_match := held.get(key_of(description))) is not None:
             of_match.setdefault(frozenset(_metrics(description)), set()).update(description.seeds)
     todo: dict[Cell, Cell] = {}
-    found = len(asked)
+    found = len(requested)
     for cell, description in missing:
         pieces = _lacking(cell, description, held[key_of(description)])
         todo |= dict.fromkeys(pieces, cell)
@@ -119,7 +119,7 @@ def _to_run(
 
 
 def _lacking(cell: Cell, description: Description, held: Held) -> list[Cell]:
-    """The runs of a cell that are not held, in as few cells as will do; they count as held from then on."""
+    """The runs of a cell that are not held, in as few cells as possible; they count as held from then on."""
     metrics = dict(zip(_metrics(description), cell.metrics, strict=True))
     seeds: dict[tuple[MetricKey, ...], list[int]] = {}  # by the metrics that they lack
     for seed in cell.seeds:
@@ -149,7 +149,7 @@ def _metrics(description: Description) -> list[MetricKey]:
 
 
 def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[Key, set[int]], dict[Key, set[MetricKey]]]:
-    """All seeds and metrics that are asked for, by what is played."""
+    """All seeds and metrics that are asked for, by the match played."""
     seeds: dict[Key, set[int]] = defaultdict(set)
     metrics: dict[Key, set[MetricKey]] = defaultdict(set)
     for description in descriptions:
@@ -162,7 +162,7 @@ def _asked_for(descriptions: Iterable[Description]) -> tuple[dict[Key, set[int]]
 def _forget_failures(
     study: Study, store: Store, failures: list[dict[str, Any]], todo: set[str], seeds: dict[Key, set[int]]
 ) -> None:
-    """Remove the records of cells that are cut otherwise now: their runs are held, or are run in other cells."""
+    """Remove the records of cells whose runs are held by now, or are run in other cells."""
     for record in failures:
         with suppress(KeyError, TypeError, AttributeError, ValueError):  # a damaged record stays
             stored = dict(record["description"])
@@ -174,7 +174,7 @@ def _forget_failures(
                 store.forget_failure(record["digest"])
 
 
-# What cannot be continued in a folder
+# Reasons why a folder cannot be continued
 
 
 def _check_name(study: Study, store: Store) -> None:
@@ -186,43 +186,43 @@ def _check_name(study: Study, store: Store) -> None:
         )
 
 
-def _check_lengths(store: Store, asked: Iterable[Description], others: Iterable[Description]) -> None:
+def _check_lengths(store: Store, requested: Iterable[Description], other_cells: Iterable[Description]) -> None:
     lengths: dict[Key, list[Description]] = {}
-    for description in asked:
+    for description in requested:
         lengths.setdefault(_match(description), []).append(description)
-    for other in others:
-        wanted = lengths.get(_match(other), [other])
-        if all((study.rounds, study.record) != (other.rounds, other.record) for study in wanted):
-            key = "rounds" if wanted[0].rounds != other.rounds else "record"
+    for other in other_cells:
+        requested_cells = lengths.get(_match(other), [other])
+        if all((study.rounds, study.record) != (other.rounds, other.record) for study in requested_cells):
+            key = "rounds" if requested_cells[0].rounds != other.rounds else "record"
             raise StoreError(
-                f"{store.folder}: the study file has changed: its {key} is now {getattr(wanted[0], key)}, and cells of "
-                f"{' v '.join(other.players)} on {other.game} are there with {key} {getattr(other, key)}; use another "
-                f"folder, or put {key} back."
+                f"{store.folder}: the study file has changed: its {key} is now {getattr(requested_cells[0], key)}, and "
+                f"cells of {' v '.join(other.players)} on {other.game} are there with {key} {getattr(other, key)}; use "
+                f"another folder, or put {key} back."
             )
 
 
-def _check_device(study: Study, store: Store, others: Iterable[Description]) -> None:
+def _check_device(study: Study, store: Store, other_cells: Iterable[Description]) -> None:
     """Reject runs of two devices in one folder: a seed leads to different runs on them."""
-    wanted = {cell.device for cell in study.cells}
-    for device in {other.device for other in others} - wanted:
+    devices = {cell.device for cell in study.cells}
+    for device in {other.device for other in other_cells} - devices:
         raise StoreError(
-            f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(wanted)}; use "
+            f"{store.folder}: its cells were run on {device}, and the study is to be run on {', '.join(devices)}; use "
             f"another folder, or device {device}."
         )
 
 
-def _stale(asked: Iterable[Description], others: Mapping[str, Description]) -> dict[str, list[str]]:
+def _stale(requested: Iterable[Description], other_cells: Mapping[str, Description]) -> dict[str, list[str]]:
     """The cells that were made from files whose content has changed, each with the names of these files."""
     files: dict[Key, dict[str, str]] = {}
-    for description in asked:
+    for description in requested:
         if description.files:
             files.setdefault(_match(description), {}).update(description.files)
     stale = {}
-    for digest, other in others.items():
-        now = files.get(_match(other), {})
+    for digest, other in other_cells.items():
+        current = files.get(_match(other), {})
         # a cell of an earlier version does not list the files that specs inside its specs name
         before = dict.fromkeys(other.run_files()) | other.files
-        if changed := [key for key, checksum in before.items() if now.get(key, checksum) != checksum]:
+        if changed := [key for key, checksum in before.items() if current.get(key, checksum) != checksum]:
             named = dict(zip(other.run_files(), (other.game, *other.players), strict=False))
             specs = (named.get(key, key) for key in changed)  # other files are listed by their names
             stale[digest] = sorted({split_spec(spec).file or spec for spec in specs})

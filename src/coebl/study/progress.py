@@ -1,4 +1,4 @@
-"""Progress of a study: a bar on a terminal, a line now and then in a log."""
+"""Progress of a study: a bar on a terminal, an occasional line in a log."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-_MOST_LINES = 5  # that are printed while it runs
+_MOST_LINES = 5  # printed while the study runs
 _EVERY = 10.0  # seconds between the lines in a log
-_IDLE = 30.0  # seconds after which a line is printed, though no cell has ended
+_IDLE = 30.0  # seconds after which a line is printed even if no cell has ended
 _SOON, _ENOUGH, _LATE = 5.0, 0.05, 60.0  # when the time left is printed: see `Progress._time_left`
 
 
 class Progress:
-    """Counts cells and rounds, and says how long it will take."""
+    """Counts cells and rounds, and estimates the time left."""
 
     def __init__(self, cells: int, found: int, work: float, quiet: bool = False, counter: Any = None) -> None:
         """Begin to count; a `counter` shared with the workers holds the work done, parts of cells included."""
@@ -56,7 +56,7 @@ class Progress:
                 self.log(_IDLE)
 
     def log(self, every: float) -> None:
-        """Print a line, unless the last one is more recent than so many seconds."""
+        """Print a line, unless the last one was printed within so many seconds."""
         now = time.monotonic()
         if now - self._said >= every:
             self._said = now
@@ -76,7 +76,7 @@ class Progress:
         return done
 
     def _time_left(self, done: float) -> str:
-        """The approximate time that is left, once that is reliable; nothing before.
+        """The approximate time left, once that is reliable; before, an empty string.
 
         Processes take seconds to start, and the first rounds are the slowest. So the clock starts at the first work
         that was seen, and nothing is said before some seconds have passed in which a share of the work was done; of a
@@ -110,7 +110,7 @@ class Progress:
             self.log(_EVERY)
 
     def say(self, line: str) -> None:
-        """Print a line above the bar; of many lines, the first ones."""
+        """Print a line above the bar; only the first few are printed."""
         self._lines += 1
         if self._quiet or self._lines > _MOST_LINES:
             return
@@ -134,21 +134,21 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words.
+    """Format seconds for people.
 
     >>> duration(7.2), duration(130), duration(7300)
     ('7 s', '2 min 10 s', '2 h 1 min')
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
 def span(low: float, high: float) -> str:
-    """A range of seconds in words, no finer than such an estimate can be.
+    """Format a range of seconds, no more precisely than such an estimate can be.
 
     >>> span(63, 170), span(37, 130), span(8, 12), span(5000, 200_000)
     ('1 to 3 min', '35 s to 2 min', '8 to 10 s', '1 h to 2 days')
@@ -160,15 +160,15 @@ def span(low: float, high: float) -> str:
 
 
 def _rounded(seconds: float) -> tuple[int, str]:
-    """A number of seconds, minutes, hours or days: from ten on a multiple of five."""
+    """Round to seconds, minutes, hours or days; from ten on to a multiple of five."""
     units = (("days", 86_400, 2), ("h", 3600, 1), ("min", 60, 1))
-    unit, length, _ = next((one for one in units if seconds >= one[1] * one[2]), ("s", 1, 0))
+    unit, length, _ = next((entry for entry in units if seconds >= entry[1] * entry[2]), ("s", 1, 0))
     count = seconds / length
     return max(1, 5 * round(count / 5) if count >= 10 else round(count)), unit
 
 
 def roughly(seconds: float) -> str:
-    """An estimate of seconds in words, no finer than it can be right.
+    """Format an estimate of seconds, no more precisely than it can be.
 
     >>> roughly(13), roughly(130), roughly(3700), roughly(9000)
     ('20 s', '3 min', '1 h 10 min', '2 h 30 min')

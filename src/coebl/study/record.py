@@ -1,4 +1,4 @@
-"""The record of a cell: what its file stores besides the numbers, typed and validated in one place."""
+"""The record of a cell: the metadata that its file stores with the numbers, typed and validated in one place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from coebl.games import GAMES, NOISES
 from coebl.learners import KINDS, LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
 from coebl.naming import parameters_of
-from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.errors import DamagedFileError, StoreError
 
 FORMAT: Literal[4] = 4  # of the stored files
 EARLIER: Literal[3] = (
@@ -74,7 +74,7 @@ class _Stored(BaseModel):
 
 
 class Description(_Stored):
-    """All that the numbers of a cell depend on: specs as they were asked for, files by their checksums."""
+    """Everything that the numbers of a cell depend on: specs as requested, files by their checksums."""
 
     game: Spec  # or the name of a file
     players: Specs  # in the order of the seats
@@ -89,7 +89,7 @@ class Description(_Stored):
     def digest(self) -> str:
         """The name under which the cell is stored: equal for equal descriptions, anywhere."""
         layout = {name: value for name, value in self if name not in ("players", "device")}
-        two = len(self.players) == 2  # these had keys of their own before there were more seats
+        two = len(self.players) == 2  # separate keys in the earlier format, which had two seats
         layout |= dict(zip(SEATS, self.players, strict=True)) if two else {"players": self.players}
         layout |= {} if self.device == "cpu" else {"device": self.device}
         text = json.dumps(layout | {"format": _RUNS}, sort_keys=True, separators=(",", ":"))
@@ -177,19 +177,19 @@ class CellRecord(_Stored):
 
     @model_validator(mode="after")
     def _check(self) -> CellRecord:
-        asked = self.description
-        if self.rows % len(asked.seeds):
+        description = self.description
+        if self.rows % len(description.seeds):
             raise ValueError(f"its description has rows = {self.rows}")
         if self.payoff_range is not None and self.payoff_range[0] > self.payoff_range[1]:
             raise ValueError(f"its description has payoff_range = {shorten(self.payoff_range)}")
-        if not _same("game", self.game, asked.game):
-            raise ValueError(f"its game is {shorten(self.game)} instead of {shorten(asked.game)}")
-        if asked.noise is not None and not _same("noise", self.noise, asked.noise):
-            raise ValueError(f"its noise is {shorten(self.noise)} instead of {shorten(asked.noise)}")
-        pairs = zip(self.players, asked.players, strict=False)
-        if len(self.players) != len(asked.players) or not all(_same("player", *pair) for pair in pairs):
-            ours, theirs = " v ".join(self.players), " v ".join(asked.players)
-            raise ValueError(f"its players are {shorten(ours)} instead of {shorten(theirs)}")
+        if not _same("game", self.game, description.game):
+            raise ValueError(f"its game is {shorten(self.game)} instead of {shorten(description.game)}")
+        if description.noise is not None and not _same("noise", self.noise, description.noise):
+            raise ValueError(f"its noise is {shorten(self.noise)} instead of {shorten(description.noise)}")
+        pairs = zip(self.players, description.players, strict=False)
+        if len(self.players) != len(description.players) or not all(_same("player", *pair) for pair in pairs):
+            ours, expected = " v ".join(self.players), " v ".join(description.players)
+            raise ValueError(f"its players are {shorten(ours)} instead of {shorten(expected)}")
         return self
 
     @cached_property
@@ -219,14 +219,14 @@ class CellRecord(_Stored):
 
 
 @lru_cache(maxsize=4096)
-def _same(kind: str, label: str, asked: str) -> bool:
-    """True if a canonical spec is the shortest form of another one, as far as is known without running a file."""
-    if label == asked:
+def _same(kind: str, label: str, spec: str) -> bool:
+    """True if a canonical spec is the shortest form of another one, as far as can be seen without running a file."""
+    if label == spec:
         return True
-    if found := REGISTRIES[kind].known(asked):
-        entry, arguments = found
+    if match := REGISTRIES[kind].known(spec):
+        entry, arguments = match
         return entry.write(arguments) == label
-    return split_spec(label).name == split_spec(asked).name  # in a file, or of a package that is not installed here
+    return split_spec(label).name == split_spec(spec).name  # in a file, or of a package that is not installed here
 
 
 def make_record(
@@ -258,40 +258,40 @@ def make_record(
 
 
 def write_record(record: CellRecord) -> bytes:
-    """The bytes that a file stores of a record."""
+    """A record as the bytes that a file stores."""
     return json.dumps(record.model_dump(mode="json"), sort_keys=True).encode()
 
 
 def read_record(path: Path, raw: bytes) -> CellRecord:
-    """The record that the file at a path stores; an UnsoundError if it is damaged."""
+    """The record that the file at a path stores; a DamagedFileError if it is damaged."""
     if len(raw) > _MOST_BYTES:
-        raise UnsoundError(f"{path}: its description has {len(raw)} bytes.")
+        raise DamagedFileError(f"{path}: its description has {len(raw)} bytes.")
     try:
         stored = json.loads(raw)
     except (ValueError, RecursionError):
-        raise UnsoundError(f"{path}: its description is not JSON.") from None
+        raise DamagedFileError(f"{path}: its description is not JSON.") from None
     if not isinstance(stored, dict) or type(number := stored.get("format")) is not int:
-        raise UnsoundError(f"{path}: its description does not name its format.")
+        raise DamagedFileError(f"{path}: its description does not name its format.")
     ours = number in (EARLIER, FORMAT)
     try:
         layout = _from_earlier(stored) if number == EARLIER else stored
         record = CellRecord.model_validate(layout if ours else layout | {"format": FORMAT})
     except ValidationError as error:
         if ours:
-            raise UnsoundError(f"{path}: {_fault(error)}.") from None
+            raise DamagedFileError(f"{path}: {_fault(error)}.") from None
         raise _other_format(path, number, stored) from None
     if record.digest != path.stem:
-        raise UnsoundError(f"{path}: its name should be {record.digest}.parquet.")
+        raise DamagedFileError(f"{path}: its name should be {record.digest}.parquet.")
     if not ours:
-        raise UnsoundError(f"{path}: it is of format {FORMAT}, and its description says {shorten(number, 20)}.")
+        raise DamagedFileError(f"{path}: it is of format {FORMAT}, and its description says {shorten(number, 20)}.")
     return record
 
 
 def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The contents of a file of the earlier format in today's layout; missing and wrong values stay so."""
+    """The contents of a file of the earlier format in today's layout; missing and invalid values are kept."""
 
-    def table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
-        return dict(value) if isinstance(value := of.get(key), dict) else {key: value}
+    def table(contents: Mapping[str, Any], key: str) -> dict[str, Any]:
+        return dict(value) if isinstance(value := contents.get(key), dict) else {key: value}
 
     def with_players(specs: dict[str, Any]) -> dict[str, Any]:
         return specs | {"players": [specs.pop("row", None), specs.pop("column", None)]}
@@ -300,18 +300,18 @@ def _from_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
     if description.pop("format", None) != EARLIER:
         description["format"] = None  # which is not accepted
     about = {key: value for key, value in stored.items() if key not in ("description", "labels", "things")}
-    things: dict[str, Any] = {"learners": {}, "metrics": {}}
+    metadata: dict[str, Any] = {"learners": {}, "metrics": {}}
     if stored.get("things") is not None:
-        things = table(stored, "things")
-    game = table(things, "game") if things.get("game") is not None else {"payoff_range": None}
+        metadata = table(stored, "things")
+    game = table(metadata, "game") if metadata.get("game") is not None else {"payoff_range": None}
     for name, renamed in (("learners", "learners"), ("metrics", "metric_info")):
-        about[renamed] = things.pop(name, None)
-    things.pop("game", None)
-    return about | things | labels | game | {"description": description}
+        about[renamed] = metadata.pop(name, None)
+    metadata.pop("game", None)
+    return about | metadata | labels | game | {"description": description}
 
 
 def _fault(error: ValidationError) -> str:
-    """The first mistake that pydantic found, in words."""
+    """A message about the first mistake that pydantic found."""
     first = error.errors(include_url=False)[0]
     if not first["loc"]:
         return str(first["ctx"]["error"])
@@ -351,5 +351,5 @@ def _exp_and_log() -> str:
 
 
 def now() -> str:
-    """The time, to the second, in UTC."""
+    """The current time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

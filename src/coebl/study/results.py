@@ -18,7 +18,7 @@ from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
 from coebl.naming import known_to, metric_words
-from coebl.study.errors import StoreError, UnsoundError
+from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.frames import NOTHING_YET, MatchKey, Part, evenly_spread, find, frame_of, listed
 from coebl.study.record import EARLIER, REGISTRIES, CellRecord
 from coebl.study.store import Store, check_one_device
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
-_RECENT = 2 * 10**9  # nanoseconds within which a file system may give two changes one time
+_RECENT = 2 * 10**9  # nanoseconds within which two changes may have the same time stamp
 
 
 class SummaryRow(TypedDict):
@@ -85,7 +85,7 @@ class Results:
             if present != self._listed:
                 for digest in present:
                     if digest not in self._known:
-                        self._known[digest] = _sound(self.store.record, digest)
+                        self._known[digest] = _read_valid(self.store.record, digest)
                 records = [self._known[digest] for digest in present]
                 check_one_device(self.store, (record.description for record in records))
                 self._records, self._listed = sorted(records, key=_order), present
@@ -153,7 +153,7 @@ class Results:
         return list(dict.fromkeys((record.game, record.players[0], record.players[1]) for record in self.records()))
 
     def why_empty(self) -> str:
-        """The reason why there is nothing to show, where every filter names something that is there."""
+        """The reason why there is nothing to show, though every filter names something present."""
         if not self.records():
             return f"{self.store.folder}: {NOTHING_YET}"
         return f"no finished match fits all of these filters. See: coebl results {self.store.folder}"
@@ -191,7 +191,7 @@ class Results:
         parts: list[Part] = []
         recorded: set[int] = set()
         for digest in chosen:
-            columns, self._known[digest] = _sound(self.store.columns, digest, metrics, rounds is None)
+            columns, self._known[digest] = _read_valid(self.store.columns, digest, metrics, rounds is None)
             part = _part(columns, self._known[digest])
             recorded.update(part.rounds.tolist())
             kept = slice(None) if rounds is None else part.rounds == rounds
@@ -224,13 +224,13 @@ class Results:
         """
         if points is not None and points < 1:
             raise InputError(f"points is {points}; accepted: an integer from 1, or None for all recorded rounds.")
-        wanted = self._chosen_metrics(metrics)
+        indices = self._chosen_metrics(metrics)
         parts = []
         for digest in self._filtered(game, players, noise):
-            part = _part(*_sound(self.store.columns, digest, metrics))
+            part = _part(*_read_valid(self.store.columns, digest, metrics))
             parts.append(part if points is None else _at(part, evenly_spread(len(part.rounds), points)))
         self.store.remember()
-        return frame_of(_measured(parts), wanted, _match_order, curves=True)
+        return frame_of(_measured(parts), indices, _match_order, curves=True)
 
     def _filtered(self, game: Specs, players: Sequence[Specs] | None, noise: Specs) -> list[str]:
         """The digests of the cells that fit; without filters nothing is read to find them."""
@@ -263,17 +263,17 @@ class Results:
     def lazy(self) -> polars.LazyFrame:
         """All stored tables as one lazy Polars frame with the columns of `curves`.
 
-        It reads from the files only what a query needs, unchecked; a run that overlapping cells hold is there twice.
+        It reads from the files only what a query needs, unchecked; a run that overlapping cells hold appears twice.
         """
         pl = require("polars")
-        alike: dict[
+        paths_by_columns: dict[
             tuple[int, tuple[str, ...]], list[str]
         ] = {}  # the files by their columns: one scan needs equal ones
         for record in self.records():
-            alike.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
+            paths_by_columns.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
         empty = frame_of([], self.metrics, _match_order, curves=True)
         frames: list[polars.LazyFrame] = [empty.lazy()]
-        for (number, _), paths in alike.items():
+        for (number, _), paths in paths_by_columns.items():
             scan = pl.scan_parquet(paths, glob=False)  # a folder may be called results[1]
             if number == EARLIER:
                 players = pl.concat_list(pl.col("row").cast(pl.String), pl.col("column").cast(pl.String))
@@ -338,7 +338,7 @@ class Results:
 
         Args:
             a: the spec of a learner.
-            b: that of another; differences are a minus b.
+            b: the spec of another; differences are a minus b.
             metric: its name; by default the pseudo-regret.
             game: only these games.
             margin: also test whether the two differ by less than this.
@@ -357,12 +357,12 @@ class Results:
     ) -> Figure:
         """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
-        Filters are specs, as in `table`. By default the metric is the pseudo-regret, or in a study of self-play alone
+        Filters are specs, as in `last`. By default the metric is the pseudo-regret, or in a study of self-play alone
         the first one that is about both players.
 
         Args:
             metric: its name.
-            game: only these games, one spec or several, in any spelling.
+            game: only these games, one equivalent spec or several.
             row: only these row learners, likewise.
             column: only these column learners, likewise.
             noise: its spec, if a match was played with several.
@@ -403,11 +403,11 @@ class Results:
         return list(dict.fromkeys(metrics))
 
 
-def _sound(read: Callable[..., Any], digest: str, *options: Any) -> Any:
-    """Read a cell; only a run of the study moves files, so a damaged one is an error here."""
+def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
+    """Read a cell; a damaged one is an error here, since only a run of the study moves files."""
     try:
         return read(digest, *options)
-    except UnsoundError as error:
+    except DamagedFileError as error:
         raise StoreError(f"{error} Run the study again: it sets the file aside and runs the cell again.") from None
 
 
@@ -464,7 +464,7 @@ def _check_recorded(rounds: int, recorded: set[int]) -> None:
 
 
 def _spreads(samples: list[NDArray[np.float64]]) -> list[tuple[float, float, float, float, int]]:
-    """Mean, both ends of its interval, sd and size of each sample; those of one size are taken together."""
+    """Mean, interval, sd and size of each sample; samples of one size are computed together."""
     spreads = [(math.nan, math.nan, math.nan, math.nan, 0)] * len(samples)
     by_size: dict[int, list[int]] = {}
     for place, values in enumerate(samples):

@@ -1,4 +1,4 @@
-"""The runner of a study: in local processes, or on any executor. What is finished is never lost."""
+"""The runner of a study: in local processes, or on any executor. Finished cells are never lost."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from coebl.study.workers import (
     user_cells,
 )
 
-_ATTEMPTS = 3  # at a cell whose process dies
-_PATIENCE = 2.0  # seconds after which the pool is looked at, if no cell ends
+_ATTEMPTS = 3  # for a cell whose process dies
+_PATIENCE = 2.0  # seconds between checks of the pool while no cell ends
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class RunSummary:
     seconds: float  # that the run took
     left_alone: int = 0  # cells in the folder that the study does not ask for
     used: int = 0  # stored cells that hold anything of what it asks for; in a study that has grown, perhaps in part
-    causes: dict[str, int] = field(default_factory=dict)  # why cells failed, each with how many did
+    causes: dict[str, int] = field(default_factory=dict)  # reasons of failures, each with its number of cells
 
 
 def run(
@@ -79,17 +79,17 @@ def run(
     command: str | None = None,
     rehearse: bool = False,
 ) -> RunSummary:
-    """Run what a study asks for and its folder does not hold yet, and keep each cell as soon as it is done.
+    """Run the cells of a study that its folder does not hold yet, and store each as soon as it is done.
 
     Args:
-        study: what to run.
+        study: the study to run.
         out: the folder of the results; it is created, or resumed.
         executor: any `concurrent.futures.Executor`, such as `distributed.Client(address).get_executor()`. By default a
             pool of local processes.
         workers: how many local processes; by default one per core, or a single one for a GPU.
         cell_timeout: seconds that a cell may take before it fails, so that a learner that hangs does not block others.
         quiet: no progress.
-        command: what to note as the command in the folder's log of runs.
+        command: the command to note in the folder's log of runs.
         rehearse: try learners, games, noises and metrics of your files first, for a few rounds. One that fails by an
             error in its file is rejected, before anything is run.
 
@@ -130,7 +130,7 @@ def run(
         if executor is None:
             _check_usable(todo)
         first = {cells[0] for cells in user_cells(reversed(todo)).values()}
-        todo.sort(key=lambda cell: cell not in first)  # mistakes in user code show soon
+        todo.sort(key=lambda cell: cell not in first)  # so that mistakes in user code show early
         if todo and executor is None:
             if not quiet:
                 print("starting; the solver is compiled if it is the first time", file=sys.stderr)
@@ -194,7 +194,7 @@ def _check_usable(cells: Iterable[Cell]) -> None:
 
 
 def _shared_counter() -> Any:
-    """A number that local processes share, to add up their work in; None where the system has no room for it."""
+    """A number in which local processes add up their work; None if the system has no room for it."""
     try:
         return multiprocessing.get_context("spawn").Value("d", 0.0)
     except OSError:
@@ -202,7 +202,7 @@ def _shared_counter() -> Any:
 
 
 def _same_files(outcome: CellFile | Failure, digest: str) -> CellFile | Failure:
-    """The outcome, unless the worker had other contents of files than those that the cell was read with."""
+    """The outcome; a failure if the worker saw other contents of the files than this process."""
     if isinstance(outcome, CellFile) and outcome.digest != digest:
         reason = "a file that it names changed while it ran, or is another one there; run again."
         return Failure(reason, reason)
@@ -287,7 +287,7 @@ def _completed(
 
 
 def _can_travel(cells: Iterable[Cell]) -> bool:
-    """False if a cell has an object of a class that another process cannot import: of a notebook, or of a script."""
+    """False if a cell has an object whose class no other process can import: that of a notebook or a script."""
     try:
         return all(b"__main__" not in bytes(ForkingPickler.dumps(cell.objects)) for cell in cells if cell.objects)
     except Exception:  # of user code

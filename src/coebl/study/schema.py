@@ -1,7 +1,7 @@
 """A study: many matches over many seeds, built from objects and specs in Python, or read from a file.
 
-All mistakes are collected, each with its place (which list, which entry), and reported at once. Whoever reads a file
-turns a place into a line of it; here it is an argument.
+All mistakes are collected, each with its place (which list, which entry), and reported at once. The reader of a
+file turns a place into a line of it; here it is an argument.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ Entry = tuple[Place, Any]  # a spec or an object, with its place
 Pair = tuple[str, str]  # canonical specs of the row learner and the column learner
 MatchName = tuple[str, str, str]  # the game, then the players
 
-MOST = 100_000  # specs in a grid, and cells in a study: more is a slip of the keyboard
-_OPENING = re.compile(r"(?<=[=:])\[")  # of a list, in the place of a value: other brackets may be of a file's name
+MOST = 100_000  # specs in a grid, and cells in a study: more is a typo
+_OPENING = re.compile(r"(?<=[=:])\[")  # of a list in place of a value; other brackets may be part of a file's name
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
 _SEED_KEYS = ("first", "count")
 _SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a GPU is idle with fewer
-_ANY_GAME = Game([[0.0]])  # for what depends on the learners alone
+_ANY_GAME = Game([[0.0]])  # for checks that depend on the learners alone
 _PATTERNS = {
     "name": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "title": r"[^\x00-\x1f\x7f]{1,200}",
@@ -50,8 +50,8 @@ _PATTERNS = {
 
 ACCEPTED = {
     "name": 'letters, digits, - _ and ., a letter or digit first, such as "my-study"',
-    "title": "a text on one line",
-    "description": "a text",
+    "title": "a string on one line",
+    "description": "a string",
     "rounds": f"an integer, 1 .. {MOST_ROUNDS:,}",
     "seeds": f"how many, 1 .. {MOST_SEEDS:,}; or a list such as [3, 5, 8]; or {{ first = 100, count = 50 }}",
     "seeds_per_cell": f"an integer, 1 .. {MOST_SEEDS:,}",
@@ -62,7 +62,7 @@ ACCEPTED = {
     "record": '"all", "log", "last", or a number k >= 1, for every k-th round',
     "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
-    "parts": "tables [[parts]], each with keys of its own",
+    "parts": "tables [[parts]], each with other keys",
 }
 MATCH_UPS = {
     "self-play": "true, false, or a list of learners",
@@ -76,7 +76,7 @@ _REQUIRED = ("rounds", "seeds", "games", "match-ups")
 
 
 class Mistake(NamedTuple):
-    """Something that is wrong with a study, and its place."""
+    """A mistake in a study, and its place."""
 
     place: Place
     message: str
@@ -89,7 +89,7 @@ class Mistake(NamedTuple):
 
 
 class StudyError(InputError):
-    """All that is wrong with a study, a line for each mistake.
+    """All mistakes in a study, a line for each.
 
     Args:
         mistakes: one line each, with file and line, or with the argument.
@@ -113,7 +113,7 @@ class StudyError(InputError):
 
 @dataclass(frozen=True, init=False)
 class Study:
-    """Many matches over many seeds: what to run, checked when it is made.
+    """Many matches over many seeds, checked when the study is created.
 
     Lists may hold specs and objects; a list inside a spec is a grid, as in a study file. A class that is in no file can
     be used too: its cells are run in this process, one after the other, unless the class is in a module that other
@@ -137,7 +137,7 @@ class Study:
         device: "cpu" or "cuda".
         parts: mappings with the arguments that differ from part to part; the cells are those of all parts, each once.
         title: one line.
-        description: a text.
+        description: a longer explanation.
 
     >>> from coebl import Game
     >>> from coebl.learners import Coebl
@@ -148,7 +148,7 @@ class Study:
     """
 
     name: str  # of the study
-    cells: tuple[Cell, ...]  # what to run
+    cells: tuple[Cell, ...]  # the cells to run
     text: str  # the study as a file, to be kept with the results: it refers to the files that are kept there
     title: str = ""
     description: str = ""
@@ -190,7 +190,7 @@ class Study:
         object.__setattr__(self, "files", files)
 
     def with_(self, **changes: Any) -> Study:
-        """Return a copy with changes of some fields, which are not checked again."""
+        """Return a copy with some fields changed; they are not checked again."""
         study = object.__new__(Study)
         for entry in fields(self):
             object.__setattr__(study, entry.name, changes.get(entry.name, getattr(self, entry.name)))
@@ -264,7 +264,7 @@ def _plain(value: Any) -> Any:
 
 
 class Files:
-    """The files that a study names: relative to its folder, and known in the results by their names alone."""
+    """The files that a study names: relative to its folder, and identified in the results by their names alone."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -281,7 +281,7 @@ class Files:
         first = self._by_name.setdefault(path.name, path)
         if first.resolve() != path.resolve():
             raise InputError(
-                f"{path} and {first} have the same name, and results know files by their names; rename one of them."
+                f"{path} and {first} have the same name, and results identify files by name; rename one of them."
             )
         self.named[name] = path
         return path
@@ -292,13 +292,13 @@ class Files:
 
 
 class Build:
-    """One reading of a study's contents: what is wrong is collected, and reported at the end."""
+    """One reading of a study's contents; mistakes are collected, and reported at the end."""
 
     def __init__(self, contents: dict[str, Any], folder: Path | None = None) -> None:
         self.contents = contents
         self.files = Files(folder or Path())
         self.mistakes: dict[Mistake, None] = {}
-        self.objects: dict[str, Any] = {}  # by the names that stand for them in specs
+        self.objects: dict[str, Any] = {}  # by the names that represent them in specs
         self.shapes: dict[str, tuple[int, int]] = {}  # of the games, so that nothing has to build them again
         self.noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self.reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
@@ -330,10 +330,10 @@ class Build:
         shown = str(value).lower() if isinstance(value, bool) else shorten(value)  # as TOML has it
         self.add(place, f"this is {shown}; accepted: {accepted}.")
 
-    def name(self, spec: str, thing: Any, known: bool) -> str:
+    def name(self, spec: str, value: Any, registered: bool) -> str:
         """Keep an object that no spec can make, under its spec."""
-        held = thing if known else self.objects.setdefault(spec, thing)
-        if held is not thing and (isinstance(thing, Game) or type(held) is not type(thing)):
+        kept = value if registered else self.objects.setdefault(spec, value)
+        if kept is not value and (isinstance(value, Game) or type(kept) is not type(value)):
             raise InputError(f"two different objects are called {spec!r}; give one of them another name.")
         return spec
 
@@ -355,7 +355,7 @@ class Build:
             yield _Part(self, table, place, defaults)
 
     def _check_keys(self, table: dict[str, Any], place: Place, accepted: Iterable[str]) -> str:
-        """Reject unknown keys; return the hints that were given, so that one slip of the keyboard is one mistake."""
+        """Reject unknown keys; return the hints that were given, so that one typo is one mistake."""
         hints = ""
         for key in table:
             where = (*place, key)
@@ -379,7 +379,7 @@ class Build:
 
 
 class _Part:
-    """The keys of a study, or of one of its parts: what a part does not set, the top level does.
+    """The keys of a study, or of one of its parts: the top level sets the defaults of a part.
 
     After a mistake the methods return something harmless: no study is made of it.
     """
@@ -410,13 +410,13 @@ class _Part:
         if "games" not in self._table:
             return
         games = self._entries(self._table["games"], self.place("games"), ACCEPTED["games"], Game)
-        each = len(noises) * len(pairs) * len(blocks)
-        build.cell_count += len(games) * each
+        cells_per_game = len(noises) * len(pairs) * len(blocks)
+        build.cell_count += len(games) * cells_per_game
         if build.cell_count > MOST:
             build.add(
                 (),
-                f"this study has {build.cell_count:,} cells, {len(games):,} games of {each:,} among them; accepted: at "
-                f"most {MOST:,}. Raise seeds_per_cell, or sweep less.",
+                f"this study has {build.cell_count:,} cells, {len(games):,} games of {cells_per_game:,} among them; "
+                f"accepted: at most {MOST:,}. Raise seeds_per_cell, or sweep less.",
             )
             return
         allowed = self._check_games(games, metrics, pairs, rounds)
@@ -428,7 +428,7 @@ class _Part:
     # Plain values
 
     def words(self, key: str) -> str:
-        """A text that the key's pattern describes, or nothing if the key is not there."""
+        """A string that matches the key's pattern, or "" if the key is missing."""
         text = self._table.get(key, "")
         if isinstance(text, str) and (key not in self._table or re.fullmatch(_PATTERNS[key], text, re.DOTALL)):
             return text
@@ -475,8 +475,8 @@ class _Part:
                     build.add(place, f"there is no {key!r}; accepted: {{ first = 100, count = 50 }}. Add it.")
                 elif not (_is_integer(seeds[key]) and least <= seeds[key] <= most):
                     build.reject((*place, key), seeds[key], f"an integer, {least} .. {most:,}")
-            whole = len(build.mistakes) == before
-            return range(seeds["first"], seeds["first"] + seeds["count"]) if whole else range(1)
+            valid = len(build.mistakes) == before
+            return range(seeds["first"], seeds["first"] + seeds["count"]) if valid else range(1)
         if isinstance(seeds, list) and seeds:
             good: dict[int, None] = {}
             for index, seed in enumerate(seeds):
@@ -517,7 +517,7 @@ class _Part:
         return read(value, place, accepted, kind)
 
     def _expanded(self, entry: Any, place: Place, accepted: str, kind: type) -> list[Entry]:
-        """The specs that a spec stands for; an object stands for itself."""
+        """Expand the grid of a spec; an object is returned as it is."""
         if isinstance(entry, kind):
             return [(place, entry)]
         if not isinstance(entry, str) or not entry.strip():
@@ -651,7 +651,7 @@ class _Part:
             yield from ((where, (row, column)) for row, column in itertools.product(rows, columns))
 
     def _specs(self, entries: Iterable[Entry]) -> list[str]:
-        """The canonical specs of learners; those that cannot be made are noted as mistakes."""
+        """The canonical specs of learners; invalid ones are noted as mistakes."""
         specs: dict[str, None] = {}
         for place, entry in entries:
             try:
@@ -671,7 +671,7 @@ class _Part:
     ) -> dict[str, tuple[str, ...]]:
         """The metrics to take of every game, by its canonical spec or its path.
 
-        Games are built, metrics and learners asked whether they fit. One at a time: there may be many large ones.
+        Games are built one at a time, as there may be many large ones, and metrics and learners are checked on them.
         """
         allowed: dict[str, tuple[str, ...]] = {}
         build = self._build
@@ -706,8 +706,8 @@ class _Part:
             if entry.spec:
                 return entry.spec, entry
             if entry.name in GAMES or Path(entry.name).suffix:
-                raise InputError(f"a game without a spec is called {entry.name!r}; give it a name of its own.")
-            return build.name(entry.name, entry, known=False), entry
+                raise InputError(f"a game without a spec is called {entry.name!r}; give it another name.")
+            return build.name(entry.name, entry, registered=False), entry
         suffix = Path(entry).suffix.lower()
         if suffix in SUFFIXES or (suffix and is_file(str(build.files.path(entry)))):
             path = build.files.checked(entry)
@@ -764,12 +764,12 @@ def written(place: Place) -> str:
 
 
 def _key_text(key: str) -> str:
-    """A key as it is where TOML needs no quotes for it: others may be empty, or hold line breaks."""
+    """A key, quoted if TOML needs quotes for it: it may be empty, or hold line breaks."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else shorten(key)
 
 
 def expand(spec: str) -> list[str]:
-    """The grid of specs that a spec with lists stands for, the last list running fastest.
+    """Expand a spec with lists to a grid of specs, the last list running fastest.
 
     >>> expand("coebl:c=[0.1, 2]")
     ['coebl:c=0.1', 'coebl:c=2']
@@ -784,7 +784,9 @@ def expand(spec: str) -> list[str]:
     fixed, lists = _parts(spec)
     count = math.prod(len(items) for items in lists)
     if count > MOST:
-        raise InputError(f"{shorten(spec)} stands for {count:,} specs; accepted: at most {MOST:,}. Shorten its lists.")
+        raise InputError(
+            f"{shorten(spec)} is a grid of {count:,} specs; accepted: at most {MOST:,}. Shorten its lists."
+        )
     grid = itertools.product(*lists)
     return ["".join(itertools.chain(*zip(fixed, (*items, ""), strict=True))) for items in grid]
 
@@ -798,7 +800,7 @@ def _parts(spec: str) -> tuple[list[str], list[list[str]]]:
         fixed.append(rest[: opening.start()])
         inside, bracket, rest = rest[opening.end() :].partition("]")
         if not bracket:
-            raise InputError(f"{shorten(spec)} has a list without its end; accepted: key=[a,b,c]. Add the bracket.")
+            raise InputError(f"{shorten(spec)} has a list without its bracket; accepted: key=[a,b,c]. Add the bracket.")
         items = [item.strip() for item in inside.split(",")]
         # After a list comes the next parameter; + is the comma of a spec inside a spec.
         if "[" in inside or not all(items) or (rest.strip() and rest.lstrip()[0] not in ",+"):

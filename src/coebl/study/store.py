@@ -39,7 +39,7 @@ from coebl.study.cell_file import (
     read_data,
     read_metadata,
 )
-from coebl.study.errors import MissingError, StoreError, UnsoundError, system_error
+from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
 from coebl.study.journal import Failures, RunLog
 from coebl.study.record import CellRecord, Description, read_record
 
@@ -72,7 +72,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
-        """The store of a study in a folder, new or continued; `text` is the file of a new one."""
+        """The store of a study in a folder, new or continued; `text` is the study file of a new one."""
         store = cls(folder, name)
         _parse_toml(text, "the study's text")
         try:
@@ -112,16 +112,16 @@ class Store:
         return _parse_toml(self.text(), str(self.folder / "study.toml"))
 
     def keep_text(self, text: str) -> None:
-        """Take the file that the study is run with from now on; one that asks for other cells is kept, and numbered."""
+        """Replace the study's file; an earlier one that asks for other cells is kept under a number."""
         before, study = self.study(), _parse_toml(text, "the study's text")
         if _plain(before) != _plain(study):
             self._number_text()
         elif all(before.get(key) == study.get(key) for key in _TEXTS):
-            return  # remarks and spaces alone
+            return  # only comments and spaces have changed
         self._write(self.folder / "study.toml", text)
 
     def keep_files(self, files: Mapping[str, bytes]) -> None:
-        """Keep files that the study's file names: paths in this folder to contents. What is there stays."""
+        """Keep files that the study's file names: paths in this folder to contents. Existing files stay."""
         for name, content in files.items():
             path = self.folder / name
             for part in (path.parent.parent, path.parent, path):
@@ -152,12 +152,12 @@ class Store:
 
     @property
     def title(self) -> str:
-        """The study's title, or nothing."""
+        """The study's title, or ""."""
         return self._text_of("title")
 
     @property
     def description(self) -> str:
-        """The description in the study's file, or nothing."""
+        """The description in the study's file, or ""."""
         return self._text_of("description")
 
     def _text_of(self, key: str) -> str:
@@ -171,11 +171,11 @@ class Store:
         return self.folder / "cells" / f"{digest}.parquet"
 
     def paths(self) -> list[Path]:
-        """The files of all cells, sound or not, in the order of their names."""
+        """The files of all cells, valid or not, in the order of their names."""
         return [self.path(digest) for digest in self.digests()]
 
     def digests(self) -> list[str]:
-        """The names of all cells, sound or not, sorted."""
+        """The names of all cells, valid or not, sorted."""
         try:
             names = os.listdir(self.folder / "cells")
         except OSError:
@@ -187,7 +187,7 @@ class Store:
         return self.keep(make_cell_file(cell, result))
 
     def keep(self, file: CellFile) -> Path:
-        """Store the file of a cell; whole or not at all."""
+        """Store the file of a cell atomically."""
         path = self.path(file.digest)
         self._make_folders()
         self._write(path, file.data)
@@ -246,24 +246,24 @@ class Store:
         return known[1]
 
     def remember(self) -> None:
-        """Note which files were found sound, so that they need not be checked again."""
+        """Note which files are valid, so that they need not be checked again."""
         self._checked.write()
 
     def finished(self, dry: bool = False) -> set[str]:
-        """The digests of all sound cells; every byte of every file is checked.
+        """The digests of all valid cells; every byte of every file is checked.
 
         Damaged and foreign files in cells/ are moved to set-aside/, and `notes` lists them with the reason; `dry` moves
-        none. Files of another format are an error: they are sound, but this version of coebl does not read them.
+        none. Files of another format are an error: they are valid, but this version of coebl does not read them.
         """
         self.notes = []
         if not dry:
             self._sweep()
-        sound = set()
+        valid = set()
         for path in self.paths():
             try:
                 self._check(path)
-                sound.add(path.stem)
-            except UnsoundError as error:
+                valid.add(path.stem)
+            except DamagedFileError as error:
                 target = self.folder / "set-aside" if dry else self.set_aside(path)
                 if target is not None:
                     moved = "To be moved" if dry else "Moved"
@@ -271,10 +271,10 @@ class Store:
             except (MissingError, FileNotFoundError):
                 pass  # another process has set it aside
         self.remember()
-        return sound
+        return valid
 
     def set_aside(self, path: Path) -> Path | None:
-        """Move a file of a cell to set-aside/, and return where it is now; None if another process was quicker."""
+        """Move a file of a cell to set-aside/, and return its new path; None if another process was quicker."""
         folder = self.folder / "set-aside"
         self._records.pop(path.stem, None)
         try:
@@ -292,7 +292,7 @@ class Store:
         return target
 
     def _sweep(self) -> None:
-        """Remove what processes that were killed long ago had begun to write here."""
+        """Remove partial files of processes that were killed long ago."""
         ours = {".": (".toml", ".jsonl"), "cells": (".parquet",), "failed": (".json", ".txt")}
         for folder, suffixes in ours.items():
             check_way(self.folder / folder, self.folder)
@@ -307,7 +307,7 @@ class Store:
     # Failures
 
     def record_failure(self, cell: Cell, traceback_text: str, cause: str = "") -> Path:
-        """Keep what went wrong with a cell, until it succeeds."""
+        """Record the failure of a cell until it succeeds."""
         self._make_folders()
         return self._failed.record(cell, traceback_text, cause)
 
@@ -362,7 +362,7 @@ def check_one_device(store: Store, descriptions: Iterable[Description]) -> None:
 
 
 def _reserve(folder: Path, path: Path) -> Path:
-    """A free name in the folder, held by an empty file (or folder, if it is for one) that a rename replaces."""
+    """Reserve a free name in the folder by an empty file (or folder, if it is for one) that a rename replaces."""
     number = 0
     while True:
         target = folder / (f"{path.name}.{number}" if number else path.name)
@@ -380,7 +380,7 @@ def _size(path: Path) -> int:
     try:
         return os.stat(path).st_size
     except OSError:
-        return 0  # reading it will show
+        return 0  # reading it will report the error
 
 
 def _occupied(entry: Path) -> bool:
@@ -395,6 +395,6 @@ def _parse_toml(text: str, owner: str) -> dict[str, Any]:
 
 
 def _plain(study: dict[str, Any]) -> str:
-    """A text that is equal for studies of equal cells, and different for 1, 1.0 and true."""
+    """A string that is equal for studies of equal cells, and different for 1, 1.0 and true."""
     kept = {key: value for key, value in study.items() if key not in _TEXTS}
     return json.dumps(kept, sort_keys=True, default=repr)

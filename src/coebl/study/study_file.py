@@ -84,7 +84,7 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
     """
     path = Path(path)
     try:
-        text = read_whole(path, pipes=True).decode("utf-8-sig")  # some editors put a mark in front
+        text = read_whole(path, pipes=True).decode("utf-8-sig")  # some editors write a byte order mark
     except UnicodeDecodeError as error:
         raise StudyError([f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8."]) from None
     except OSError as error:
@@ -152,8 +152,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         if place == "end of document":
             lines = text.rstrip("\n").split("\n")
             place = f"line {len(lines)}, column {len(lines[-1]) + 1}"
-        # by far the most frequent slip, which tomllib does not name
-        repair = " Texts need quotes, and true and false small letters." if reason == "Invalid value" else ""
+        # by far the most frequent mistake, which tomllib does not name
+        repair = " Strings need quotes, and true and false are lower case." if reason == "Invalid value" else ""
         raise InputError(f"{where}{', ' if place else ''}{place}: this is not TOML: {reason}.{repair}") from None
 
 
@@ -265,12 +265,12 @@ def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, byt
     """Return a study's text that refers to the kept files, and these files: paths in the results folder to contents.
 
     Args:
-        text: of the study's file, which is sound.
+        text: of the study's file, which is valid.
         named: the files that it names, as it names them, with their paths.
     """
     targets, contents = {}, {}
     for name, path in named.items():
-        with suppress(OSError):  # it is gone again: the run will say so
+        with suppress(OSError):  # it is gone again: the run will report it
             content = read_whole(path, None)
             targets[name] = f"files/{hashlib.sha256(content).hexdigest()[:12]}/{path.name}"
             contents[targets[name]] = content
@@ -287,7 +287,7 @@ def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, byt
 
 
 def _candidates(text: str, targets: Mapping[str, str]) -> Iterator[str]:
-    """Texts that may be right: paths are replaced wherever they look like parts of specs, remarks included."""
+    """Candidate study files: paths are replaced wherever they look like parts of specs, comments included."""
     for between in ("", r"\s"):
         moved = _replacing(targets, between)
         lines = text.splitlines(keepends=True)
@@ -295,7 +295,7 @@ def _candidates(text: str, targets: Mapping[str, str]) -> Iterator[str]:
 
 
 def _replacing(targets: Mapping[str, str], between: str = "") -> Callable[[str], str]:
-    """Return a function that replaces the paths in a text that has specs in quotes, at any depth of these."""
+    """Return a function that replaces the paths in a string with quoted specs, at any depth of quotes."""
     paths = dict(targets)
     level = paths
     for _ in range(_LEVELS):
@@ -318,7 +318,7 @@ def _moved(value: Any, replace: Callable[[str], str]) -> Any:
 
 
 def as_toml(study: Mapping[str, Any]) -> str:
-    """A study as TOML, from the contents of its file; without its remarks."""
+    """A study as TOML, from the contents of its file; without its comments."""
     return "".join(f"{json.dumps(key)} = {_value(value)}\n" for key, value in study.items())
 
 

@@ -1,6 +1,6 @@
-"""Worker processes, and what one does with a cell: play it, and return the file of its results or the failure.
+"""Worker processes: they play cells, and return the files of the results or the failures.
 
-The pool is pebble's: a worker that dies fails its own cell, and no other. Three small things are ours, since a user
+The pool is pebble's: a worker that dies fails its cell, and no other. Three details are added here, since a user
 would miss them: a cell that is late is interrupted where it is, so that the message names the function that hangs;
 interrupts are left to the parent from the first moment of a process; and a worker ends with its parent.
 """
@@ -39,7 +39,7 @@ from coebl.study.cell_file import CellFile, make_cell_file
 from coebl.study.errors import ClusterError
 
 CRASHED = "its process was killed, ran out of memory, or crashed in compiled code."
-MOST_SECONDS = 10**7  # that a cell may be given: timers have their limits
+MOST_SECONDS = 10**7  # the largest time limit of a cell: timers have limits
 _GRACE = 1.0  # seconds after which a cell that does not heed its interruption is ended
 _ROUNDS = 5  # of a rehearsal
 _TRIES = 3  # cells in which user code is rehearsed: what may fail in one of them only is left to the run
@@ -52,7 +52,7 @@ class Failure(NamedTuple):
 
     cause: str  # on one line
     traceback: str
-    file: str = ""  # of user code, as the cell names it, in which an error was raised
+    file: str = ""  # the user's file in which an error was raised, as the cell names it
 
 
 class _EnoughError(BaseException):
@@ -60,7 +60,7 @@ class _EnoughError(BaseException):
 
 
 class LateError(BaseException):
-    """A cell has taken longer than it may; not an Exception, so that no learner catches it by accident."""
+    """A cell has exceeded its time limit; not an Exception, so that no learner catches it by accident."""
 
 
 # The pool
@@ -111,8 +111,8 @@ class LocalPool:
 def _interrupts_deferred() -> Iterator[None]:
     """Block interrupts for processes and threads that are started in the block; deliver them to the parent at its end.
 
-    A process whose start is broken off would complain of it. To block signals is not enough for the parent: another
-    thread may take them, and their handlers then run in the main thread.
+    A process that is interrupted as it starts would print a traceback. To block signals is not enough for the parent:
+    another thread may take them, and their handlers then run in the main thread.
     """
     if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
@@ -133,7 +133,7 @@ def _interrupts_deferred() -> Iterator[None]:
 
 
 def _begin(prepare: Callable[[], object] | None) -> None:
-    """Leave interrupts to the parent, end when it ends, however that comes, and leave the other cores to others."""
+    """Leave interrupts to the parent, end when it ends for any reason, and use a single core."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     require("threadpoolctl").threadpool_limits(1)
     if prepare is not None:
@@ -189,7 +189,7 @@ def play(cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str
 
 @cache
 def _load_modules() -> None:
-    """Import and load all that a cell needs, so that this does not count as time of the first one."""
+    """Import the modules that a cell needs, so that this does not count as time of the first one."""
     Cell("rps", ("ucb", "exp3"), rounds=2, seeds=(0,)).run()
 
 
@@ -202,7 +202,7 @@ def failure_of_process(cell: Cell, seconds: float | None, stack: str | None) -> 
 
 @contextmanager
 def _watchdog(seconds: float | None, stack: str | None) -> Iterator[None]:
-    """End this process if it overruns: compiled code that does not return to Python hears no signal."""
+    """End this process if it overruns: compiled code that does not return to Python receives no signal."""
     if seconds is None or stack is None:
         yield
         return
@@ -216,7 +216,7 @@ def _watchdog(seconds: float | None, stack: str | None) -> Iterator[None]:
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[Callable[[int], None]]:
-    """Interrupt the block when its time is over: by a signal where that is possible, otherwise between its rounds."""
+    """Interrupt the block at its time limit: by a signal where possible, otherwise between its rounds."""
     if seconds is None:
         yield lambda _: None
         return
@@ -254,7 +254,7 @@ def _failure(cell: Cell, error: BaseException, seconds: float | None) -> Failure
     if isinstance(error, LateError):
         return Failure(_late(seconds, _place_of(cell, error.__traceback__)), text)
     if isinstance(error, UserCodeError) and error.__cause__ is not None:
-        error = error.__cause__  # the same for all rounds and seats, so that alike causes are counted as one
+        error = error.__cause__  # the same for all rounds and seats, so that equal causes are counted as one
     cause = f"{type(error).__name__}: {one_line(error)}"
     files = _user_files(cell)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -275,20 +275,20 @@ def _late(seconds: float | None, place: str) -> str:
 def _place_of(cell: Cell, trace: TracebackType | None) -> str:
     """The last function of a user's file that was running, with the line at which it begins, or the players.
 
-    Where in the function it was is chance: by its beginning, alike causes are counted as one.
+    The line within the function is chance; with the first line, equal causes are counted as one.
     """
     files, place = _user_files(cell), " v ".join(cell.players)
     while trace is not None:
         code = trace.tb_frame.f_code
         name = files.get(Path(code.co_filename).resolve())
-        if name and not code.co_name.startswith("<"):  # <lambda>, <listcomp>: parts of a function
+        if name and not code.co_name.startswith("<"):  # <lambda> and the like are parts of a function
             place = f"{name}, {code.co_name} at line {code.co_firstlineno}"
         trace = trace.tb_next
     return place
 
 
 def _place_in_stack(cell: Cell, stack: str) -> str:
-    """As `_place_of`, from what the watchdog wrote: the last call first, and without beginnings."""
+    """As `_place_of`, from the stack that the watchdog wrote: last call first, without first lines."""
     files = _user_files(cell)
     for file, line, function in re.findall(r'^ +File "(.*)", line (\d+) in (.*)$', stack, re.MULTILINE):
         if name := files.get(Path(file).resolve()):
@@ -371,7 +371,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
     client: Any = None
     distributed = require("distributed")
     logged = logging.root.manager.disable
-    logging.disable()  # what the library logs, at length, about a cluster that is gone is reported in one line
+    logging.disable()  # the library logs at length about a cluster that is gone; one line reports it
     try:
         _knock(address)
         client = distributed.Client(address, timeout=_ANSWER)
@@ -389,7 +389,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
 
 def _knock(address: str) -> None:
-    """Reject an address where something listens and does not greet, as a scheduler does: the client would hang."""
+    """Reject an address where the server does not greet as a scheduler does: the client would hang."""
     scheme, _, rest = address.rpartition("://")
     host, _, port = rest.rpartition(":")
     if scheme not in ("", "tcp") or not host or not port.isdigit():
