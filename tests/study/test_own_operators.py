@@ -76,7 +76,7 @@ def test_two_files_of_one_name_are_rejected_at_any_depth(tmp_path):
     (tmp_path / "own.py").write_text(OPERATOR)
     text = path.read_text().replace('Constant"]', 'Constant", "coebl:mutation=sparse:of=../own.py:Constant"]')
     path.write_text(text)
-    with pytest.raises(Exception, match=r"own\.py have the same name, and results know files by their names"):
+    with pytest.raises(Exception, match=r"own\.py have the same name, and results identify files by name"):
         read_study(path)
 
 

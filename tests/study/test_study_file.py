@@ -307,7 +307,7 @@ def test_two_files_of_one_name_are_rejected(tmp_path):
     text = with_lines({4: 'games = ["a/g.csv",\n"a/../a/g.csv", "b/g.csv"]', 10: 'pairs = [["ucb", "exp3"]]'})
     [mistake] = mistakes_of(text, where)
     assert "line 5, games[2]: " in mistake
-    assert "have the same name, and results know files by their names; rename one of them." in mistake
+    assert "have the same name, and results identify files by name; rename one of them." in mistake
     [mistake] = mistakes_of(with_lines({5: 'learners = ["a/mine.py:Mine", "b/mine.py:Mine"]'}), where)
     assert "line 5, learners[1]: " in mistake
 

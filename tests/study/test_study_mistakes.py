@@ -262,7 +262,7 @@ def test_absurd_sizes_are_rejected_before_anything_is_built():
     assert mistake.startswith("study.toml, line 10, match-ups.all-pairs: this gives more than 100,000 pairs")
     [mistake] = mistakes_of(with_lines({4: f'games = ["random-gaussian:m=[{hundred}],n=[{hundred}]"]'}))
     assert mistake.startswith("study.toml, line 4, games[0]: ")
-    assert "is a grid of 998,001 specs" in mistake
+    assert "gives 998,001 specs" in mistake
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
-def repeatable(name: str, metavar: str, what: str) -> Any:
+def repeatable(name: str, metavar: str, kind: str) -> Any:
     """An option that selects by name, and may be given more than once."""
-    return typer.Option(name, metavar=metavar, help=f"Only this {what}; may be given more than once.")
+    return typer.Option(name, metavar=metavar, help=f"Only this {kind}; may be given more than once.")
 
 
 DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
@@ -77,9 +77,9 @@ Figures = Annotated[list[str] | None, repeatable("--figure", "NAME", "figure")]
 Claims = Annotated[list[str] | None, repeatable("--claim", "ID", "claim")]
 
 
-def reject_both(first: str, second: str, *, given: bool) -> None:
+def reject_both(first: str, second: str, *, both: bool) -> None:
     """Reject two options that exclude each other, if both are given."""
-    if given:
+    if both:
         raise InputError(f"{first} and {second} are both given; accepted: one of them.")
 
 
@@ -102,8 +102,8 @@ def command_line(*words: str, **options: Any) -> str:
     return shlex.join(line)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from coebl import __version__
 
         print(f"coebl {__version__}")

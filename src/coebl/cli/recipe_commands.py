@@ -220,8 +220,8 @@ def reproduce_command(
         raise typer.Exit(1)
 
 
-def _drawing(what: str) -> AbstractContextManager[Advance | None]:
-    return progress_bar(what, line=f"drawing {what}; this takes a while")
+def _drawing(title: str) -> AbstractContextManager[Advance | None]:
+    return progress_bar(title, line=f"drawing {title}; this takes a while")
 
 
 def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, details: bool) -> None:
@@ -301,7 +301,7 @@ def claims_command(
     """
     from coebl.evidence import rendering
 
-    opt.reject_both("--json", "--markdown", given=as_json and as_markdown)
+    opt.reject_both("--json", "--markdown", both=as_json and as_markdown)
     paper, results = _paper_and_results(folder)
     verdicts = paper.judge(results, claim or None)
     if as_json:

@@ -113,9 +113,9 @@ def run_study(
         print(printable(note), file=sys.stderr)
     _print_left_alone(summary.left_alone)
     are = "is" if summary.used == 1 else "are"
-    rest = f" ({counted(summary.used, 'cell')} of earlier runs {are} used)" if summary.used > summary.found else ""
+    reused = f" ({counted(summary.used, 'cell')} of earlier runs {are} used)" if summary.used > summary.found else ""
     print(
-        f"{counted(summary.finished, 'cell')} run, {summary.found} found{rest}, in {duration(summary.seconds)}: {out}"
+        f"{counted(summary.finished, 'cell')} run, {summary.found} found{reused}, in {duration(summary.seconds)}: {out}"
     )
     for cause, count in islice(summary.causes.items(), _MOST_CAUSES):
         print(f"{counted(count, 'cell')} failed: {printable(cause)}", file=sys.stderr)
@@ -178,7 +178,7 @@ def results_command(
     """
     from coebl.study import Results
 
-    opt.reject_both("--csv", "--json", given=as_csv and as_json)
+    opt.reject_both("--csv", "--json", both=as_csv and as_json)
     results = Results(folder)
     rows = results.summary(metric, round_, game, row, column)
     if not rows:
@@ -270,12 +270,12 @@ def _print_means(results: Results, rows: list[SummaryRow]) -> None:
 def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> None:
     """Print rows as a table; those of the `common` columns that are the same in all rows are on a line above it."""
     header = list(dict.fromkeys(title for row in rows for title in row))
-    same = [title for title in header if title in common and len({row[title] for row in rows}) == 1]
-    if same:
-        say(", ".join(f"{title} {rows[0][title]}" for title in same))
-    left = [title for title in header if title not in same]
+    constant = [title for title in header if title in common and len({row[title] for row in rows}) == 1]
+    if constant:
+        say(", ".join(f"{title} {rows[0][title]}" for title in constant))
+    shown = [title for title in header if title not in constant]
     right = ["round", "n", "mean", "difference"]
-    print_table(left, [[row.get(title, "") for title in left] for row in rows], right, wrap=["game", "row", "column"])
+    print_table(shown, [[row.get(title, "") for title in shown] for row in rows], right, wrap=["game", "row", "column"])
 
 
 def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
@@ -324,7 +324,7 @@ def compare_command(
     from coebl.naming import known_to
     from coebl.study import Results
 
-    opt.reject_both("--csv", "--json", given=as_csv and as_json)
+    opt.reject_both("--csv", "--json", both=as_csv and as_json)
     results = Results(folder)
     metrics: list[str | None] = [*metric] if metric else [None]
     comparisons = [results.compare(a, b, name, game, margin) for name in metrics]

@@ -95,8 +95,8 @@ def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, I
     [2, 3]
     """
     names = list(known) if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted)
-    alike = {str(name).casefold(): name for name in known}
-    names = [name if name in known else alike.get(str(name).casefold(), name) for name in names]
+    names_by_case = {str(name).casefold(): name for name in known}
+    names = [name if name in known else names_by_case.get(str(name).casefold(), name) for name in names]
     for name in names:
         if name not in known:
             raise InputError(f"unknown {kind} {name!r}{nearest(name, known)} Accepted: {', '.join(known)}.")

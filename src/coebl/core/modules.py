@@ -81,9 +81,9 @@ def load_file(path: str) -> ModuleType:
         if not isinstance(error, (Exception, SystemExit)):  # to end the program is as wrong as to raise
             raise
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
-        here = isinstance(error, SyntaxError) and error.filename == specification.origin
-        what = error.msg if here and isinstance(error, SyntaxError) else error  # whose text names file and line again
-        raise InputError(f"{path}, line {line}: {type(error).__name__}: {what}; fix the file.") from error
+        in_file = isinstance(error, SyntaxError) and error.filename == specification.origin
+        detail = error.msg if in_file and isinstance(error, SyntaxError) else error  # its str() repeats file and line
+        raise InputError(f"{path}, line {line}: {type(error).__name__}: {detail}; fix the file.") from error
     return module
 
 

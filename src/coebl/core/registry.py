@@ -393,8 +393,8 @@ class Registry(Generic[T]):
         """Return a key that sorts specs by name and numbers, defaults included; no file is run for it."""
         parts = split_spec(spec)
         parameters = parts.parameters
-        if found := self.known(spec):
-            entry, arguments = found
+        if match := self.known(spec):
+            entry, arguments = match
             values = {p.name: p.default for p in entry.parameters if not p.required} | arguments
             parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
@@ -404,8 +404,8 @@ class Registry(Generic[T]):
         shown_as = {spec: spec for spec in specs}
         by_name: dict[str, dict[str, dict[str, Any]]] = {}
         for spec in shown_as:
-            if found := self.known(spec):
-                by_name.setdefault(found[0].name, {})[spec] = found[1]
+            if match := self.known(spec):
+                by_name.setdefault(match[0].name, {})[spec] = match[1]
         for name, given in by_name.items():
             shown = {key for arguments in given.values() for key in arguments}
             shown_as |= {spec: self[name].write(arguments, shown) for spec, arguments in given.items()}

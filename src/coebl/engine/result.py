@@ -134,8 +134,8 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
     if len(runs) == len(result.seeds):
         return replace(part, replayed=len(runs))
 
-    def merge(whole: NDArray[Any], replaced: NDArray[Any], axis: int) -> NDArray[Any]:
-        merged = whole.copy()
+    def merge(all_runs: NDArray[Any], replaced: NDArray[Any], axis: int) -> NDArray[Any]:
+        merged = all_runs.copy()
         merged[(slice(None),) * axis + (runs,)] = replaced
         return merged
 

@@ -265,10 +265,10 @@ def _find_class(name: str, twin: object, home: type) -> type | None:
     module = module or home.__module__
     if not module.startswith(_PACKAGES) and module not in {kind.__module__ for kind in home.__mro__}:
         return None
-    found: Any = sys.modules.get(module)
+    value: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, "__dict__", {}).get(part)
-    return found if isinstance(found, type) and found.__module__ == module else None
+        value = getattr(value, "__dict__", {}).get(part)
+    return value if isinstance(value, type) and value.__module__ == module else None
 
 
 def _attributes(value: object) -> dict[str, Any]:

@@ -150,8 +150,8 @@ class Reader:
         fitting = frame.filter((frame["rounds"] == setting.rounds) & (frame["noise"] == setting.noise))
         if len(frame) and not len(fitting):
             length, noise = frame.select("rounds", "noise").row(0)
-            asked = f"where the claim is about {setting.rounds} rounds and noise {setting.noise}"
-            return f"the match has {length} rounds and noise {noise}, {asked}"
+            expected = f"where the claim is about {setting.rounds} rounds and noise {setting.noise}"
+            return f"the match has {length} rounds and noise {noise}, {expected}"
         recorded = fitting.drop_nulls(metric).sort("seed", "round") if metric in fitting.columns else fitting.clear()
         if not len(recorded):
             return f"{metric} was not recorded"
@@ -171,7 +171,7 @@ class Check(ABC):
     samples: tuple[Sample, ...]
     threshold: float
 
-    beside: ClassVar[bool] = False  # a number mentioned in passing: it decides only if nothing else does
+    beside: ClassVar[bool] = False  # a minor number: it decides only if nothing else does
     published: ClassVar[bool] = False  # the threshold is a number that was published
 
     @property
@@ -326,7 +326,7 @@ class Largest(Check):
 
     @staticmethod
     def _lead(ours: Floats, others: Floats) -> float:
-        """The p value that one of ours has a larger mean than all the others."""
+        """The p value that one of the first samples has a larger mean than all the others."""
         return some(every(p_value(row - rival, 0, "above") for rival in others) for row in ours)
 
 

@@ -81,14 +81,14 @@ class Comparison:
         for place, way in enumerate(dict.fromkeys(contest.way for contest in self.contests)):
             contests = [contest for contest in self.contests if contest.way == way]
             games = [contest for contest in contests if contest.game != ALL_GAMES]
-            whole = contests[-1]
+            overall = contests[-1]
             start = _STARTS[way] if place else _STARTS[way].capitalize()
-            if len(games) > 1 and whole.game != ALL_GAMES:
+            if len(games) > 1 and overall.game != ALL_GAMES:
                 yield f"{start}, {self.no_whole.get(way)}, so there is no test{self._by_game(games)}"
                 continue
-            if way == "head to head" and whole.seats != "both":
-                start += f", {self.a} in the {whole.seats} seat alone"
-            yield f"{start}, {self._verdict(whole)} ({_numbers(whole)}){self._by_game(games)}"
+            if way == "head to head" and overall.seats != "both":
+                start += f", {self.a} in the {overall.seats} seat alone"
+            yield f"{start}, {self._verdict(overall)} ({_numbers(overall)}){self._by_game(games)}"
 
     def _verdict(self, contest: Contest) -> str:
         if contest.difference.n < 2:
@@ -117,11 +117,11 @@ def compare(
     Args:
         results: of a study.
         a: any equivalent spec of a learner.
-        b: that of another one.
+        b: any equivalent spec of another learner.
         metric: by default pseudo_regret, which shows who earns more with the least noise; if it was not recorded, the
             first metric that was.
         game: only these games; by default all on which the two can be compared.
-        margin: the largest difference that counts as none, in units of the metric; by default that is not tests_of.
+        margin: the largest difference that counts as none, in units of the metric; by default that is not tested.
 
     Seeds count that all matches of a comparison have. Over all games, a seed's number is its mean over the games: in
     units of each game's payoff range, if the metric is in payoffs and the ranges differ.
@@ -149,13 +149,13 @@ def compare(
             values = means.filter(name=name)["value"]
             contests.append(_contest(way, name, samples.filter(name=name), learners, test, values, margin))
         if len(played) > 1:
-            whole, unit = _over_all(means, {name: widths[name] for name in played})
-            if isinstance(whole, str):
-                no_whole[way] = whole
+            overall, unit = _over_all(means, {name: widths[name] for name in played})
+            if isinstance(overall, str):
+                no_whole[way] = overall
                 continue
-            [test] = correct(list(tests_of(whole, ["name"]).values()), "one test")
+            [test] = correct(list(tests_of(overall, ["name"]).values()), "one test")
             # A margin is in units of the metric and says nothing about a mean of payoff ranges.
-            shown = _contest(way, ALL_GAMES, samples, learners, test, whole["value"], None if unit else margin)
+            shown = _contest(way, ALL_GAMES, samples, learners, test, overall["value"], None if unit else margin)
             contests.append(replace(shown, unit=unit))
     if not contests:
         pairs = [" v ".join(pair) for _, *pair in results.matches() if {a, b} & set(pair)]
@@ -243,8 +243,8 @@ def _minus(of_a: polars.DataFrame, of_b: polars.DataFrame, on: Sequence[str]) ->
     """The numbers of a minus those of b, where both have any."""
     pl = require("polars")
     others = of_b.select(*on, "seed", subtracted="value")
-    both = of_a.join(others, on=list(on), how="semi").join(others, on=[*on, "seed"], how="left")
-    return both.with_columns(value=pl.col("value") - pl.col("subtracted"))
+    joined = of_a.join(others, on=list(on), how="semi").join(others, on=[*on, "seed"], how="left")
+    return joined.with_columns(value=pl.col("value") - pl.col("subtracted"))
 
 
 def _check_finite(samples: polars.DataFrame, metric: str) -> None:
@@ -272,8 +272,8 @@ def _over_all(
     different = len(set(widths.values())) > 1
     unit = pl.col("name").replace_strict({name: width or 1.0 for name, width in widths.items()}) if different else 1.0
     games = means.with_columns(game=pl.col("name"), name=pl.lit(ALL_GAMES), value=pl.col("value") / unit)
-    whole = pooled(games, ["name"], ["game"])
-    return whole if len(whole) else "no seed is common to all games", "payoff range" if different else ""
+    overall = pooled(games, ["name"], ["game"])
+    return overall if len(overall) else "no seed is common to all games", "payoff range" if different else ""
 
 
 def _numbers(contest: Contest) -> str:

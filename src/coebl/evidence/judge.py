@@ -38,7 +38,7 @@ _NOTHING = Estimate(math.nan, math.nan, math.nan, math.nan, 0, p_for=1.0, p_agai
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A check on data, corrected over the family that it was tested in; or what it misses."""
+    """A check on data, corrected over the family that it was tested in; or the data that it lacks."""
 
     check: Check
     subject: str  # the match or matches that the number is about
@@ -57,7 +57,7 @@ class CheckResult:
 
     @property
     def before_correction(self) -> str:
-        """The outcome without Holm's correction, where there is none with it: shown, refuted, or ''."""
+        """The outcome without Holm's correction, if there is none with it: shown, refuted, or ''."""
         if self.verdict != "not significant":
             return ""
         return "refuted" if self.estimate.p_against <= ALPHA else "shown" if self.estimate.p_for <= ALPHA else ""
@@ -65,8 +65,8 @@ class CheckResult:
     def __str__(self) -> str:
         is_ = {"holds": "is", "fails": "is not", "not significant": "is not shown to be", "not testable": "has to be"}
         before = f", {self.before_correction} before Holm's correction only" if self.before_correction else ""
-        quantity, wanted = self.check.words
-        return f"{self.subject}: {quantity} {number_text(self.estimate.mean)} {is_[self.verdict]} {wanted}{before}"
+        quantity, stated = self.check.words
+        return f"{self.subject}: {quantity} {number_text(self.estimate.mean)} {is_[self.verdict]} {stated}{before}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -102,7 +102,7 @@ class AimResult:
 
 
 class Aim(Protocol):
-    """The hope that was written down with a claim before its test, judged by counting its checks."""
+    """The aim that was registered with a claim before its test, judged by counting its checks."""
 
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
         """Judge the aim on the checks by the metric that decides; those by the others are reported."""
@@ -110,7 +110,7 @@ class Aim(Protocol):
 
 @dataclass(frozen=True)
 class Claim(Generic[Variant]):
-    """A sentence, and the checks that it stands or falls with."""
+    """A sentence, and the checks that decide it."""
 
     id: str
     sentence: str
@@ -199,16 +199,16 @@ def judge(
 def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -> list[CheckResult]:
     """Test checks as one family, on arrays of (samples, seeds), or on lists of what is missing.
 
-    A check without data counts in the family with p = 1, so that what is decided without it stays so with it.
+    A check without data counts in the family with p = 1, so that its data cannot overturn a decision.
     """
-    found = [
+    outcomes = [
         CheckResult(check, check.subject(), _NOTHING, data)
         if isinstance(data, list)
         else CheckResult(check, check.subject(data), check.measure(data), means=tuple(check.means(data).tolist()))
         for check, data in zip(checks, numbers, strict=True)
     ]
-    corrected = correct([result.estimate for result in found], family)
-    return [replace(result, estimate=estimate) for result, estimate in zip(found, corrected, strict=True)]
+    corrected = correct([result.estimate for result in outcomes], family)
+    return [replace(result, estimate=estimate) for result, estimate in zip(outcomes, corrected, strict=True)]
 
 
 def _judge_claim(claim: Claim[Variant], id: str, variant: Variant, reader: Reader) -> Verdict:
@@ -240,7 +240,7 @@ def decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
 
 
 def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[MatchSpecs]) -> str:
-    """A sentence on what decided; nothing if nothing was to be checked."""
+    """A sentence on the decisive check; empty if nothing was to be checked."""
     total = len(results)
     count = Counter(result.verdict for result in results)
     if verdict != "not testable":
@@ -274,7 +274,7 @@ def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
 
 
 def _by_family(games: Iterable[str]) -> list[str]:
-    """Games for reading: those that differ in the value of one parameter are reported together.
+    """Titles of games; those that differ in the value of one parameter are joined.
 
     >>> _by_family(["rps", "diagonal:n=5", "diagonal:n=6", "blotto:fields=2,coins=6"])
     ['rps', 'diagonal n = 5, 6', 'blotto:fields=2,coins=6']

@@ -1,4 +1,4 @@
-"""Who beats whom: every two learners that met, paired by seed, tested, corrected in one named family, and ranked.
+"""Pairwise tests: every two learners that met, paired by seed, corrected in one named family, and ranked.
 
 All functions read a Polars frame with the columns of `coebl.study.Results.last`, and see its numbers from the side of
 each learner. Of a signed metric, such as the regret, the number of the column player is the negative of the row
@@ -35,7 +35,7 @@ ALL_GAMES = "all games"
 """The name in the place of a game for the mean over all games."""
 
 SETTING = ["game", "noise", "rounds"]
-DECISIVE = ("pseudo_regret", "regret")  # the first of these that was recorded decides
+DECISIVE = ("pseudo_regret", "regret")  # the first recorded one decides
 _PAIR = ["first", "second"]
 Families = Literal["all pairings", "the pairings of a game"]
 
@@ -147,8 +147,8 @@ def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Seq
             ("column", players[1], players[0], column, row),
         )
     ]
-    found: polars.DataFrame = pl.concat(sides).filter(pl.col("value").is_not_null())
-    return found
+    rows: polars.DataFrame = pl.concat(sides).filter(pl.col("value").is_not_null())
+    return rows
 
 
 def about_both(metric: str, signed: bool) -> bool:
@@ -159,9 +159,9 @@ def about_both(metric: str, signed: bool) -> bool:
 def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) -> polars.DataFrame:
     """Return the mean of `value` over some columns, for the seeds that every combination of these has."""
     pl = require("polars")
-    wanted = samples.group_by(by).agg(wanted=pl.struct(over).n_unique())
+    counts = samples.group_by(by).agg(wanted=pl.struct(over).n_unique())
     means = samples.group_by([*by, "seed"]).agg(pl.col("value").mean(), met=pl.col("value").count())
-    kept = means.join(wanted, on=list(by)).filter(pl.col("met") == pl.col("wanted"))
+    kept = means.join(counts, on=list(by)).filter(pl.col("met") == pl.col("wanted"))
     return kept.drop("met", "wanted").sort("seed")
 
 
@@ -230,14 +230,14 @@ class Ranking:
 
     @property
     def all_met(self) -> bool:
-        """True if all have met all, on all games."""
+        """True if all learners have met each other on all games."""
         return all(entry.met == self.most for entry in self.learners)
 
     def __str__(self) -> str:
         return self.sentence(self.names)
 
     def sentence(self, names: dict[str, str]) -> str:
-        """Return who comes first, with these names of the learners by their specs."""
+        """Return a sentence about the first place, with these names of the learners by their specs."""
         first = [entry for entry in self.learners if entry.rank == 1]
         best = first[0]
         if not best.won:
@@ -258,8 +258,8 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
         results: a folder.
         study: only what it asks for; by default everything, also what an earlier file of the study asked for.
     """
-    asked = {without_folder(metric) for cell in study.cells for metric in cell.metrics} if study else None
-    recorded = results.metrics if asked is None else asked.intersection(results.metrics)
+    requested = {without_folder(metric) for cell in study.cells for metric in cell.metrics} if study else None
+    recorded = results.metrics if requested is None else requested.intersection(results.metrics)
     metric = next((name for name in DECISIVE if name in recorded), None)
     if metric is None:
         return None
@@ -277,14 +277,14 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
 
 
 def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]:
-    """The learners that met any other, the first one first; those with the same score have the same rank."""
+    """The learners that met any other, best first; equal scores share a rank."""
     signs: dict[str, list[int]] = {learner: [] for learner in learners}  # of its pairings: 1 won, 0 level, -1 lost
-    taken: dict[str, list[float]] = {learner: [] for learner in signs}
+    gains: dict[str, list[float]] = {learner: [] for learner in signs}
     for pairing in pairings:
         for learner, side in ((pairing.first, 1), (pairing.second, -1)):
             signs[learner].append(side * pairing.advantage.sign)
-            taken[learner].append(side * pairing.advantage.mean / pairing.rounds)
-    score = {learner: sum(found) / len(found) for learner, found in signs.items() if found}
+            gains[learner].append(side * pairing.advantage.mean / pairing.rounds)
+    score = {learner: sum(outcomes) / len(outcomes) for learner, outcomes in signs.items() if outcomes}
     return [
         Ranked(
             rank=1 + sum(other > score[learner] for other in score.values()),
@@ -292,7 +292,7 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
             won=signs[learner].count(1),
             level=signs[learner].count(0),
             lost=signs[learner].count(-1),
-            taken=sum(taken[learner]) / len(taken[learner]),
+            taken=sum(gains[learner]) / len(gains[learner]),
         )
         for learner in sorted(score, key=lambda learner: -score[learner])
     ]
@@ -308,7 +308,7 @@ def asked_for(table: polars.DataFrame, study: Study, metric: str) -> polars.Data
             noise = study.noises.get(game) if cell.noise is None else without_folder(cell.noise)
             seeds.setdefault((game, noise, cell.rounds, *map(label, cell.players)), set()).update(cell.seeds)
     on = [*SETTING, "row", "column"]
-    wanted = pl.DataFrame(
+    requested = pl.DataFrame(
         [(*match, sorted(of_match)) for match, of_match in seeds.items()],
         schema={
             **dict(zip(on, (pl.String, pl.String, pl.Int64, pl.String, pl.String), strict=True)),
@@ -317,7 +317,7 @@ def asked_for(table: polars.DataFrame, study: Study, metric: str) -> polars.Data
         orient="row",
     ).explode("seed")
     two = table.with_columns(row=pl.col("players").list.first(), column=pl.col("players").list.last())
-    return two.join(wanted, on=[*on, "seed"], how="semi", maintain_order="left").drop("row", "column")
+    return two.join(requested, on=[*on, "seed"], how="semi", maintain_order="left").drop("row", "column")
 
 
 def label(spec: str) -> str:

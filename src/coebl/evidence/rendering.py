@@ -75,10 +75,10 @@ def _measured(verdict: Verdict) -> str:
     return f"{number} against {number_text(verdict.threshold, 5)}" if number else ""
 
 
-def _interval_text(found: Estimate) -> str:
-    if math.isnan(found.mean):
+def _interval_text(estimate: Estimate) -> str:
+    if math.isnan(estimate.mean):
         return ""
-    return f"{number_text(found.mean)} [{number_text(found.low)}, {number_text(found.high)}]"
+    return f"{number_text(estimate.mean)} [{number_text(estimate.low)}, {number_text(estimate.high)}]"
 
 
 # Claims with an aim
@@ -97,23 +97,23 @@ def _aim(verdict: Verdict) -> AimResult:
 
 
 def aim_rows(verdicts: Iterable[Verdict]) -> list[list[str]]:
-    """The answer, a row per claim under `AIM_HEADER`."""
+    """The results, a row per claim under `AIM_HEADER`."""
     return [[verdict.id, verdict.text, _aim(verdict).word, _aim(verdict).said] for verdict in verdicts]
 
 
 def aim_paragraphs(verdicts: Iterable[Verdict]) -> list[str]:
-    """The answer for a terminal: a paragraph per claim, not yet wrapped."""
-    return [f"({id}) {word.upper()}: {text} {said}" for id, text, word, said in aim_rows(verdicts)]
+    """The results for a terminal: a paragraph per claim, not yet wrapped."""
+    return [f"({id}) {word.upper()}: {text} {sentence}" for id, text, word, sentence in aim_rows(verdicts)]
 
 
 def aim_failures(verdict: Verdict) -> list[str]:
-    """The rows on which the aim is missed, a line each, for a terminal; of many the worst."""
-    found = _aim(verdict)
+    """The worst rows on which the aim is missed, a line each, for a terminal."""
+    aim = _aim(verdict)
     lines = [
-        printable(f"  ({verdict.id}) {found.failure}: {row['game']}, {row['opponent']}, {' '.join(_numbers(row))}")
-        for row in found.failing[:_MOST_FAILURES]
+        printable(f"  ({verdict.id}) {aim.failure}: {row['game']}, {row['opponent']}, {' '.join(_numbers(row))}")
+        for row in aim.failing[:_MOST_FAILURES]
     ]
-    more = len(found.failing) - len(lines)
+    more = len(aim.failing) - len(lines)
     return [*lines, f"  and {more} more"] if more else lines
 
 
@@ -122,10 +122,10 @@ def _numbers(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[str, str]) -> str:
-    """All verdicts: for each variant the answer, then the rows of each claim, with what was computed, by its id."""
+    """All verdicts: for each variant the results, then the rows of each claim, with its definition by id."""
     parts = [f"# {title}\n"]
-    for variant, found in groupby(verdicts, key=lambda verdict: verdict.variant):
-        of_variant = list(found)
+    for variant, group in groupby(verdicts, key=lambda verdict: verdict.variant):
+        of_variant = list(group)
         parts.append(f"## {variant}\n\n{_markdown_table([AIM_HEADER, *aim_rows(of_variant)])}")
         for verdict in of_variant:
             rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]

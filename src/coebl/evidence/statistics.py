@@ -45,7 +45,7 @@ class Estimate:
     sd: float  # of the samples, with n - 1
     n: int  # the number of samples
     level: float = LEVEL  # how often such an interval contains the true mean
-    method: Method = "student"  # of the interval
+    method: Method = "student"  # the method of the interval
     p: float = math.nan  # two-sided, that the mean is zero
     p_holm: float = math.nan  # corrected over the family
     p_for: float = math.nan  # one-sided, small if the samples speak for a statement

@@ -84,17 +84,17 @@ class Switching(Learner):
     def __post_init__(self) -> None:
         super().__post_init__()
         try:
-            given = [tuple(map(float, mixture.split("/"))) for mixture in self.mixtures.split("_")]
+            parsed = [tuple(map(float, mixture.split("/"))) for mixture in self.mixtures.split("_")]
         except ValueError:
             raise InputError(
                 f"switching: mixtures is {self.mixtures!r}; accepted: such as 0.5/0.5_1/0, with _ between mixtures."
             ) from None
-        self._mixtures = [_mixture(self.name, f"mixtures[{index}]", mixture) for index, mixture in enumerate(given)]
+        self._mixtures = [_mixture(self.name, f"mixtures[{index}]", mixture) for index, mixture in enumerate(parsed)]
         starts = [1.0, *self.at]
         rising = all(before < after == int(after) for before, after in pairwise(starts))
-        if not rising or len(starts) != len(given):
+        if not rising or len(starts) != len(parsed):
             raise InputError(
-                f"switching: at is {shorten(self.at)}; accepted: {len(given) - 1} round numbers, >= 2 and increasing."
+                f"switching: at is {shorten(self.at)}; accepted: {len(parsed) - 1} round numbers, >= 2 and increasing."
             )
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
@@ -104,8 +104,8 @@ class Switching(Learner):
         return super().reason_not_to_play(seat) or next((reason for reason in reasons if reason), None)
 
     def start(self, seat: Seat) -> None:
-        given = [np.array(mixture) / sum(mixture) for mixture in self._mixtures]
-        self.policies = [_every_run(seat, mixture) for mixture in given]  # each (runs, m)
+        mixtures = [np.array(mixture) / sum(mixture) for mixture in self._mixtures]
+        self.policies = [_every_run(seat, mixture) for mixture in mixtures]  # each (runs, m)
 
     def policy(self, t: int) -> Floats:
         return self.policies[sum(t >= start for start in self.at)]

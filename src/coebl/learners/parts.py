@@ -108,11 +108,11 @@ class Kinship:
         in_row, in_column = self._seat.at(action), self._seat.at(opponent)
         every = (in_row[0], slice(None), opponent)  # the pairs of a column: (runs, m)
         if self._rows:
-            left = self._tally.mean[in_row] - self.column  # (runs, k)
-            self.row[in_row] = _shrunk_mean(left, self._weight[in_row], 1 / self._rows)
+            residual = self._tally.mean[in_row] - self.column  # (runs, k)
+            self.row[in_row] = _shrunk_mean(residual, self._weight[in_row], 1 / self._rows)
         if self._columns:
-            left = self._tally.mean[every] - self.row  # (runs, m)
-            self.column[in_column] = _shrunk_mean(left, self._weight[every], 1 / self._columns)
+            residual = self._tally.mean[every] - self.row  # (runs, m)
+            self.column[in_column] = _shrunk_mean(residual, self._weight[every], 1 / self._columns)
         return at
 
     def inherited(self) -> Floats:

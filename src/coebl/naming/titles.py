@@ -236,8 +236,8 @@ def _longest(name: str, members: dict[str, dict[str, Hashable]]) -> Sweep:
 
 def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
     """Return all parameters of a learner; if it is not registered here, those of the results or the spec."""
-    if found := LEARNERS.known(spec):
-        entry, arguments = found
+    if match := LEARNERS.known(spec):
+        entry, arguments = match
         return {p.name: p.default for p in entry.parameters if not p.required} | arguments
     written = {**learner_words(spec, known).parameters, **split_spec(spec).arguments}
     return {key: _number(text) for key, text in written.items()}
@@ -274,8 +274,8 @@ def parameters_text(parameters: str) -> str:
 
 def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Collection[str] = ()) -> str:
     parameters = split_spec(spec).parameters  # of a spec that is not known here, as they are
-    if found := registry.known(spec):
-        entry, given = found
+    if match := registry.known(spec):
+        entry, given = match
         added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
         written = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
         parameters = ",".join(f"{name}={text}" for name, text in written.items())

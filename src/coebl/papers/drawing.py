@@ -38,7 +38,7 @@ class Panel:
     width: float  # in inches
     height: float
     part_height: float = 0.0  # added for each part
-    whole: bool = False  # the panel is left out if any part lacks a match; otherwise that part is
+    whole: bool = False  # leave out the panel if any part lacks a match; otherwise only that part
 
     @property
     def needs(self) -> list[MatchSpecs]:
@@ -159,14 +159,14 @@ def draw(
     """
     first = next(iter(paper.variants.values()))
     figures = look_up("figure", names, paper.figures)
-    wanted = dict.fromkeys(
+    selected = dict.fromkeys(
         (figure, variant if figure.varied else first)
         for variant in look_up("variant", variants, paper.variants)
         for figure in figures
     )
-    present = [(figure, variant) for figure, variant in wanted if figure.rows(results, variant)]
+    present = [(figure, variant) for figure, variant in selected if figure.rows(results, variant)]
     drawn = {figure for figure, _ in present}
-    for figure, variant in wanted:
+    for figure, variant in selected:
         if not present or (names is not None and figure not in drawn):
             raise _no_data(figure, variant)
 
@@ -214,8 +214,8 @@ def _on_a_grid(rows: list[list[Panel]], results: Results, measures: str) -> matp
     for row, row_axes in zip(rows, axes, strict=True):
         for panel, ax in zip(row, row_axes, strict=False):
             panel.draw(results, ax, panel.parts, measures)
-        for left, right in reversed(list(pairwise(row_axes))):
-            if left.get_ylabel() == right.get_ylabel():
+        for neighbour, right in reversed(list(pairwise(row_axes))):
+            if neighbour.get_ylabel() == right.get_ylabel():
                 right.set_ylabel("")
         for ax in row_axes[len(row) :]:
             ax.remove()

@@ -47,7 +47,7 @@ def reproduce(
     command: str = "coebl reproduce",
     drawing: Callable[[], AbstractContextManager[Callable[[int, int], None] | None]] = nullcontext,
 ) -> Reproduction:
-    """Run a paper's study, or what is left of it, judge the claims, draw the figures, and write a summary and a page.
+    """Run a paper's study, or the rest of it, judge the claims, draw the figures, and write a summary and a page.
 
     Args:
         paper: the paper.
@@ -101,17 +101,17 @@ def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[
 def left_out(paper: Paper, results: Results) -> LeftOut | None:
     """Return the games, matches and seeds of a paper's study that a folder lacks; None if it has everything."""
     study = parse_study(paper.study)
-    there = set(results.matches())
-    absent = [match for match in study.matches() if tuple(match[:3]) not in there]
-    games = {game for game, _, _ in there}
+    present = set(results.matches())
+    absent = [match for match in study.matches() if tuple(match[:3]) not in present]
+    games = {game for game, _, _ in present}
     missing = list(dict.fromkeys(match[0] for match in absent if match[0] not in games))
     partly = sum(match[0] in games for match in absent)
-    wanted = len({seed for cell in study.cells for seed in cell.seeds})
-    found = len({seed for record in results.records() for seed in record.seeds})
+    needed = len({seed for cell in study.cells for seed in cell.seeds})
+    done = len({seed for record in results.records() for seed in record.seeds})
     parts = [
         f"{counted(len(missing), 'game')} ({_together(map(game_title, missing))})" if missing else "",
         f"{counted(partly, 'match', 'matches')} on the other games" if partly else "",
-        f"{wanted - found} of {counted(wanted, 'seed')}, so {found} were run" if found < wanted else "",
+        f"{needed - done} of {counted(needed, 'seed')}, so {done} were run" if done < needed else "",
     ]
     what = "; ".join(filter(None, parts))
     return LeftOut(what, "coebl reproduce") if what else None

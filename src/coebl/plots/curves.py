@@ -167,8 +167,8 @@ def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> 
     for seat in (1, 2):
         specs = [match[seat] for match in lines.values()]
         if len(set(specs)) == len(specs):
-            found = looks([*everyone, *specs], plainest=specs, known=known)
-            return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
+            styles = looks([*everyone, *specs], plainest=specs, known=known)
+            return {label: styles[spec].style for label, spec in zip(lines, specs, strict=True)}
     return {label: slot_look(place).style for place, label in enumerate(lines)}
 
 

@@ -1,1 +1,1 @@
-"""What people look at: the page of a study, from its results and the verdicts on them."""
+"""The page of a study, from its results and the verdicts on them."""

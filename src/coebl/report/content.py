@@ -100,7 +100,7 @@ class Presentation:
 
 @dataclass
 class Content:
-    """All that the page draws, as plain values."""
+    """The data that the page draws, as plain values."""
 
     metrics: dict[str, MetricWords]
     learners: list[dict[str, Any]]
@@ -112,7 +112,7 @@ class Content:
     games: list[dict[str, Any]] = field(default_factory=list)
     matches: list[list[Match]] = field(default_factory=list)  # by game
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
-    rounds: list[list[int]] = field(default_factory=list)  # that curves share
+    rounds: list[list[int]] = field(default_factory=list)  # shared by curves
     notices: list[str] = field(default_factory=list)
     below_zero: set[str] = field(default_factory=set)  # metrics that any run has below 0
     _places: dict[tuple[int, ...], int] = field(default_factory=dict)  # of the rounds in their list
@@ -313,7 +313,7 @@ def _curves(
 
 
 def _add_outcomes(results: Results, content: Content) -> None:
-    """Add who beats whom to the matches: by the tests of the ranking, or else of all learners."""
+    """Add the winners to the matches: by the tests of the ranking, or else of all learners."""
     metric, family = content.table_metric, content.show.family
     if content.is_ranked:
         pairings = content.ranking.pairings if content.ranking else []
@@ -372,7 +372,7 @@ def _frontier(results: Results, content: Content, game: Mapping[str, Any]) -> di
 
 
 def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
-    """A key that sorts metrics by how well they show that self-play has converged: signed metrics are last."""
+    """Return a sort key of metrics by how well they show convergence of self-play: signed metrics are last."""
     wanted = list(content.frontier.metrics) if content.frontier else []
     words = content.metrics[metric]
     return (wanted.index(metric) if metric in wanted else len(wanted), words.signed, words.cumulative)

@@ -1,4 +1,4 @@
-"""Who beats whom: the ranking, the heat maps, and plain tables for readers without scripts.
+"""Head-to-head results: the ranking, the heat maps, and plain tables for readers without scripts.
 
 All of them read the outcomes of one family of tests, which the ranking names.
 """
@@ -103,12 +103,12 @@ def ranking_section(content: Content) -> Section | None:
         header=["Rank", "Learner", "Won", "Level", "Lost", "Taken per round"],
         rows=[
             [
-                str(one.rank),
-                titles[one.learner],
-                *map(str, (one.won, one.level, one.lost)),
-                with_minus(number_text(one.taken, 3)),
+                str(entry.rank),
+                titles[entry.learner],
+                *map(str, (entry.won, entry.level, entry.lost)),
+                with_minus(number_text(entry.taken, 3)),
             ]
-            for one in ranking.learners
+            for entry in ranking.learners
         ],
         caption=f"Ranked by wins minus losses, per pairing: two learners on a game, both seats together, won by "
         f"{content.metrics[ranking.metric].in_a_sentence} at the last round after {ranking.family}. "

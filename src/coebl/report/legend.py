@@ -87,7 +87,7 @@ def game_entry(name: str, spec: str, noise: str) -> dict[str, Any]:
 
 
 def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A key that sorts games as they are registered, then others by their specs, and sizes by number."""
+    """Return a sort key of games: as they are registered, then others by their specs, and sizes by number."""
     known = GAMES.names
     place = known.index(game["family"]) if game["family"] in known else len(known)
     return (place, natural(game["spec"]), natural(game["noise"]))
@@ -176,7 +176,7 @@ def short(numbers: Iterable[float], digits: int = DIGITS) -> list[float | int | 
 
 
 def unbroken(text: object) -> str:
-    """Return a text with printed signs, in which no line ends inside an equation.
+    """Return a string with typographic signs, in which no line breaks inside an equation.
 
     >>> unbroken("at n >= 4, the mean is -3").replace("\\u00a0", "_")
     'at n_≥_4, the mean is −3'

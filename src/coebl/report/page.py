@@ -41,7 +41,7 @@ _SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "pag
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a page does not show since it was not run, and the command that runs it."""
+    """The part of a study that a page lacks since it was not run, and the command that runs it."""
 
     what: str
     command: str
@@ -68,8 +68,8 @@ def write_page(
         sections: come before the figures, such as the ranking of a tournament; without them and without verdicts, it is
             the ranking of `coebl run`.
         command: the command that runs the study again.
-        about: what is known of the study; by default it is read from its folder.
-        left_out: what was not run, for a banner.
+        about: the origin of the study; by default it is read from its folder.
+        left_out: the part that was not run, for a banner.
     """
     jinja2, markup = require("jinja2"), require("markupsafe").Markup
     library = _vega(require("vl_convert"))
@@ -151,7 +151,7 @@ def embed(data: object) -> str:
 
 
 def _scalar(value: object) -> Any:
-    """Return what JSON does not know: NumPy's numbers as Python's, the rest as strings."""
+    """Convert values that JSON lacks: NumPy's numbers to Python's, the rest to strings."""
     return value.item() if isinstance(value, np.generic) else str(value)
 
 

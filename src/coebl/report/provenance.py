@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a study besides its numbers; the page leaves out what is empty."""
+    """The metadata of a study; the page leaves out empty fields."""
 
     name: str = ""
     text: str = ""  # the content of its file
@@ -32,7 +32,7 @@ class About:
     runs: Sequence[Mapping[str, Any]] = ()  # seconds, cells, and perhaps workers, command, interrupted
 
     def settings(self, metrics: Iterable[str]) -> list[tuple[str, str]]:
-        """Return the list of settings as words and strings; `metrics` are titles."""
+        """Return the settings as pairs of strings; `metrics` are titles."""
         versions = (f"{package} {' and '.join(found)}" for package, found in self.versions.items())
         cells = f", summed over {counted(self.cells, 'cell')}" if self.cells else ""
         pairs = [
@@ -56,7 +56,7 @@ class About:
 
 
 def about_results(results: Results) -> About:
-    """Return what a study's folder stores about itself."""
+    """Return the metadata that a study's folder stores."""
     store, records = results.store, results.records()
     created = [record.created for record in records]
     failures = [f"failed: {failure['cell']}: {_last_line(failure['traceback'])}" for failure in store.failures()]

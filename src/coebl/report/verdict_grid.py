@@ -126,7 +126,7 @@ def _interval(verdict: Verdict) -> tuple[str, str]:
 
 
 def by_title(text: str, verdict: Verdict, learners: Mapping[str, str]) -> str:
-    """Return a text about a verdict with its matches named by the titles that the charts have."""
+    """Return a string about a verdict with the specs of matches replaced by the titles in the charts."""
     matches = {sample.pairing for check in verdict.checks for sample in check.check.samples}
     for match in sorted(matches, key=lambda match: -len(str(match))):  # one may begin as another does
         row, column = (learners.get(spec, spec) for spec in (match.row, match.column))

@@ -139,11 +139,11 @@ def maximin(
     batch, single = _as_batch(payoffs)
     runs, m, n = batch.shape
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
-    found = _solve(batch, weight, _one_tableau(m, n, tableau_precision(m, n, many_ties=False)))
+    solved = _solve(batch, weight, _one_tableau(m, n, tableau_precision(m, n, many_ties=False)))
     if not single:
-        return found
-    strategy, opponent = found.strategy[0], found.opponent[0]
-    return BatchSolution(strategy, opponent, found.value[0], found.gap[0], found.pivots[0], found.fallbacks)
+        return solved
+    strategy, opponent = solved.strategy[0], solved.opponent[0]
+    return BatchSolution(strategy, opponent, solved.value[0], solved.gap[0], solved.pivots[0], solved.fallbacks)
 
 
 @dataclass(frozen=True)
@@ -187,11 +187,11 @@ def solve_matrix(
     >>> solution.value, solution.row, solution.column
     (1.5, array([0.25, 0.75]), array([0.5, 0.5]))
     """
-    found = maximin(check_payoff(payoff), ties=ties, random=random)
-    row, column = found.strategy, found.opponent
+    solved = maximin(check_payoff(payoff), ties=ties, random=random)
+    row, column = solved.strategy, solved.opponent
     row.flags.writeable = column.flags.writeable = False
-    status = "optimal (second method)" if found.fallbacks else "optimal"
-    return Solution(float(found.value) + 0.0, row, column, float(found.gap), status, int(found.pivots))
+    status = "optimal (second method)" if solved.fallbacks else "optimal"
+    return Solution(float(solved.value) + 0.0, row, column, float(solved.gap), status, int(solved.pivots))
 
 
 def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:

@@ -784,9 +784,7 @@ def expand(spec: str) -> list[str]:
     fixed, lists = _parts(spec)
     count = math.prod(len(items) for items in lists)
     if count > MOST:
-        raise InputError(
-            f"{shorten(spec)} is a grid of {count:,} specs; accepted: at most {MOST:,}. Shorten its lists."
-        )
+        raise InputError(f"{shorten(spec)} gives {count:,} specs; accepted: at most {MOST:,}. Shorten its lists.")
     grid = itertools.product(*lists)
     return ["".join(itertools.chain(*zip(fixed, (*items, ""), strict=True))) for items in grid]
 

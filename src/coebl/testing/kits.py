@@ -171,8 +171,8 @@ def _points_of_game(game: Game) -> Points:
         rewards: Any = game.rewards(strict[:2], *strict[2:])  # as the engine calls it
         if not all(isinstance(reward, StrictArray) for reward in rewards):
             return "its noise returns one of NumPy's arrays; compute the reward from the arrays that reward is given"
-        same = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
-        return None if same else "its noise gives other rewards on arrays of another library"
+        equal = np.array_equal(rewards[0].plain, game.rewards(actions, draw)[0])
+        return None if equal else "its noise gives other rewards on arrays of another library"
 
     yield "its spec reads back", spec
     yield "its payoffs are read-only", read_only

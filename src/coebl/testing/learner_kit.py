@@ -116,8 +116,8 @@ def _arrays(learner: Learner) -> str | None:
 def _spec(learner: Learner) -> str | None:
     own, name = type(learner), vars(type(learner)).get("name")
     if name and name in LEARNERS and (other := LEARNERS[name].factory) is not own:
-        taken = f"{other.__module__}.{other.__name__}"
-        return f"its name is {name!r}, which is that of {taken}; give the class another name, or none"
+        registered = f"{other.__module__}.{other.__name__}"
+        return f"its name is {name!r}, which is that of {registered}; give the class another name, or none"
     entry = LEARNERS.entry_of(own, str(learner))
     again = entry.make_from(str(learner).removeprefix(entry.name).removeprefix(":"))
     return None if again == learner and str(again) == str(learner) else f"{str(learner)!r} reads back as {again!r}"

@@ -27,9 +27,9 @@ _RISES = (5, -5, 0, 12, -12, 19, -19, 26, -26)  # of labels, in points of print:
 _POINT: Style = {"markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.5, "zorder": 3}
 
 
-def plot_standings(found: Standings, known: Known = NOTHING, ax: Axes | None = None) -> Axes:
+def plot_standings(standings: Standings, known: Known = NOTHING, ax: Axes | None = None) -> Axes:
     """Mean advantage to the right, worst-case regret upwards: the best learners are on the right and below."""
-    rows = found.standings
+    rows = standings.standings
     specs = [entry.learner for entry in rows]
     look = looks(sorted(specs), known=known)
     titles = learner_titles(specs, known)
@@ -49,7 +49,7 @@ def plot_standings(found: Standings, known: Known = NOTHING, ax: Axes | None = N
             plain_log_scale(ax)
         ax.set_xlabel("mean advantage over all others, % of the payoff range per round  →  wins more")
         ax.set_ylabel("regret against best-response, % per round\nharder to exploit  ←")
-        ax.set_title(f"{len(found.games)} games, {found.seeds} seeds, both seats", loc="left", color=NOTE)
+        ax.set_title(f"{len(standings.games)} games, {standings.seeds} seeds, both seats", loc="left", color=NOTE)
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.03), ncols=4)
         ax.margins(0.08)
         lay_out(ax.figure)  # type: ignore[arg-type]
@@ -144,10 +144,10 @@ def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, 
         rows = [row for row in statement["rows"] if row["game"] == game and np.isfinite(row["measured"])]
         if rows:
             best = min(rows, key=lambda row: float(row["opponent_mean"]))
-            ours, theirs = (100 * best[key] / played["width"] for key in ("subject_mean", "opponent_mean"))
+            ours, opponents = (100 * best[key] / played["width"] for key in ("subject_mean", "opponent_mean"))
             color, marker = (_FAR, "D") if any(row["outcome"] == "above" for row in rows) else (_NEAR, "o")
-            ax.plot([ours, theirs], [place + 0.5] * 2, color="0.75", linewidth=0.8, zorder=1)
-            ax.plot(theirs, place + 0.5, "|", color="black", markersize=6)
+            ax.plot([ours, opponents], [place + 0.5] * 2, color="0.75", linewidth=0.8, zorder=1)
+            ax.plot(opponents, place + 0.5, "|", color="black", markersize=6)
             ax.plot(ours, place + 0.5, marker, color=color, markersize=3.5)
     if ax.lines:
         plain_log_scale(ax, "x")

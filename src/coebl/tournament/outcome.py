@@ -29,7 +29,7 @@ from coebl.tournament.standings import Standing, Standings, kinds_in, measure, s
 from coebl.tournament.statements import Arena, Contest, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
-FOLDER = "tournament"  # inside that of the study
+FOLDER = "tournament"  # inside the study's folder
 
 _PLURAL: dict[Kind, str] = {
     "bandit": "bandits",
@@ -93,7 +93,7 @@ def legend(found: Standings) -> str:
 
 
 def named(found: Standings, names: Mapping[str, str]) -> Standings:
-    """Return the standings with these names in the place of specs."""
+    """Return the standings with these names in place of specs."""
     return replace(
         found,
         standings=[replace(entry, learner=names[entry.learner]) for entry in found.standings],
@@ -104,9 +104,9 @@ def named(found: Standings, names: Mapping[str, str]) -> Standings:
 # Sentences
 
 
-def sentences(found: Standings, own: Collection[str] = ()) -> list[str]:
-    """The answer: the places of these learners, who leads each kind, who is hardest to exploit, cycles."""
-    lines = [_of_own(found, entry) for entry in found.standings if entry.learner in own]
+def sentences(found: Standings, learners: Collection[str] = ()) -> list[str]:
+    """The results: the places of these learners, the leaders of each kind, the least exploitable ones, cycles."""
+    lines = [_of_own(found, entry) for entry in found.standings if entry.learner in learners]
     lines.append(_leaders(found))
     on_games = f"; on single games, {len(found.cycles_by_game)} of {len(found.games)} have cycles"
     if found.cycles:
@@ -170,12 +170,12 @@ class Finished:
 def finish(suite: Suite, study: Study, folder: Path, command: str, names: Iterable[str] = ()) -> Finished:
     """Rank what is finished of a tournament, and write its files; the sentences begin with the learners named here."""
     results = Results(folder)
-    found = standings(measure(study, results))
+    ranked = standings(measure(study, results))
     subjects = {without_folder(LEARNERS.canonical(spec)) for spec in shortest(names)}
-    own = [entry.learner for entry in found.standings if entry.learner in subjects]
-    apart = LEARNERS.disambiguate(entry.learner for entry in found.standings)
-    files = write_standings(found, folder, about_run(suite, results, command), own, known_to(results))
-    shown = named(found, apart)
+    own = [entry.learner for entry in ranked.standings if entry.learner in subjects]
+    apart = LEARNERS.disambiguate(entry.learner for entry in ranked.standings)
+    files = write_standings(ranked, folder, about_run(suite, results, command), own, known_to(results))
+    shown = named(ranked, apart)
     return Finished(shown, sentences(shown, [apart[learner] for learner in own]), files)
 
 
@@ -189,7 +189,7 @@ def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
 def write_standings(
     found: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
 ) -> Path:
-    """Write the tables, the figure and the summary into the folder of a study, and return where they are."""
+    """Write the tables, the figure and the summary into the folder of a study, and return their paths."""
     target = make_folder(folder / FOLDER, folder)
     write_table([_flat(entry) for entry in found.standings], target / "standings", folder)
     write_table([_duel(duel) for duel in found.duels], target / "head-to-head", folder)
@@ -221,7 +221,7 @@ def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> 
 
 
 def _as_dict(found: Standings) -> dict[str, Any]:
-    """All but the duels on single games, as plain values."""
+    """The standings without the duels on single games, as plain values."""
 
     def plain(value: Any) -> Any:
         return _ends(value) if isinstance(value, Estimate) else value
@@ -259,11 +259,11 @@ def _duel(duel: Pairing) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """The verdicts on the statements of a suite, for each subject, and where the files are."""
+    """The verdicts on the statements of a suite, for each subject, and the paths of the files."""
 
     trials: list[tuple[Contest, list[Verdict]]]
     files: Path
-    notes: list[str]  # where this is not the test that the suite's file describes
+    notes: list[str]  # how this differs from the test in the suite's file
 
 
 def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Path, command: str) -> TrialOutcome:
@@ -293,9 +293,9 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
 
 
 def _arena(game: str, rounds: int) -> Arena:
-    whole = parse_game(game)
-    low, high = whole.payoff_range
-    return Arena(Setting(rounds, str(whole.noise)), (high - low) or 1.0)
+    parsed = parse_game(game)
+    low, high = parsed.payoff_range
+    return Arena(Setting(rounds, str(parsed.noise)), (high - low) or 1.0)
 
 
 def write_trials(

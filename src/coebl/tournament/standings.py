@@ -1,8 +1,8 @@
-"""The standings of a tournament: learners ranked by mean advantage, with other measures, and how sure all of it is.
+"""The standings of a tournament: learners ranked by mean advantage, with other measures and their uncertainty.
 
 The uncertainty comes from the bootstrap: games are drawn again, and for each of them its seeds, the same for all pairs.
 So the intervals show how the ranking would be with other games of this kind and other seeds. The tests head to head,
-by `coebl.evidence.pairwise`, are about these very games.
+by `coebl.evidence.pairwise`, are about these games only.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 RESAMPLES = 2000
 _SEED = 0  # of the bootstrap, so that a tournament has one result
-_PLAYED = 1e-6  # a mass below this is rounding
+_PLAYED = 1e-6  # a mass below this is a rounding error
 _ALIKE = 1e-6  # equilibria that differ by less are one
 
 
-# What was measured
+# Measurements
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ def measure(study: Study, results: Results) -> Measured:
         raise InputError(f"{folder}: the matches have fewer than two seeds in common; run it again.")
     missing = [f"{spec} is left out: none of its matches is finished" for spec in absent]
     missing += [f"{game} is left out: not all matches on it are finished" for game in unfinished]
-    asked = {seed for cell in study.cells for seed in cell.seeds}
-    if len(seeds) < len(asked):
-        missing.append(f"only {len(seeds)} of {len(asked)} seeds are counted: the others are not finished everywhere")
+    planned = {seed for cell in study.cells for seed in cell.seeds}
+    if len(seeds) < len(planned):
+        missing.append(f"only {len(seeds)} of {len(planned)} seeds are counted: the others are not finished everywhere")
     everyone = [*learners, YARDSTICK]
     players = pl.col("players").list
     table = table.filter(*(place.is_in(everyone) for place in (players.get(0), players.get(1))))
@@ -144,9 +144,9 @@ def _array(
     players = pl.col("players").list
     axes = [(pl.col("game"), games), (pl.col("seed"), seeds), (players.get(0), learners), (players.get(1), learners)]
     index = table.select(**{str(axis): places(*pair) for axis, pair in enumerate(axes)})
-    found: Floats = np.full([len(values) for _, values in axes], np.nan)
-    found[tuple(index.to_numpy().T)] = table[metric].to_numpy()
-    return found
+    numbers: Floats = np.full([len(values) for _, values in axes], np.nan)
+    numbers[tuple(index.to_numpy().T)] = table[metric].to_numpy()
+    return numbers
 
 
 def _microseconds(results: Results, learners: Sequence[str], played: Collection[tuple[str, ...]]) -> Floats:
@@ -171,7 +171,7 @@ class Cycle:
     example: tuple[str, ...]  # a shortest cycle: each beats the next, and the last the first
 
     def named(self, names: Mapping[str, str]) -> Cycle:
-        """Return the cycle with these names in the place of specs."""
+        """Return the cycle with these names in place of specs."""
         return Cycle(tuple(map(names.__getitem__, self.members)), tuple(map(names.__getitem__, self.example)))
 
 
@@ -255,7 +255,7 @@ def _largest_entropy(against: Floats, inside: Floats) -> Floats:
     used = np.flatnonzero(inside > _ALIKE)
     unit = float(np.abs(against).max()) or 1.0
     gains = -against[:, used] / unit  # what the mixture earns against each learner, at least the value, which is zero
-    found = minimize(
+    solution = minimize(
         lambda mass: float(mass @ np.log(mass)),
         inside[used],
         jac=lambda mass: 1 + np.log(mass),  # type: ignore[call-overload]
@@ -265,7 +265,7 @@ def _largest_entropy(against: Floats, inside: Floats) -> Floats:
         options={"ftol": 1e-12, "maxiter": 1000},
     )
     mass = np.zeros(len(against))
-    mass[used] = np.clip(found.x, 0, None)
+    mass[used] = np.clip(solution.x, 0, None)
     mass /= mass.sum()
     # What the optimiser returns is taken only if it is an equilibrium.
     return mass if (against @ mass).max() <= _ALIKE * unit else inside
@@ -303,7 +303,7 @@ class Standing:
 class Standings:
     """The results of a tournament: the ranking, the head-to-heads, and the cycles among them."""
 
-    standings: list[Standing]  # by rank
+    standings: list[Standing]  # sorted by rank
     duels: list[Pairing]
     cycles: list[Cycle]  # over all games
     cycles_by_game: dict[str, list[Cycle]]  # of the games that have any
@@ -325,7 +325,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
         standings=sorted(_rows(measured, resamples, average, wins), key=lambda entry: entry.rank),
         duels=duels,
         cycles=cycles(wins),
-        cycles_by_game={game: found for game, found in by_game.items() if found},
+        cycles_by_game={game: chains for game, chains in by_game.items() if chains},
         nash_unique=average.unique,
         games=measured.games,
         seeds=len(measured.seeds),
@@ -411,11 +411,11 @@ def _mean_and_rank(against: Floats, opponents: NDArray[np.bool_]) -> tuple[Float
 
 
 def _estimate(values: Floats) -> Estimate:
-    """The first value, with the percentile interval of the others, the resamples."""
+    """The first value, with the percentile interval of the others, which are resamples."""
     low, high = np.percentile(values[1:], [2.5, 97.5])
     return Estimate(float(values[0]), float(low), float(high), np.nan, len(values) - 1, method="bootstrap")
 
 
 def kinds_in(rows: Sequence[Standing]) -> list[Kind]:
-    """The kinds of these learners, from the least that is seen to the most."""
+    """The kinds of these learners, from those that see least to those that see most."""
     return [kind for kind in KINDS if any(row.kind == kind for row in rows)]

@@ -1,6 +1,6 @@
 """The statements of a suite as claims about its subject, judged by `coebl.evidence.judge`.
 
-The suite's file, `suites/pre-registered.toml`, says in words what is computed. Three kinds of statements are known:
+The suite's file, `suites/pre-registered.toml`, says in words what is computed. There are three kinds of statements:
 
     head-to-head     the subject against an opponent, the mean of both seats
     best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
@@ -81,8 +81,8 @@ class StatementAim(ABC):
     statement: Statement
     contest: Contest
 
-    side: ClassVar[Side]  # of 0 on which numbers speak for the statement
-    failure: ClassVar[str]  # what a row is called on which the aim is missed
+    side: ClassVar[Side]  # the side of 0 on which numbers support the statement
+    failure: ClassVar[str]  # the word for a row on which the aim is missed
 
     @abstractmethod
     def checks(self) -> list[Check]:
@@ -165,21 +165,21 @@ class StatementAim(ABC):
         opponent_mean: float = math.nan,
     ) -> Row:
         """Return a row of the table of a statement."""
-        found = result.estimate
+        estimate = result.estimate
         outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
-        row: Row = {"game": game, "opponent": opponent, "outcome": outcome, "measured": found.mean}
-        row |= {"low": found.low, "high": found.high, "relative": relative, "n": found.n}
-        row |= {"p_for": found.p_for_holm, "p_against": found.p_against_holm}
+        row: Row = {"game": game, "opponent": opponent, "outcome": outcome, "measured": estimate.mean}
+        row |= {"low": estimate.low, "high": estimate.high, "relative": relative, "n": estimate.n}
+        row |= {"p_for": estimate.p_for_holm, "p_against": estimate.p_against_holm}
         return row | {"subject_mean": subject_mean, "opponent_mean": opponent_mean}
 
     def outcomes(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         """The number of rows with each outcome."""
-        found = Counter(row["outcome"] for row in rows)
-        return {word: found[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
+        counts = Counter(row["outcome"] for row in rows)
+        return {word: counts[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
 
-    def overall_words(self, found: AimResult) -> str:
+    def overall_words(self, result: AimResult) -> str:
         """The tests over all games, as in "Over all games by opponent, ahead: 8, level: 2."."""
-        count = self.outcomes(found.overall)
+        count = self.outcomes(result.overall)
         return (
             f"Over all games by opponent, {', '.join(f'{word}: {number}' for word, number in count.items() if number)}."
         )

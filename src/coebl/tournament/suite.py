@@ -37,7 +37,7 @@ ROUNDS = 1000  # of a game that is in no suite
 TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 YARDSTICK = "best-response"  # every learner meets it in both seats, to measure how far it can be exploited
 
-_PARAMETER = re.compile(r"\s*[\w-]+=")  # the beginning of a piece that continues the spec before it
+_PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
 _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
 
 StatementKind = Literal["head-to-head", "best-response", "self-play"]
@@ -69,7 +69,7 @@ class Quick(Part):
 
 
 class Statement(_Table):
-    """A statement about the subject of a suite: what is computed, how it is tested, what is aimed at.
+    """A statement about the subject of a suite: its computation, its test and its aim.
 
     Its aim is reached with at most so many `misses`, of pairs of game and opponent head to head, else of games; or on
     at least this `share` of the games. It is missed if any ratio is `never_above`. Metrics that are `reported` do not
@@ -78,9 +78,9 @@ class Statement(_Table):
 
     id: Line
     kind: Annotated[StatementKind, Field(description="one of head-to-head, best-response, self-play")]
-    sentence: Line  # what is stated, in a line
-    computed: Line  # exactly what is computed and tested, in words
-    aim: Line  # what is hoped for, in words
+    sentence: Line  # the statement, in one line
+    computed: Line  # the exact computation and test, in words
+    aim: Line  # the aim, in words
     metric: Line  # the one that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
@@ -106,7 +106,7 @@ class Statement(_Table):
 
 
 class Suite(_Table):
-    """Games with their rounds, and who plays.
+    """Games with their rounds, and the learners that play.
 
     >>> suite = read_suite("standard")
     >>> suite.id, len(suite.games), suite.seeds
@@ -114,14 +114,14 @@ class Suite(_Table):
     """
 
     name: Line  # as on the command line
-    version: Count  # a change of what is played is another one
+    version: Count  # a change of the games or rounds needs a new version
     title: StrictStr  # for people
     description: StrictStr  # for people
-    learners: Specs  # who plays, by spec
-    parts: tuple[Part, ...] = Field(min_length=1)  # what is played
+    learners: Specs  # the learners, by spec
+    parts: tuple[Part, ...] = Field(min_length=1)  # the games
     seeds: Seeds = SEEDS  # runs per match
     quick: Quick | None = None  # the short version
-    subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")  # who is tested
+    subject: StrictStr | None = Field(None, pattern=r"\S", description="a string, not empty")  # the tested learner
     statements: tuple[Statement, ...] = Field((), min_length=1)  # about the subject
     digest: StrictStr = Field("", exclude=True)  # SHA-256 of the file; empty if what is played is not that of the file
 
@@ -160,7 +160,7 @@ class Suite(_Table):
         by_rounds: dict[int, list[str]] = {}
         for game in dict.fromkeys(games or self.games):
             by_rounds.setdefault(rounds or of_suite.get(_canonical(game), ROUNDS), []).append(game)
-        parts = tuple(Part(rounds=number, games=tuple(found)) for number, found in by_rounds.items())
+        parts = tuple(Part(rounds=number, games=tuple(members)) for number, members in by_rounds.items())
         about = f"Games or rounds were chosen by hand: this is not the suite {self.id}."
         changed = {"name": "tournament", "title": "Tournament on chosen games", "description": about}
         return self.model_copy(update={**changed, "parts": parts, "digest": ""})
@@ -175,7 +175,7 @@ class Suite(_Table):
 
 
 def _canonical(spec: str, names: Registry[Any] = GAMES) -> str:
-    """The shortest spec of a game or a learner; that of a file, or of what is unknown, as it is."""
+    """The shortest spec of a game or a learner; specs of files and unknown ones as they are."""
     try:
         return spec if split_spec(spec).file else names.canonical(spec)
     except InputError:
@@ -229,7 +229,7 @@ _TABLES: dict[str, type[_Table]] = {"parts": Part, "quick": Quick, "statements":
 def _mistake(error: ValidationError) -> str:
     """The first mistake in a suite's file: its place, the value, what is accepted."""
     errors = error.errors(include_url=False)
-    first = next((entry for entry in errors if entry["type"] == "extra_forbidden"), errors[0])  # often a slip in a key
+    first = next((entry for entry in errors if entry["type"] == "extra_forbidden"), errors[0])  # often a typo in a key
     model: type[_Table] = Suite
     where = key = ""
     for part in first["loc"]:
@@ -255,7 +255,7 @@ def _mistake(error: ValidationError) -> str:
     return f"{start}{key} {verb} {value}; accepted: {model.model_fields[key].description or 'a string'}."
 
 
-# Who plays, and the study of it
+# The learners that play, and their study
 
 
 def split_list(values: Iterable[str]) -> list[str]:
@@ -281,7 +281,7 @@ def split_list(values: Iterable[str]) -> list[str]:
 
 
 def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Return who plays: the suite's learners; with new ones only, these too; else exactly those that are named.
+    """Return the learners that play: those of the suite; with new ones only, these too; else exactly those named.
 
     >>> from coebl.tournament import read_suite
     >>> field_of(read_suite(), ["coebl:c=4"])[-2:]
@@ -298,7 +298,7 @@ def field_of(suite: Suite, named: Sequence[str]) -> list[str]:
 
 
 def subjects_of(suite: Suite, named: Sequence[str]) -> list[str]:
-    """Return who is tested in a suite with a subject: those that are named, each by itself, or the suite's."""
+    """Return the tested learners in a suite with a subject: those named, each by itself, or the suite's."""
     subjects = shortest(named or [suite.subject or ""])
     _check_field(subjects)
     for subject in subjects:
@@ -322,10 +322,10 @@ def left_out(field: Iterable[str]) -> list[str]:
     >>> "kin" in left_out(read_suite().learners), "ucb" in left_out(read_suite().learners)
     (True, False)
     """
-    there = {split_spec(spec).name for spec in field}
+    playing = {split_spec(spec).name for spec in field}
     able = (entry for entry in LEARNERS if not any(parameter.required for parameter in entry.parameters))
-    found: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in there]
-    return [name for name, learner in found if learner.kind() != "oracle"]
+    learners: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in playing]
+    return [name for name, learner in learners if learner.kind() != "oracle"]
 
 
 def shortest(specs: Iterable[str]) -> list[str]:
@@ -386,7 +386,7 @@ def _test_pairs(suite: Suite, subjects: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def size_text(study: Study) -> str:
-    """Return how much is played: learners, games, rounds, seeds and matches, in words."""
+    """Describe the size in words: learners, games, rounds, seeds and matches."""
     learners = {cell.players[0] for cell in study.cells} - {YARDSTICK}
     rounds = sorted({cell.rounds for cell in study.cells})
     seeds = {seed for cell in study.cells for seed in cell.seeds}

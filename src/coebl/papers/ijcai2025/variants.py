@@ -140,5 +140,5 @@ def actions_of(game: str) -> int:
 
 
 def has_bound(game: str) -> bool:
-    """Return whether the theorem covers a game, T >= 2 m²; there, learners also meet a best response."""
+    """Return True if the theorem covers a game, T >= 2 m²; there, learners also meet a best response."""
     return 2 * actions_of(game) ** 2 <= SETTING.rounds
