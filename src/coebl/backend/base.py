@@ -1,7 +1,7 @@
 """The backend on the CPU, and the methods that every backend has for learners, metrics and the engine.
 
 Most code receives arrays and calls NumPy's functions on them, which dispatch to the array's library (NEP 13, 18 and
-35). A backend has the rest: where arrays come from, random numbers, the solver, and operations that CuPy does slowly,
+35). A backend has the rest: the creation of arrays, random numbers, the solver, and operations that CuPy does slowly,
 or in an order that depends on the size of the batch.
 """
 
@@ -44,7 +44,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 class Backend:
-    """NumPy on the CPU. A backend for another device overrides what is different there.
+    """NumPy on the CPU. A backend for another device overrides the methods that differ there.
 
     The argument `index` of its methods is the index of one entry per run, from `Seat.at`.
     """
@@ -141,7 +141,7 @@ class Backend:
         return game.rewards
 
     def runs_that_fit(self, play: Callable[[int], None]) -> str:
-        """Return in words how many runs fit into the memory of the device. play(runs) plays one round."""
+        """Return the number of runs that fit into the memory of the device, in words. play(runs) plays one round."""
         return "fewer"
 
 

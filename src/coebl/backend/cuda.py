@@ -177,7 +177,7 @@ def _usable_cupy() -> Any:
     """Import CuPy, and check that it finds a GPU that is new enough."""
     try:
         cupy = require("cupy")
-    except ImportError as error:  # it is installed, but lacks a library
+    except ImportError as error:  # CuPy is installed, but lacks a library
         raise InputError(
             f'device is "cuda", and CuPy cannot be imported ({one_line(error)}); use device "cpu", or install it '
             "again: pip install 'coebl[cuda]'"

@@ -120,7 +120,7 @@ class CompiledNormals:
 
 
 class NumpyNormals:
-    """Normal numbers drawn by NumPy: the reference for `CompiledNormals`, and its replacement if need be."""
+    """Normal numbers drawn by NumPy: the reference for `CompiledNormals`, and its replacement if they differ."""
 
     def __init__(self, generators: Sequence[np.random.Generator], ahead: int = AHEAD) -> None:
         self._runs = len(generators)
@@ -231,6 +231,6 @@ def read_tables() -> Floats:
 
 
 def _as_memory(array: Floats) -> Floats:
-    """Return an array as the kernel takes it: contiguous, writable, aligned."""
+    """Return an array as the kernel needs it: contiguous, writable, aligned."""
     plain = np.ascontiguousarray(array, np.float64)
     return plain if plain.flags.behaved else plain.copy()

@@ -29,7 +29,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # for terminals that cannot show every character
     try:
         code = _run()
-        sys.stdout.flush()  # a full disk shows here, if not before
+        sys.stdout.flush()  # a full disk is noticed here at the latest
         if code == _INTERRUPTED:
             _stop("stopped", _INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
@@ -61,7 +61,7 @@ def _run() -> object:
     """Run the command and return its exit code; an exception from a custom file is a mistake in that file."""
     try:
         return app(prog_name="coebl", standalone_mode=False)
-    except (Exception, SystemExit) as error:  # with code 0 a file that ends the program would pass for a success
+    except (Exception, SystemExit) as error:  # a file that ends the program with code 0 must not count as success
         line = where(error)
         if isinstance(error, CoeblError) or _is_usage_error(error) or not line:
             raise
@@ -77,7 +77,7 @@ def _stop_on_usage_error(error: Exception) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())  # type: ignore[attr-defined]
         sys.exit(2)
-    if possibilities := getattr(error, "possibilities", None):  # an unknown option: keep what is close to its name
+    if possibilities := getattr(error, "possibilities", None):  # an unknown option: keep the suggestions
         name = getattr(error, "option_name", "").strip("-")
         close = [option for option in possibilities if nearest(name, [option.strip("-")]) != "."]
         error.possibilities = close  # type: ignore[attr-defined]

@@ -53,7 +53,7 @@ def list_command(
         return
     from coebl.learners import KINDS, REFERENCES
 
-    for kind, meaning in KINDS.items():  # from those that see the least to those that see the most
+    for kind, meaning in KINDS.items():  # from those that see least to those that see most
         if chosen := [entry for entry in entries if entry.factory.kind() == kind]:
             print(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}\n")
             _print_entries(chosen)
@@ -195,7 +195,7 @@ def check_command(subject: Subject) -> None:
 
 
 def _kind_of(subject: str) -> str:
-    """The kind of thing that a spec names: learner, game or metric. Functions in a custom file are games."""
+    """The kind that a spec names: learner, game or metric. Functions in a custom file are games."""
     from coebl.core.modules import load_file
     from coebl.core.specs import split_spec
     from coebl.games import GAMES

@@ -1,1 +1,1 @@
-"""The basis of everything else: errors, strings, specs and registries, arrays, files."""
+"""Shared basics: errors, strings, specs and registries, arrays, files."""

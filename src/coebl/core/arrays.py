@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infin
 
 
 def is_number(text: str) -> bool:
-    """Return whether a string is a number as people write it: no underscores, no digits of other scripts.
+    """Return True if a string is an ordinary number: no underscores, no digits of other scripts.
 
     >>> is_number(" -1.5e3 "), is_number("1_000")
     (True, False)
@@ -38,7 +38,7 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     ...
     coebl.core.errors.InputError: payoff[1][1] is 'x'; accepted: numbers. Replace it with a number.
     """
-    if hasattr(payoff, "__array__"):  # a game or a data frame; error messages then speak of an array
+    if hasattr(payoff, "__array__"):  # a game or a data frame; error messages then refer to an array
         payoff = np.asarray(payoff)
     try:
         matrix = np.array(payoff, dtype=np.float64, order="C")

@@ -49,7 +49,7 @@ class UserCodeError(CoeblError):
 
 
 def where(error: BaseException) -> str:
-    """Return the last line of custom code that an error passed through: "mine.py, line 3", or nothing."""
+    """Return the last line of custom code that an error passed through: "mine.py, line 3", or ""."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not _is_library(Path(frame.filename))]
     return f"{theirs[-1].filename}, line {theirs[-1].lineno}" if theirs else ""
@@ -79,7 +79,7 @@ def check_integer(argument: str, value: Any, low: int, high: int | None = None) 
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the known word nearest to this one, or nothing if none is close.
+    """Return a hint at the known word nearest to this one, or "." if none is close.
 
     >>> nearest("exp3ix", ["exp3", "exp3-ix", "ucb"])
     ": did you mean 'exp3-ix'?"
@@ -89,7 +89,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def look_up(kind: str, wanted: str | Iterable[str] | None, known: Mapping[Any, Item]) -> list[Item]:
-    """Return the values of one name or several, in upper or lower case; without names, all that are known.
+    """Return the values of one name or several, ignoring case; without names, all values.
 
     >>> look_up("letter", ["b", "C"], {"a": 1, "B": 2, "C": 3})
     [2, 3]
@@ -111,7 +111,7 @@ def shorten(value: object, width: int = 60) -> str:
     """
     try:
         return one_line(repr(value), width)
-    except ValueError:  # Python does not print integers of more than some thousand digits
+    except ValueError:  # Python does not print integers of more than a few thousand digits
         return "a number too long to show"
 
 
@@ -126,7 +126,7 @@ def reason_of(error: BaseException, width: int = 600) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text that a terminal may show: line breaks and control characters are escaped.
+    """Return a string that is safe to print: line breaks and control characters are escaped.
 
     >>> printable("one\\ntwo \\x1b[31m naïve")
     'one\\\\ntwo \\\\x1b[31m naïve'

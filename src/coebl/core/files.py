@@ -14,14 +14,14 @@ from coebl.core.errors import InputError
 
 PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names of files that are being written
 
-MOST_TEXT = 64 << 20  # bytes of a text that is read
+MOST_TEXT = 64 << 20  # bytes of a text file that is read
 _PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # names that a shell gives to <(command), and to a pipe
 
 
 def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:
     """Return the content of a file that a user has named, of at most `most` bytes; None for no limit.
 
-    A pipe may wait for ever and a device may have no end: they are an OSError with a reason in words. With `pipes`,
+    A pipe may block for ever and a device may have no end: they raise an OSError that says so. With `pipes`,
     one that the shell has put there is read.
     """
     # without O_NONBLOCK, opening a pipe would wait, too
@@ -88,7 +88,7 @@ def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | N
 
 
 def check_way(folder: str | os.PathLike[str], within: str | os.PathLike[str] | None) -> bool:
-    """Return whether a folder is `within` another or below it, by its name; reject one behind a link there.
+    """Return True if a folder is `within` another or below it, by its name; reject one behind a link there.
 
     Files that are written, moved or deleted in a folder of results must be in that folder.
     """
@@ -132,7 +132,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def is_private(folder: str | os.PathLike[str]) -> bool:
-    """Return whether only this user and the administrator can have put something into a folder.
+    """Return True if only this user and the administrator can have written to a folder.
 
     The folder and its entries must belong to them, and no one else may write to it, nor exchange it: a folder above it
     may be open to others only if it is sticky, as /tmp is. Where the system has no such owners, every folder passes.
@@ -161,7 +161,7 @@ def _is_open(state: os.stat_result) -> bool:
 
 
 def _is_own_group(number: int) -> bool:
-    """Return whether a group is the user's alone: many systems give each user one, named after the user."""
+    """Return True for a group of this user alone: many systems give each user one, named after the user."""
     import grp
     import pwd
 

@@ -1,4 +1,4 @@
-"""Importing what may be missing: optional packages, and users' files."""
+"""Imports that may fail: optional packages, and users' files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _USERS = "_coebl_user_"  # the beginning of the names of modules that are users'
 
 
 def load(home: str) -> Any:
-    """Import what is at "module:attribute".
+    """Import the object at "module:attribute".
 
     >>> load("math:floor")(2.5)
     2
@@ -47,16 +47,16 @@ def require(module: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != package:
-            raise  # the package is there, and misses something itself
+            raise  # the package is installed, but one of its imports is missing
         extra = next(extra for extra, packages in _EXTRAS.items() if package in packages)
         raise InputError(f"this needs {package}; run: pip install 'coebl[{extra}]'") from None
 
 
 def load_file(path: str) -> ModuleType:
-    """Import a Python file, once for each content: all that is named in it comes from one module.
+    """Import a Python file, once for each content: all objects in it come from one module.
 
-    The module has the same name in every process, so that what a worker returns can be read here. If the file changes
-    the current folder, it is changed back: other paths are relative to it.
+    The module has the same name in every process, so that objects from a worker can be unpickled here. If the file
+    changes the current folder, it is changed back: other paths are relative to it.
     """
     file = Path(path)
     try:
@@ -78,7 +78,7 @@ def load_file(path: str) -> ModuleType:
             specification.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if not isinstance(error, (Exception, SystemExit)):  # to end the program is as wrong as to raise
+        if not isinstance(error, (Exception, SystemExit)):  # ending the program is as wrong as raising an error
             raise
         line = getattr(error, "lineno", None) or traceback.extract_tb(error.__traceback__)[-1].lineno
         in_file = isinstance(error, SyntaxError) and error.filename == specification.origin
@@ -88,5 +88,5 @@ def load_file(path: str) -> ModuleType:
 
 
 def is_users(thing: object) -> bool:
-    """Return whether a class or function was loaded from a user's file."""
+    """Return True if a class or function was loaded from a user's file."""
     return getattr(thing, "__module__", "").startswith(_USERS)

@@ -1,7 +1,7 @@
 """Registries: games, noises, learners, metrics and operators, each by name.
 
-A thing gets its name in one of four ways: by a decorator where it is written (``@GAMES.add("rps")``), by a line in the
-registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
+An object gets its name in one of four ways: by a decorator where it is written (``@GAMES.add("rps")``), by a line in
+the registry's table of homes, through an entry point of another package, or as ``path/to/file.py:Name``.
 
 An `Entry` is a named factory, a function or a dataclass whose annotated parameters are what a spec may set. A class
 that extends `Component` can be made from a spec or in Python, and ``str()`` of it is its spec.
@@ -28,7 +28,7 @@ from coebl.core.text import natural
 T = TypeVar("T")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
-OTHER_KIND = "this is "  # the beginning of the reason to reject another kind of thing altogether
+OTHER_KIND = "this is "  # the start of the reason to reject an object of another kind
 _MOST_UNFIT = 3  # that a message about a file names
 
 
@@ -77,7 +77,7 @@ class Parameter:
             raise InputError(f"{owner}: {self.name} is {text!r}; accepted: {self.accepts}.{grid}") from None
 
     def check(self, value: Any, owner: str) -> Any:
-        """Return the value if it is of the right kind and within the limits; what a nested spec names is made."""
+        """Return the value if it is of the right kind and within the limits; the object of a nested spec is made."""
         if self.registry is not None and (self.kind is not str or isinstance(value, str)):
             return self._nested(value, self.registry)
         if get_origin(self.kind) is tuple and hasattr(value, "__iter__") and not isinstance(value, str):
@@ -161,7 +161,7 @@ class Entry(Generic[T]):
         return self.check(self._converted(text))
 
     def make_from(self, text: str) -> T:
-        """Make the thing with the arguments of ``key=value,key=value``."""
+        """Make the object with the arguments of ``key=value,key=value``."""
         return self.make(**self._converted(text))
 
     def make(self, **arguments: Any) -> T:
@@ -200,7 +200,7 @@ class Entry(Generic[T]):
         return arguments
 
     def _has_inside(self, name: str, spec: Any, key: str) -> bool:
-        """Return whether the spec that is the value of a parameter, or the last one inside it, has another one."""
+        """Return True if the spec that is the value of a parameter, or the last one inside it, has this parameter."""
         registry = self._by_name[name].registry
         if registry is None:
             return False
@@ -270,7 +270,7 @@ class Component:
 
 
 class Registry(Generic[T]):
-    """Named factories of one kind of thing, which `coebl list PLURAL` lists."""
+    """Named factories of one kind, which `coebl list PLURAL` lists."""
 
     def __init__(
         self,
@@ -351,12 +351,12 @@ class Registry(Generic[T]):
         return self[name] if name in self else None  # noqa: SIM401 - a registry has no get
 
     def known(self, spec: str) -> tuple[Entry[T], dict[str, Any]] | None:
-        """Return the entry and the arguments of a spec that is in data; None for what is not registered here.
+        """Return the entry and the arguments of a spec that is in data; None if it is not registered here.
 
         No file is run for it, at any depth of the spec: only users name files to run. All code that reads results,
-        saves or game files asks here, and shows what is not known by its spec.
+        saves or game files calls this, and shows unknown objects by their specs.
         """
-        with suppress(InputError, RecursionError):  # a spec that only another version can read, or none
+        with suppress(InputError, RecursionError):  # a spec that only another version can read, or no spec at all
             if split_spec(spec).name in self and not files_in(spec):
                 return self.parse(spec)
         return None
@@ -368,12 +368,12 @@ class Registry(Generic[T]):
         return entry, entry.read(parts.parameters)
 
     def make(self, spec: str) -> T:
-        """Make the thing that a spec names."""
+        """Make the object that a spec names."""
         parts = split_spec(spec)
         return self[parts.name].make_from(parts.parameters)
 
     def resolve(self, thing: str | T) -> T:
-        """Return a thing of the registry's base, or make the one that a spec names."""
+        """Return an object of the registry's base, or make the one that a spec names."""
         base = self.base
         assert base is not None
         if isinstance(thing, base):
@@ -422,7 +422,7 @@ class Registry(Generic[T]):
         if reason:
             raise InputError(f"{name}: {reason}")
         entry: Entry[T] = Entry(name, factory, title, example)
-        self._by_factory.setdefault(factory, entry)  # a path may be spelled in two ways: the first is kept
+        self._by_factory.setdefault(factory, entry)  # a path may be written in two ways: the first is kept
         return entry
 
     def _from_file(self, name: str) -> Entry[T]:

@@ -5,8 +5,8 @@ written ``1/2/3``; a class or function in a user's file is named ``path/to/file.
 shell.
 
 A value may be a spec itself, to any depth. Its commas are written ``+``, and its ``+`` are doubled:
-``coebl:population=pool:size=5+mutants=10,c=2``. Where that is clear a comma will do, since a parameter that only the
-inner spec has belongs to it: ``coebl:population=pool:size=5,mutants=10,c=2`` is the same learner. Both are accepted
+``coebl:population=pool:size=5+mutants=10,c=2``. Where that is unambiguous a comma works too: a parameter that only
+the inner spec has belongs to it: ``coebl:population=pool:size=5,mutants=10,c=2`` is the same learner. Both are accepted
 wherever a spec is, also as the value of a field in Python; ``+`` is what `str` writes.
 
 What a spec may set is annotated where it is defined, ``n: Annotated[int, Range(1, 10)] = 3``. `coebl.core.registry`
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from coebl.core.registry import Registry
 
 _PYTHON = ".py"
-_DEEPEST = 16  # specs inside specs: more is an attack, or a slip
+_DEEPEST = 16  # specs inside specs: more is an attack, or a typo
 
 
 class SpecParts(NamedTuple):
@@ -35,11 +35,11 @@ class SpecParts(NamedTuple):
 
     name: str  # a registered name, or path/to/file.py:Name
     parameters: str  # key=value,key=value
-    file: str  # path/to/file.py, or nothing
+    file: str  # path/to/file.py, or ""
 
     @property
     def attribute(self) -> str:
-        """The Name of path/to/file.py:Name, or nothing."""
+        """The Name of path/to/file.py:Name, or ""."""
         return self.name.removeprefix(self.file).removeprefix(":") if self.file else ""
 
     @property

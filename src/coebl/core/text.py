@@ -12,7 +12,7 @@ from typing import Any
 
 
 def one_line(text: object, width: int = 120) -> str:
-    """Return a text on one line of at most this width; of a long one the middle is left out.
+    """Return a string on one line of at most this width; the middle of a long one is left out.
 
     An error becomes its message without the full stop, or its type if it has none.
 
@@ -66,12 +66,12 @@ def decimal_places(half_width: float) -> int:
 
 
 def with_minus(text: str) -> str:
-    """Return the text of a number with a minus sign instead of the hyphen, for pages and figures."""
+    """Return a formatted number with a minus sign instead of the hyphen, for pages and figures."""
     return text.replace("-", "−")
 
 
 def few_digits(number: float, digits: int) -> float | int | None:
-    """Return a number for JSON with few digits: an integer without a point, None for what is not finite.
+    """Return a number for JSON with few digits: an integer without a point, None if it is not finite.
 
     >>> few_digits(1.23456789, 5), few_digits(2.0, 5), few_digits(math.inf, 5)
     (1.2346, 2, None)
@@ -88,7 +88,7 @@ def finite(data: Any) -> Any:
     >>> finite({"a": [1.5, math.nan], "b": (math.inf, "text")})
     {'a': [1.5, None], 'b': [None, 'text']}
     """
-    if isinstance(data, numbers.Real) and not isinstance(data, numbers.Integral):  # NumPy's among them
+    if isinstance(data, numbers.Real) and not isinstance(data, numbers.Integral):  # includes NumPy's
         return float(data) if math.isfinite(data) else None
     if isinstance(data, Mapping):
         return {str(key): finite(value) for key, value in data.items()}

@@ -92,7 +92,7 @@ class Match:
         return self.players[1]
 
     def cost(self) -> float:
-        """Return an estimate of the microseconds that a round takes per run, from what the learners declare."""
+        """Return an estimate of the microseconds that a round takes per run, from the learners' declared costs."""
         widths = [space.width for space in self.game.spaces]
         pairs = math.prod(widths)
         return sum(player.cost(own, pairs // own) for player, own in zip(self.players, widths, strict=True))

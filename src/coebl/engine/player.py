@@ -28,7 +28,7 @@ _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
 
 
 class Player:
-    """A learner in a real contest: ask it for an action, then let it observe what happened.
+    """A learner in a real contest: ask it for an action, then report the outcome to it.
 
     It plays as in a simulation with a single run, and maximises its reward. A copy, also by pickle, continues as the
     original would.
@@ -121,12 +121,12 @@ class Player:
     def act(self) -> int:
         """Return the action to play in this round, the same until `observe` is called."""
         if self._action is None:
-            _ = self.policy  # asks the learner, unless it has been asked already
+            _ = self.policy  # calls the learner, unless that was done already
             self._action = int(self._seated.draw(0)[0])
         return self._action
 
     def observe(self, *, reward: float, opponent: int | None = None) -> None:
-        """Report what the action of this round earned and, to learners that see it, what the opponent did.
+        """Report the reward of this round and, to learners that see it, the opponent's action.
 
         Args:
             reward: the reward of the action, in the units of `payoff_range`.
@@ -151,7 +151,7 @@ class Player:
         self._action = self._policy = None
 
     def _check_units(self, reward: float) -> None:
-        """Warn, once, of a reward so far outside the payoff range that the units seem to differ."""
+        """Warn once about a reward so far outside the payoff range that the units seem to differ."""
         low, high = self.payoff_range
         if self._warned or max(low - reward, reward - high) <= high - low:
             return
@@ -163,7 +163,7 @@ class Player:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that is needed to continue, as JSON and arrays, in one .npz file.
+        """Write the state to continue from, as JSON and arrays, in one .npz file.
 
         The file holds the attributes of the learner, so its size and the time do not depend on the rounds played. An
         attribute that cannot be stored, such as an open file, is reported by its name.
@@ -219,7 +219,7 @@ class Player:
         return player
 
     def _restore(self, content: Mapping[str, Any], memory: list[NDArray[Any]]) -> None:
-        """Continue from what an equal player saved."""
+        """Continue from the state that an equal player saved."""
         self._round, self._warned = check_integer("round", content["round"], 1), bool(content["warned"])
         if content["policy"] is not None:
             self._policy = np.array(content["policy"], np.float64).reshape(self.actions)
@@ -230,7 +230,7 @@ class Player:
     def _replay(self, content: Mapping[str, Any], path: str) -> None:
         """Repeat the history of a player of the same settings."""
         for action, opponent, reward in content["history"]:
-            self.act()  # what it draws does not count: the action that was played does
+            self.act()  # its draw is ignored: the action that was played counts
             self._action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
             self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
         policy = content["policy"]

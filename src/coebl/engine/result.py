@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-Keep = Literal["actions", "rewards", "policies", "counts"]  # the first three of every round and seat
+Keep = Literal["actions", "rewards", "policies", "counts"]  # the first three for every round and seat
 
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The recorded metrics of a batch of runs, and how they ended.
+    """The recorded metrics of a batch of runs, and their last policies.
 
     >>> from coebl import simulate
     >>> result = simulate("rps", "exp3", "uniform", rounds=20, seeds=3, metrics=["regret"])
@@ -47,7 +47,7 @@ class Result:
     kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); the others per seat, (rounds, runs, ...)
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # by name of the metric
-    device: Device = "cpu"  # where it was computed
+    device: Device = "cpu"  # the device of the computation
     replayed: int = 0  # number of runs that were replayed, because a GPU had left a matrix unsolved
 
     @property
@@ -206,7 +206,7 @@ def _visits(block: Block) -> Ints:
 
 
 def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Collection[Keep]) -> None:
-    """Reject an unknown `keep`, and results that do not fit into the machine's memory."""
+    """Reject an invalid `keep`, and results that do not fit into the machine's memory."""
     if isinstance(keep, str) or not set(keep) <= set(get_args(Keep)):
         raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
     widths = [space.width for space in match.game.spaces]

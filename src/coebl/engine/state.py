@@ -2,8 +2,8 @@
 
 `pack` describes a graph of objects, with its cycles and shared references. It walks a twin at the same time: an object
 that was made in the same way and has not been used yet. Functions and shared constants are not described. They have to
-be the very objects that the twin has, and `unpack` takes them from its own twin. So a description names no function,
-and no class but those of coebl and of the module in which the learner's class is defined.
+be the same objects as the twin's, and `unpack` takes them from its twin. So a description names no function, and
+no class but those of coebl and of the module in which the learner's class is defined.
 
 Arrays keep their strides, their alignment and the memory that they share with others: the last bit of a sum and the
 solver's kernels depend on these.
@@ -65,7 +65,7 @@ def unpack(state: State, twins: Mapping[str, object], shared: object, home: type
                 raise StateError(f"{name} is of another kind")
     except StateError:
         raise
-    except Exception as error:  # a damaged description leads to any of them
+    except Exception as error:  # a damaged description may raise any of them
         raise StateError(f"{type(error).__name__}: {error}") from error
 
 
@@ -78,7 +78,7 @@ class _Packer:
         self._numbers = {id(shared): 0}
         self._unfinished: set[int] = set()
         self._owners: dict[int, int] = {}  # identity of an array to the number of its memory
-        self._alive: list[object] = [shared]  # what has a number, so that no identity is used twice
+        self._alive: list[object] = [shared]  # objects with a number, kept so that no identity is used twice
 
     def pack(self, value: Any, twin: Any, path: str) -> Any:
         if value is None or type(value) in (bool, int, float, str):
@@ -127,7 +127,7 @@ class _Packer:
         try:
             make, (_, *arguments), _, items, pairs = (*value.__reduce_ex__(2), None, None, None)[:5]
             newly = make is copyreg.__newobj__ and items is pairs is None  # type: ignore[attr-defined]
-        except Exception:  # Python itself cannot take it apart: a file, a lock, a function, ...
+        except Exception:  # Python cannot pickle it: a file, a lock, a function, ...
             newly = False
         if not newly or _find_class(name, twin, self._home) is not kind:
             raise _cannot_store(value, path)
@@ -147,7 +147,7 @@ class _Packer:
             owner = owner.base
         low, high = byte_bounds(owner)
         if not array.size or high - low != owner.nbytes or min((1, *owner.strides)) < 0 or owner.dtype.hasobject:
-            owner = array = array.copy()  # views of unusual memory come back with memory of their own
+            owner = array = array.copy()  # views of unusual memory are restored as copies
             low = byte_bounds(owner)[0]
         if id(owner) not in self._owners:
             self._owners[id(owner)] = len(self.memory)
@@ -278,7 +278,7 @@ def _attributes(value: object) -> dict[str, Any]:
 
 
 def _attribute(twin: object, name: str) -> Any:
-    """Return an attribute of a twin, also one that a cached property is still to compute."""
+    """Return an attribute of a twin, even one that a cached property has not computed yet."""
     if name == "__self__" or name in _attributes(twin) or isinstance(getattr(type(twin), name, None), cached_property):
         with suppress(Exception):
             return getattr(twin, name)

@@ -47,7 +47,7 @@ def build_seat(
     payoff: Floats | None = None,
     backend: Backend = CPU,
 ) -> Seat:
-    """Return a seat that shows a learner what it declares that it sees; the number decides its random numbers."""
+    """Return a seat that shows a learner what it declares in `sees`; the number decides its random numbers."""
     hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
     if payoff is None and hidden:
         raise InputError(
@@ -142,7 +142,7 @@ class Seated:
         return action
 
     def observe(self, t: int, index: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
-        """Show the learner what it sees of round t. The opponent's actions are None if they are not known."""
+        """Show the learner its part of round t. The opponent's actions are None if they are not known."""
         self.rewards[index] = reward
         seen = Seen(
             action,

@@ -219,10 +219,10 @@ class Bound(Check):
 class TimesLeast(Check):
     """The mean of a first number is at most `threshold` times the least of the means of the others.
 
-    Each number is a weighted sum of as many samples as there are weights. The statement is true if it is of every other
-    number, whichever is the least: the p value for it is that of all comparisons together, and the p value against it
-    that of some of them, where Bonferroni's correction pays for choosing which. The measured number is the ratio to the
-    least mean. Its interval is Fieller's, as if the least had not been chosen.
+    Each number is a weighted sum of as many samples as there are weights. The statement is true if it is so for every
+    other number, whichever is the least: the p value for it is that of all comparisons together, and the p value
+    against it that of some of them, where Bonferroni's correction pays for choosing which. The measured number is the
+    ratio to the least mean. Its interval is Fieller's, as if the least had not been chosen.
     """
 
     weights: tuple[float, ...]

@@ -7,7 +7,7 @@ both players, such as tv, has one number for both.
 
 Learners are ranked by their wins minus their losses, per pairing: wins can be counted over games whose payoffs have
 different units. In a study in which not all learners met, such as one against all, no ranking is fair: a learner that
-met weak opponents alone looks strong. The number of pairings of each learner is then reported too. Learners that see
+met only weak opponents looks strong. The number of pairings of each learner is then reported too. Learners that see
 more than a bandit does are left out, since they cannot be compared with the others.
 """
 

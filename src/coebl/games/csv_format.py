@@ -61,7 +61,7 @@ def parse_csv(text: str) -> dict[str, Any]:
 
 
 def _rows(text: str) -> tuple[list[_Row], bool]:
-    """Return the rows that hold something, and whether their numbers have decimal commas."""
+    """Return the rows that are not empty, and True if their numbers have decimal commas."""
     numbers: list[int] = []
     unquoted = re.sub(r'"[^"]*"', "", "".join(_lines(text, [])))
     bare = [line for line in unquoted.splitlines() if line.strip()]
@@ -90,13 +90,13 @@ def _lines(text: str, numbers: list[int]) -> Iterator[str]:
 
 
 def _find_labels(rows: list[_Row]) -> tuple[bool, bool]:
-    """Return whether the first row and whether the first column are labels."""
+    """Return True for the first row, and for the first column, if they are labels."""
     first = rows[0]
     if len(rows) > 1 and len(first.cells) > 1 and not first.cells[0].strip():
         return True, True
     has_header = all(map(_is_label, first.cells))
     if not has_header:
-        # A typing error in the first row must not turn that row into labels in silence.
+        # A typo in the first row must not silently turn that row into labels.
         for place, cell in enumerate(first.cells):
             if place > 0 and (_is_label(cell) or not cell.strip()):
                 raise _bad_cell(first, place, "Replace it; if this line holds labels, put an empty cell before them.")
@@ -136,7 +136,7 @@ def _ragged(row: _Row, like: _Row) -> InputError:
 def csv_text(game: Game) -> str:
     """Return the payoffs to the last bit, with the labels unless they are the numbers of the actions."""
     buffer = io.StringIO()
-    # Quoting every label keeps semicolons, tabs and comment signs in them from being taken for something else.
+    # Quoting every label keeps semicolons, tabs and comment signs in them from being misread.
     writer = csv.writer(buffer, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     rows = game.payoff.tolist()  # the csv module writes floats by their repr
     if (game.row_labels, game.column_labels) != tuple(tuple(map(str, range(size))) for size in game.shape):

@@ -1,4 +1,4 @@
-"""The equilibria of a game: whether there is only one, and all extreme ones of a small game.
+"""The equilibria of a game: a test of uniqueness, and all extreme equilibria of a small game.
 
 Uniqueness is decided by linear programming, for each player separately.
 

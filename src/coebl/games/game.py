@@ -39,7 +39,7 @@ Range = tuple[float, float]  # the ends between which payoffs are known to lie
 
 @runtime_checkable
 class AnyGame(Protocol):
-    """The part of a game that the engine needs. Anything else, such as a value, is for the metrics that need it.
+    """The part of a game that the engine needs. Other attributes, such as a value, are for metrics.
 
     >>> isinstance(Game([[3, 0], [1, 2]]), AnyGame)
     True
@@ -82,7 +82,7 @@ class Game(Interchange):
         name: the name in tables and messages.
         row_labels: the names of the row player's actions; by default their numbers.
         column_labels: the names of the column player's actions, likewise.
-        noise: how rewards differ from payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
+        noise: the difference between rewards and payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
         payoff_range: the range of the payoffs that learners receive. By default the least and the largest payoff; pass
             wider ends if a player would not know these.
         spec: the spec that made the game, if one did.
@@ -282,7 +282,7 @@ class Game(Interchange):
 
 
 MatrixGame = Game
-"""The same class, for code that handles other kinds of games too."""
+"""Another name for `Game`, for code that handles other kinds of games too."""
 
 
 def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[str] | None:

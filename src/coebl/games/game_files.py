@@ -26,7 +26,7 @@ from coebl.games.game import Game
 from coebl.games.nfg_format import nfg_text, parse_nfg
 
 _JSON = 'a list of rows, or an object such as {"payoff": [[1, -1], [-1, 1]]}'
-_JSON_KEYS: dict[str, tuple[type, str]] = {  # what each key may hold
+_JSON_KEYS: dict[str, tuple[type, str]] = {  # the accepted values of each key
     "name": (str, "a string"),
     "payoff": (list, "a list of rows such as [[1, -1], [-1, 1]]"),
     "row_labels": (list, "a list of strings, one per row"),
@@ -52,7 +52,7 @@ def read_game(path: str | os.PathLike[str]) -> Game:
     """
     path = Path(path)
     try:
-        if os.path.isdir(path):  # unlike Path.is_dir, it takes names that are too long
+        if os.path.isdir(path):  # unlike Path.is_dir, it accepts names that are too long
             raise InputError("this is a folder; accepted: a file. Name one of the files in it.")
         suffix = _check_suffix(path)
         data = _bytes(path)

@@ -1,4 +1,4 @@
-"""Games of other libraries: OpenSpiel, Nashpy and Gambit. Each is imported only when it is asked for."""
+"""Games of other libraries: OpenSpiel, Nashpy and Gambit. Each is imported only when needed."""
 
 from __future__ import annotations
 

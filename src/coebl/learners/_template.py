@@ -1,7 +1,7 @@
 """Epsilon-greedy (Auer, Cesa-Bianchi and Fischer 2002): a complete learner to copy.
 
 Copy this file, rename the class, and run it as path/to/file.py:EpsilonGreedy:explore=2. To ship it with coebl, add one
-line to `registry.py`, and do what CONTRIBUTING.md says of a learner. `base.py` is the contract, and
+line to `registry.py`, and follow CONTRIBUTING.md. `base.py` is the contract, and
 `coebl.testing.check_learner` checks it.
 """
 
@@ -19,7 +19,7 @@ from coebl.learners.base import Learner, Seat, Seen
 
 @dataclass
 class EpsilonGreedy(Learner):
-    """Epsilon-greedy: mostly the action of best mean reward, now and then any action.
+    """Epsilon-greedy: mostly the action of best mean reward, sometimes any action.
 
     First a sentence that ends with a full stop, which lists show. Then what a reader should know, the pseudo-code as
     an indented block, and every hyper-parameter under Args: the page of the learner is made of these.

@@ -50,8 +50,8 @@ SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learne
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
-"""The amount that a learner sees, in one of four words."""
-KINDS: dict[Kind, str] = {  # from the least that is seen to the most
+"""The amount of information that a learner sees, in one of four words."""
+KINDS: dict[Kind, str] = {  # from the least information to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
     "full information": "sees what each of its actions would have earned",
@@ -98,7 +98,7 @@ class Seat:
 
     @property
     def payoff(self) -> Floats:
-        """The true payoffs in own view, (actions, opponent_actions), for a learner that declares that it sees them."""
+        """The true payoffs in own view, (actions, opponent_actions), for a learner that declares `game`."""
         if self.shown_payoff is None:
             raise _undeclared("seat.payoff", "game")
         return self.shown_payoff
@@ -158,7 +158,7 @@ class Seat:
     @property
     def _width(self) -> float:
         low, high = self.payoff_range
-        return (high - low) or 1.0  # a constant game has no width: any will do
+        return (high - low) or 1.0  # a constant game has no width: any number works
 
     def maximin(
         self,
@@ -225,7 +225,7 @@ def _undeclared(name: str, sight: Sight) -> InputError:
 
 @dataclass
 class Learner(Component):
-    """A way of learning to play. See the module's text for the contract.
+    """A learning algorithm. See the module's docstring for the contract.
 
     >>> class Stubborn(Learner):
     ...     def start(self, seat):
@@ -241,7 +241,7 @@ class Learner(Component):
     title: ClassVar[str] = ""  # in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its action and reward
     needs_horizon: ClassVar[bool] = False
-    improves: ClassVar[bool] = True  # if it comes to play what earns more; the conformance kit then checks that
+    improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
     example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
@@ -256,7 +256,7 @@ class Learner(Component):
         raise InputError(f"{self} has no policy(t); write one that returns an array of (runs, actions).")
 
     def observe(self, t: int, seen: Seen) -> None:
-        """Learn from what was seen in round t."""
+        """Learn from the part of round t that is seen."""
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         """Return why the learner cannot play in this seat, on one line; None if it can."""
@@ -275,7 +275,7 @@ class Learner(Component):
 
     @classmethod
     def kind(cls) -> Kind:
-        """Return how much it sees, in one of four words."""
+        """Return the amount of information that it sees, in one of four words."""
         if not {"game", "policy"}.isdisjoint(cls.sees):
             return "oracle"
         if "payoffs" in cls.sees:
@@ -291,7 +291,7 @@ class Learner(Component):
         return None
 
     def cost(self, actions: int, opponent_actions: int) -> float:
-        """Return about how many microseconds a round takes per run in a large batch, to plan studies.
+        """Return the approximate microseconds of a round per run in a large batch, to plan studies.
 
         There are m actions and k opponent_actions.
         """
@@ -300,7 +300,7 @@ class Learner(Component):
 
 
 class Responder(Learner):
-    """A learner that is shown the opponent's policy of the very round, and answers it.
+    """A learner that sees the opponent's policy of the same round, and answers it.
 
     >>> class Mirror(Responder):
     ...     def respond(self, t, opponent_policy):

@@ -36,8 +36,8 @@ class Coebl(Learner):
         c: the mutation rate, by which the bonus of little-visited pairs grows. The theorem needs c >= 8.
         mutation: "gaussian" is the formula of the text; "gaussian-prose" has the variance 1/(1+n) of its prose.
         selection: "elitist" is that of the text; "none" plays the newest policy, as the released program does.
-        recombination: what mutants have from relatives. "none" is that of the text.
-        population: how many policies and mutants there are, and what is played. "pool", one of each, is the text's.
+        recombination: what mutants inherit from relatives. "none" is that of the text.
+        population: the numbers of policies and mutants, and what is played. "pool", one of each, is the text's.
     """
 
     name = "coebl"

@@ -42,7 +42,7 @@ class ExploreThenCommit(Learner):
     def start(self, seat: Seat) -> None:
         self.seat = seat
         self.tally = Tally(seat)
-        self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all alike
+        self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all equal
         self.exploration = self.visits * seat.actions * seat.opponent_actions  # rounds
 
     def policy(self, t: int) -> Floats:

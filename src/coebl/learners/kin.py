@@ -40,7 +40,7 @@ class Kin(Learner):
           r_i = sum_j n_ij g_ij (mean_ij - q_j) / (sum_j n_ij g_ij + 1 / w), and q_j likewise over i
 
     Args:
-        c: how much optimism.
+        c: the amount of optimism.
         mutation: the deviation of mutations, relative to that of the part of a pair alone.
         turnover: the share of what is played that a round replaces.
         own: the share of the payoffs' variance that is a pair's alone; row and column have half of the rest each.
@@ -64,7 +64,7 @@ class Kin(Learner):
     optimism: Literal["to-come", "proven"] = "to-come"
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return also that the proven bonus needs the number of rounds."""
+        """Return a reason also if the proven bonus lacks the number of rounds."""
         if self.optimism == "proven" and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return super().reason_not_to_play(seat)
@@ -94,7 +94,7 @@ class Kin(Learner):
     def _age(self, t: int) -> None:
         """Count the visits that can still come."""
         seat = self.seat
-        rounds = t if seat.horizon is None else max(1, seat.horizon - t + 1)  # more may be played than was said
+        rounds = t if seat.horizon is None else max(1, seat.horizon - t + 1)  # more rounds may be played than announced
         self._to_come = rounds / (seat.actions * seat.opponent_actions)  # kappa
         self._next_ageing = t + max(1, (seat.horizon or t) // 100)
 
@@ -150,5 +150,5 @@ def _widest_mistake(half_width: float, own: float, mutation: float, L: float) ->
 
 
 def _log_of_events(actions: int, opponent_actions: int, rounds: int) -> float:
-    """Return L = log(4 T² m k): 4 T m k things may go wrong, and with probability 1 - 1/T none does."""
+    """Return L = log(4 T² m k): with probability 1 - 1/T, none of 4 T m k deviations is large."""
     return log(4 * rounds**2 * actions * opponent_actions)

@@ -52,6 +52,6 @@ class MaximinUcb(Learner):
         return policy
 
     def observe(self, t: int, seen: Seen) -> None:
-        at = self.tally.add(seen.action, seen.opponent, seen.reward)
-        count = self.tally.count[at]
-        self.optimistic[at] = self.tally.mean[at] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)
+        index = self.tally.add(seen.action, seen.opponent, seen.reward)
+        count = self.tally.count[index]
+        self.optimistic[index] = self.tally.mean[index] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)

@@ -53,7 +53,7 @@ class Fixed(Learner):
         self.strategy = _mixture(self.name, "strategy", self.strategy)
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Also if the mixture has another length."""
+        """Return a reason also if the mixture has another length."""
         return super().reason_not_to_play(seat) or _reason_of_length(self.name, "strategy", self.strategy, seat)
 
     def start(self, seat: Seat) -> None:
@@ -98,7 +98,7 @@ class Switching(Learner):
             )
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Also if a mixture has another length."""
+        """Return a reason also if a mixture has another length."""
         named = ((f"mixtures[{index}]", mixture) for index, mixture in enumerate(self._mixtures))
         reasons = (_reason_of_length(self.name, argument, mixture, seat) for argument, mixture in named)
         return super().reason_not_to_play(seat) or next((reason for reason in reasons if reason), None)
@@ -135,7 +135,7 @@ class Nash(Learner):
 
 @dataclass
 class BestResponse(Responder):
-    """The exact best answer to the opponent's policy of this very round, which it is shown with the true game.
+    """The exact best response to the opponent's policy of the same round, which it sees with the true game.
 
     It is the worst case that Nash regret is defined by. A pure strategy; ties go to the lowest index.
 

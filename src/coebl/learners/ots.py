@@ -62,7 +62,7 @@ class OtsHedge(_Ots):
           the posterior of (i, j) learns from the reward
 
     Args:
-        draws: how many draws the largest is of; the more, the more optimistic.
+        draws: the number of draws, of which the largest is taken; more are more optimistic.
     """
 
     name = "ots-hedge"
@@ -95,7 +95,7 @@ class OtsRm(_Ots):
           the posterior of (i, j) learns from the reward
 
     Args:
-        draws: how many draws the largest is of; the more, the more optimistic.
+        draws: the number of draws, of which the largest is taken; more are more optimistic.
     """
 
     name = "ots-rm"

@@ -24,9 +24,9 @@ class Tally:
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
-        at = self._seat.at(action, opponent)
-        self._seat.backend.count_visit(self.count, self.mean, at, reward)
-        return at
+        index = self._seat.at(action, opponent)
+        self._seat.backend.count_visit(self.count, self.mean, index, reward)
+        return index
 
 
 class Posterior:
@@ -43,15 +43,15 @@ class Posterior:
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
-        at, backend = self._seat.at(action, opponent), self._seat.backend
-        count, total = backend.take(self.count, at) + 1, backend.take(self._total, at) + reward
+        index, backend = self._seat.at(action, opponent), self._seat.backend
+        count, total = backend.take(self.count, index) + 1, backend.take(self._total, index) + reward
         variance = 1 / (count + 1)
-        backend.put(self.count, at, count)
-        backend.put(self._total, at, total)
-        backend.put(self.variance, at, variance)
-        backend.put(self.deviation, at, np.sqrt(variance))
-        backend.put(self.mean, at, total * variance)
-        return at
+        backend.put(self.count, index, count)
+        backend.put(self._total, index, total)
+        backend.put(self.variance, index, variance)
+        backend.put(self.deviation, index, np.sqrt(variance))
+        backend.put(self.mean, index, total * variance)
+        return index
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
         """Return means and standard deviations of all actions against one of the opponent's per run: two (runs, m)."""
@@ -100,11 +100,11 @@ class Kinship:
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of the pair whose count, mean and share changed."""
-        at = self._tally.add(action, opponent, reward - self._middle)
-        share = inherited_share(self.count[at], self._own)
-        self.share[at] = share
-        self.mean[at] = (1 - share) * self._tally.mean[at]
-        self._weight[at] = self.count[at] * share
+        index = self._tally.add(action, opponent, reward - self._middle)
+        share = inherited_share(self.count[index], self._own)
+        self.share[index] = share
+        self.mean[index] = (1 - share) * self._tally.mean[index]
+        self._weight[index] = self.count[index] * share
         in_row, in_column = self._seat.at(action), self._seat.at(opponent)
         every = (in_row[0], slice(None), opponent)  # the pairs of a column: (runs, m)
         if self._rows:
@@ -113,10 +113,10 @@ class Kinship:
         if self._columns:
             residual = self._tally.mean[every] - self.row  # (runs, m)
             self.column[in_column] = _shrunk_mean(residual, self._weight[every], 1 / self._columns)
-        return at
+        return index
 
     def inherited(self) -> Floats:
-        """Return g (r_i + q_j), what every pair has from its relatives: a new array, (runs, m, k)."""
+        """Return g (r_i + q_j), the part that every pair inherits: a new array, (runs, m, k)."""
         parents = self.row[:, :, None] + self.column[:, None, :]
         if self._clip:
             parents = np.clip(parents, -self._seat.half_width, self._seat.half_width)
@@ -193,6 +193,6 @@ def project_kl(weights: Floats, floor: float) -> Floats:
     rank = np.cumsum(np.ones_like(falling), axis=-1)  # r = 1, 2, ..., m
     scale = (1 - (m - rank) * floor) / np.cumsum(falling, axis=-1)  # (runs, m), s_r
     above = np.count_nonzero(scale * falling > floor, axis=-1)
-    at = np.maximum(above, 1) - 1  # none is above where floor is 1/m: then s_1 puts all on it
-    clipped: Floats = np.maximum(floor, np.take_along_axis(scale, at[:, None], axis=-1) * weights)
+    index = np.maximum(above, 1) - 1  # none is above where floor is 1/m: then s_1 puts all on it
+    clipped: Floats = np.maximum(floor, np.take_along_axis(scale, index[:, None], axis=-1) * weights)
     return clipped

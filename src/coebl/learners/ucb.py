@@ -24,7 +24,7 @@ class Ucb(Learner):
           play i ~ maximin(B); see j and the reward; update n_ij and mean_ij
 
     Args:
-        ties: which of several maximin strategies to play, of which the text says nothing. "first" leans to the actions
+        ties: which of several maximin strategies to play, which the text leaves open. "first" leans to the actions
             of lowest index (see `coebl.solver.maximin`); "random" draws a new preference over actions every round.
     """
 
@@ -40,7 +40,7 @@ class Ucb(Learner):
 
     def start(self, seat: Seat) -> None:
         self.tally = Tally(seat)
-        self.solve = seat.maximin(self.ties, many_ties=True)  # unvisited pairs are all alike
+        self.solve = seat.maximin(self.ties, many_ties=True)  # unvisited pairs are all equal
         self.log_term = 2 * log_of_pairs(seat)
         self.optimistic = self._bound(self.tally.mean, self.tally.count)  # (runs, m, k)
 
@@ -48,8 +48,8 @@ class Ucb(Learner):
         return self.solve(self.optimistic).strategy
 
     def observe(self, t: int, seen: Seen) -> None:
-        at = self.tally.add(seen.action, seen.opponent, seen.reward)
-        self.optimistic[at] = self._bound(self.tally.mean[at], self.tally.count[at])
+        index = self.tally.add(seen.action, seen.opponent, seen.reward)
+        self.optimistic[index] = self._bound(self.tally.mean[index], self.tally.count[index])
 
     def _bound(self, mean: Floats, count: Floats) -> Floats:
         """Return the upper confidence bound of pairs with these means and visits."""

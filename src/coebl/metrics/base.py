@@ -18,7 +18,7 @@ from coebl.games import AnyGame
 from coebl.games.game import SEATS
 
 Need = Literal["value", "payoffs", "equilibrium"]
-_NEEDS: dict[Need, tuple[str, str]] = {  # the attribute of a game, and what it is called
+_NEEDS: dict[Need, tuple[str, str]] = {  # attributes of a game, and their names in messages
     "value": ("value", "a value"),
     "payoffs": ("own_view", "a matrix of payoffs"),
     "equilibrium": ("unique_equilibrium", "a known equilibrium"),
@@ -42,7 +42,7 @@ class Block:
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
     actions: Sequence[Ints]  # per seat: (rounds, runs)
     rewards: Sequence[Floats]  # per seat: (rounds, runs), as observed
-    backend: Backend = CPU  # where these arrays live
+    backend: Backend = CPU  # the device of these arrays
 
     @property
     def rounds(self) -> int:
@@ -92,17 +92,17 @@ class Metric:
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     needs: ClassVar[Collection[Need]] = frozenset()  # of a game, beyond what every game has
     seat: ClassVar[int | None] = None  # the number of the seat that it is about; None: all of them
-    cumulative: ClassVar[bool] = False  # whether it adds up over the rounds, so that growth is what to look at
-    signed: ClassVar[bool] = False  # whether its sign says who is ahead: above 0, the column player
-    bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # between which it lies in every game; means and intervals too
-    in_payoffs: ClassVar[bool] = False  # whether it is in units of the payoffs, as a regret is
-    within_range: ClassVar[bool] = False  # whether it is at most as large as the range of the payoffs is wide
+    cumulative: ClassVar[bool] = False  # True if it adds up over the rounds, so that its growth matters
+    signed: ClassVar[bool] = False  # True if its sign shows who is ahead: above 0, the column player
+    bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # its limits in every game, also for means and intervals
+    in_payoffs: ClassVar[bool] = False  # True if it is in units of the payoffs, as a regret is
+    within_range: ClassVar[bool] = False  # True if it is at most the width of the payoff range
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         reason = self.reason_undefined(game)
         if reason:
             raise InputError(reason)
-        self.game: Any = game  # has what is needed
+        self.game: Any = game  # has all that `needs` names
         self.runs = runs
 
     @classmethod
@@ -133,7 +133,7 @@ class Metric:
 
 
 def _missing(game: Any, need: Need) -> str:
-    """Return the words for what a game lacks, empty if nothing. Nothing is computed."""
+    """Return the names of the attributes that a game lacks, or "". Nothing is computed."""
     attribute, words = _NEEDS[need]
     return "" if getattr_static(game, attribute, None) is not None else f"{words}, which {game.name} does not have"
 
@@ -142,7 +142,7 @@ class Outcomes:
     """Payoffs that follow from the policies and actions of a block, each computed when it is first needed.
 
     Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; the
-    payoffs of a seat are in its own view, to be maximised by its player.
+    payoffs of a seat are from its point of view, to be maximised by its player.
 
     >>> class BestResponse(Metric):
     ...     name = "best_response"

@@ -1,8 +1,7 @@
 """Titles of learners, games and metrics: in figures, in tables and on the page.
 
 Titles are attributes of classes. Results may name a learner that is not registered here, such as one in a user's file:
-its title is the one that was stored with the results (`known_to`), or else its spec. No file is run to name what is in
-it.
+its title is the one that was stored with the results (`known_to`), or else its spec. No file is run for a title.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ class MetricWords(NamedTuple):
     formula: str = ""  # the definition in mathtext
     meaning: str = ""
     cumulative: bool = False
-    signed: bool = False  # its sign says who is ahead
+    signed: bool = False  # True if its sign shows who is ahead
     better: str = "lower"  # or higher
-    in_payoffs: bool = False  # it is in units of the payoffs
-    known: bool = False  # more than the name is known
+    in_payoffs: bool = False  # True if it is in units of the payoffs
+    known: bool = False  # False if only the name is known
 
     @property
     def in_a_sentence(self) -> str:
@@ -273,7 +272,7 @@ def parameters_text(parameters: str) -> str:
 
 
 def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Collection[str] = ()) -> str:
-    parameters = split_spec(spec).parameters  # of a spec that is not known here, as they are
+    parameters = split_spec(spec).parameters  # parameters of an unknown spec are kept as they are
     if match := registry.known(spec):
         entry, given = match
         added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}

@@ -92,7 +92,7 @@ def _labels(pairs: Sequence[tuple[str, str]], known: Known) -> dict[tuple[str, s
 
 
 def _left_out(games: int, pairs: int) -> str:
-    """Return a note on what is not drawn."""
+    """Return a note on the matches that are not drawn."""
     more = [(games, "more game", "more games"), (pairs, "more match of each game", "more matches of each game")]
     parts = [counted(*words) for words in more if words[0] > 0]
     return f"not shown: {' and '.join(parts)}" if parts else ""

@@ -41,7 +41,7 @@ _LOOK = Path(__file__).with_name("coebl.mplstyle")
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Use the style of our figures in a block, in place of the user's settings."""
+    """Use the package's figure style in a block, in place of the user's settings."""
     matplotlib = require("matplotlib")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -65,7 +65,7 @@ def lay_out(figure: Figure) -> None:
 
 @contextmanager
 def canvas(ax: Axes | None, width: float = COLUMN, height: float = 2.4) -> Iterator[Axes]:
-    """Yield the given axes, in the user's style; or those of a new figure, in ours, laid out at the end."""
+    """Yield the given axes, in the user's style; or those of a new figure, in the package's, laid out at the end."""
     if ax is not None:
         yield ax
         return

@@ -155,12 +155,12 @@ class Solution:
     (1.5, array([0.25, 0.75]), 'optimal')
     """
 
-    value: float  # what the row player gets
+    value: float  # the payoff of the row player
     row: Floats  # (m,), the row player's strategy
     column: Floats  # (n,), the column player's strategy
     gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
     status: str  # "optimal", or "optimal (second method)" if no kernel could certify an answer
-    pivots: int  # how many the solve took
+    pivots: int  # the number of pivots
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -179,7 +179,7 @@ def solve_matrix(
     """Solve a zero-sum game by its matrix (m, n) of payoffs to the row player, who maximises.
 
     Args:
-        payoff: anything that NumPy takes for a matrix.
+        payoff: anything that NumPy accepts as a matrix.
         ties: as for `maximin`.
         random: the generator that ``ties="random"`` draws from.
 
@@ -227,7 +227,7 @@ def _one_tableau(m: int, n: int, precision: Precision | None) -> Any:
 
 
 def _as_batch(payoffs: ArrayLike) -> tuple[Floats, bool]:
-    """Return payoffs as the kernels take them, and whether they are a single matrix.
+    """Return payoffs as the kernels need them, and True if they are a single matrix.
 
     The kernels are compiled for plain arrays, so that there is one version of each.
     """

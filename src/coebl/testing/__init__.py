@@ -1,4 +1,4 @@
-"""Conformance kits: does a learner, a game or a metric keep its contract? For yours, and for the built-in ones."""
+"""Conformance kits: check that a learner, a game or a metric, custom or built in, keeps its contract."""
 
 from coebl.testing.kits import Point, Report, check_game, check_metric
 from coebl.testing.learner_kit import check_learner

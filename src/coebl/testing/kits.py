@@ -21,7 +21,7 @@ Points = Iterator[tuple[str, Callable[[], str | None]]]  # a statement, and a te
 
 
 class UntriedError(Exception):
-    """A point that cannot be tried, because of a fault that another point names."""
+    """A point that cannot be tried, because of a fault that another point reports."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Point:
     name: str  # the statement that should hold
     passed: bool  # True if it does
     detail: str = ""  # the complaint, if it does not
-    tried: bool = True  # False if a fault that another point names prevents it
+    tried: bool = True  # False if a fault that another point reports prevents it
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Report:
     2 points, 1 failure, 1 not tried
     """
 
-    subject: str  # what was checked
+    subject: str  # the object that was checked
     points: tuple[Point, ...]  # in the order in which they were tried
 
     @property
@@ -120,7 +120,7 @@ def _root(error: BaseException) -> tuple[str, str]:
 
 
 def check_game(game: str | Game) -> Report:
-    """Hold a game to its contract.
+    """Check a game against its contract.
 
     >>> print(check_game("matching-pennies"))
     <Game 'matching-pennies', 2 x 2, gaussian>
@@ -183,7 +183,7 @@ def _points_of_game(game: Game) -> Points:
 
 
 def check_metric(metric: type[Metric]) -> Report:
-    """Hold a metric to its contract: one number per round and run, for any blocks and any batch.
+    """Check a metric against its contract: one number per round and run, for any blocks and any batch.
 
     >>> from coebl.metrics.measures import PseudoRegret
     >>> check_metric(PseudoRegret).passed

@@ -28,7 +28,7 @@ _MARGIN = 0.1  # above chance, of a dominant action; the slowest of the built-in
 
 
 def check_learner(learner: str | Learner | type[Learner]) -> Report:
-    """Hold a learner to the contract of `coebl.learners.base`: a spec, an instance, or a class with defaults.
+    """Check a learner against the contract of `coebl.learners.base`: a spec, an instance, or a class with defaults.
 
     >>> check_learner("exp3").passed
     True
@@ -83,9 +83,9 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
 def _shapes(learner: Learner, name: SeatName) -> str | None:
     games = _games(learner, name, 12)
     for payoff in games.values():
-        _play(learner, payoff, name, 12, [0, 1])  # the engine rejects what is not a policy
+        _play(learner, payoff, name, 12, [0, 1])  # the engine rejects invalid policies
     shapes = ", ".join(f"{m} x {n}" for m, n in SHAPES.values())
-    return None if games else f"it refuses every game, also those of {shapes}"
+    return None if games else f"it rejects every game, even those of {shapes}"
 
 
 def _batch(learner: Learner) -> str | None:

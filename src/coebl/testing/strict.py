@@ -45,7 +45,7 @@ OF_REWARD = Origin("that reward is given", "make it with like=payoff, as in nump
 
 
 class StrictArray(NDArrayOperatorsMixin):
-    """An array that works through NumPy's functions and operators, and with arrays of its own kind alone.
+    """An array that works through NumPy's functions and operators, and with arrays of its kind alone.
 
     Args:
         data: the numbers, as a NumPy array.
@@ -69,7 +69,7 @@ class StrictArray(NDArrayOperatorsMixin):
 
     @property
     def plain(self) -> Any:
-        """The same numbers as a NumPy array."""
+        """The numbers as a NumPy array."""
         return self._data
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
@@ -173,7 +173,7 @@ class _StrictRandom:
 
 
 class _StrictNumpy:
-    """NumPy, of whose functions the results are strict arrays."""
+    """NumPy with functions that return strict arrays."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args: StrictArray(getattr(np, name)(*args))
@@ -198,7 +198,7 @@ class _StrictBackend(Backend):
 
 @dataclass
 class _OnStrictArrays(Learner):
-    """A learner that plays as another does, on strict arrays."""
+    """A learner that plays like another one, on strict arrays."""
 
     name = "on-strict-arrays"
     inner: Any = None
@@ -233,7 +233,7 @@ class _OnStrictArrays(Learner):
 
 
 class _ResponderOnStrictArrays(_OnStrictArrays, Responder):
-    """The same for a learner that answers the opponent's policy."""
+    """`_OnStrictArrays` for a learner that answers the opponent's policy."""
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         return self._policy(self.inner.respond(t, StrictArray(opponent_policy.copy())))

@@ -16,7 +16,7 @@ Judge = Literal["mutants", "fresh", "means"]
 
 
 class Individuals(NamedTuple):
-    """Policies and what they were bred from, several per run. What no operator needs is not kept: it is None."""
+    """Policies and their origins, several per run. A field that no operator needs is None."""
 
     policy: Floats  # (runs, number, m)
     rate: Floats | None = None  # (runs, number), of mutation
@@ -82,12 +82,12 @@ class Breeder:
         self._centre = self._belief.mean + bonus(self._belief.count)  # (runs, m, k), less what is inherited
 
     def add(self, seen: Seen) -> None:
-        """Learn from what happened in a round."""
-        at = self._belief.add(seen.action, seen.opponent, seen.reward)
+        """Learn from a round."""
+        index = self._belief.add(seen.action, seen.opponent, seen.reward)
         backend = self.seat.backend
-        count = backend.take(self._belief.count, at)
-        backend.put(self._centre, at, backend.take(self._belief.mean, at) + self._bonus(count))
-        backend.put(self._deviation, at, self._mutation.deviation(self.seat, count))
+        count = backend.take(self._belief.count, index)
+        backend.put(self._centre, index, backend.take(self._belief.mean, index) + self._bonus(count))
+        backend.put(self._deviation, index, self._mutation.deviation(self.seat, count))
 
     def means(self) -> Floats:
         """Return the estimates, without bonus and mutation: (runs, m, k)."""

@@ -78,7 +78,7 @@ class Newest(Selection):
 @SELECTIONS.add("comma")
 @dataclass(frozen=True)
 class Comma(Selection):
-    """The fittest of the new ones, (mu, lambda): nothing survives for being old and good.
+    """The fittest of the new ones, (mu, lambda): no old policy survives, however good.
 
     It takes more mutants than there are policies: with as many it is "none". Without elitism, good individuals last
     only if they have more children than mutation spoils. For bit strings there are theorems of a threshold that
@@ -183,7 +183,7 @@ class Population(Component):
     mutants: Annotated[int, Range(1)] = 1  # bred in a round
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """Return what the seat plays, (runs, m): from the policies, (runs, size, m), and what was played before."""
+        """Return the policy to play, (runs, m), from the population's, (runs, size, m), and the last one played."""
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
@@ -255,10 +255,10 @@ class Parasites:
 
     def add(self, opponent: Ints, reward: Floats) -> None:
         """Learn from one reward per run."""
-        at = self._seat.at(opponent)
-        self._count[at] += 1
-        before = np.where(self._count[at] > 1, self._mean[at], 0.0)
-        self._mean[at] = before + (reward - before) / self._count[at]
+        index = self._seat.at(opponent)
+        self._count[index] += 1
+        before = np.where(self._count[index] > 1, self._mean[index], 0.0)
+        self._mean[index] = before + (reward - before) / self._count[index]
 
     def alive(self) -> Booleans:
         """Return a mask of the parasites, (runs, k): before the first round all, later none that was never played."""

@@ -242,13 +242,13 @@ class Belief(Protocol):
     """Knowledge about the payoffs, from which mutants are bred."""
 
     count: Floats  # (runs, m, k), visits to the pair
-    mean: Floats  # (runs, m, k), the part of its estimate that a pair has by itself
+    mean: Floats  # (runs, m, k), the part of a pair's estimate that is not inherited
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of the pair whose count and mean changed."""
 
     def inherited(self) -> Floats | None:
-        """Return what every pair inherits from its relatives, (runs, m, k); None if that is nothing."""
+        """Return the part that every pair inherits from its relatives, (runs, m, k); None if there is none."""
 
 
 class _Alone(Tally):

@@ -18,7 +18,7 @@ from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_w
 MOST_ACTIONS = 512
 
 _WARP = 32
-_MOST_THREADS = 384  # measured: more of them wait for each other longer than they work
+_MOST_THREADS = 384  # measured: more threads wait for each other longer than they work
 _ROWS_EACH = 26  # rows of T that a thread updates, unless there would be too many threads
 _RESERVED = 1024  # bytes of shared memory that the system takes for each block
 _BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
