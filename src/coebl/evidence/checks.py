@@ -114,11 +114,11 @@ class Reader:
         by_seed = [self._numbers(sample, metric) for sample in samples]
         if missing := [numbers for numbers in by_seed if isinstance(numbers, Missing)]:
             return missing
-        found = [numbers for numbers in by_seed if not isinstance(numbers, Missing)]
-        shared = sorted(set.intersection(*map(set, found)))
+        present = [numbers for numbers in by_seed if not isinstance(numbers, Missing)]
+        shared = sorted(set.intersection(*map(set, present)))
         if len(shared) < 2:
             return [Missing(samples[0].pairing, f"{samples[0]}: fewer than two seeds")]
-        return np.array([[numbers[seed] for seed in shared] for numbers in found])
+        return np.array([[numbers[seed] for seed in shared] for numbers in present])
 
     def _numbers(self, sample: Sample, metric: str) -> dict[int, float] | Missing:
         """Seed to number, or why there are none."""

@@ -118,13 +118,13 @@ def pairwise(
     if overall:
         means = pooled(samples, _PAIR, SETTING)
         parts = {ALL_GAMES: means.with_columns(game=pl.lit(ALL_GAMES), noise=pl.lit(""), rounds=pl.lit(0)), **parts}
-    found: list[Pairing] = []
+    pairings: list[Pairing] = []
     for key, part in parts.items():
         tests = {key: test for key, test in tests_of(part, [*SETTING, *_PAIR]).items() if test.n > 1}
         corrected = correct(list(tests.values()), "all pairings over all games" if key == ALL_GAMES else family)
         for (game, noise, rounds, first, second), estimate in zip(tests, corrected, strict=True):
-            found.append(Pairing(game, noise, rounds, names[first], names[second], estimate))
-    return found
+            pairings.append(Pairing(game, noise, rounds, names[first], names[second], estimate))
+    return pairings
 
 
 def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
@@ -169,12 +169,12 @@ def tests_of(samples: polars.DataFrame, by: Sequence[str]) -> dict[tuple[Any, ..
     """Return the mean of `value` over seeds by key, with the test that it is zero, not yet corrected; sorted by key."""
     pl = require("polars")
     groups = samples.sort("seed").group_by(by).agg("value").with_columns(n=pl.col("value").list.len()).sort(by)
-    found: dict[int, Estimate] = {}
+    estimates: dict[int, Estimate] = {}
     for n in groups["n"].unique():
         places = (groups["n"] == n).arg_true().to_list()
         values = groups[places]["value"].explode().to_numpy().reshape(-1, n)
-        found |= dict(zip(places, zero_tests(values), strict=True))
-    return {key: found[place] for place, key in enumerate(groups.select(by).iter_rows())}
+        estimates |= dict(zip(places, zero_tests(values), strict=True))
+    return {key: estimates[place] for place, key in enumerate(groups.select(by).iter_rows())}
 
 
 # The ranking of a study

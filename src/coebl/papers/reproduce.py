@@ -113,8 +113,8 @@ def left_out(paper: Paper, results: Results) -> LeftOut | None:
         f"{counted(partly, 'match', 'matches')} on the other games" if partly else "",
         f"{needed - done} of {counted(needed, 'seed')}, so {done} were run" if done < needed else "",
     ]
-    what = "; ".join(filter(None, parts))
-    return LeftOut(what, "coebl reproduce") if what else None
+    lacking = "; ".join(filter(None, parts))
+    return LeftOut(lacking, "coebl reproduce") if lacking else None
 
 
 def _together(titles: Iterable[str]) -> str:

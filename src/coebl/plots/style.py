@@ -104,17 +104,17 @@ def label_points(
     scale = 72 / ax.figure.dpi  # from dots to points of print
     taken = list(ax.transData.transform(np.column_stack([x, y])) * scale)
     (left, _), (right, _) = (ax.transAxes.transform((side, 0)) * scale for side in (0, 1))
-    for label, to_right, up, at in zip(labels, x, y, taken.copy(), strict=True):
+    for label, to_right, up, point in zip(labels, x, y, taken.copy(), strict=True):
         reach = 2.2 * len(label)  # half of its width: a digit of 7 points is some 4.4 wide
         offsets = [np.array((side * (reach + 3.5), rise)) for rise in rises for side in (1, -1)]
         crowds = [
-            _covered(at + offset, reach, taken)
-            + 2 * (at[0] + offset[0] - reach < left)
-            + 2 * (at[0] + offset[0] + reach > right + 20)
+            _covered(point + offset, reach, taken)
+            + 2 * (point[0] + offset[0] - reach < left)
+            + 2 * (point[0] + offset[0] + reach > right + 20)
             for offset in offsets
         ]
         offset = offsets[crowds.index(min(crowds))]  # the first, which is the nearest
-        taken += [at + offset + (shift, 0) for shift in np.linspace(-reach, reach, max(3, int(reach / 4)))]
+        taken += [point + offset + (shift, 0) for shift in np.linspace(-reach, reach, max(3, int(reach / 4)))]
         ax.annotate(
             label,
             (to_right, up),

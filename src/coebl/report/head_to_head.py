@@ -152,9 +152,9 @@ def heat_maps(content: Content) -> dict[str, Any] | None:
         for game, entry in enumerate(content.games if preset.opponent is not None else ()):
             learners = [places.get(spec, -1) for spec in preset.on(entry["spec"])]
             opponent = learners[preset.opponent or 0]
-            found = [met[game, learner, opponent] for learner in learners if (game, learner, opponent) in met]
-            rows += [_map_cell(content, preset.name, duel) for duel in found]
-            opponents |= {duel.column for duel in found}
+            duels_met = [met[game, learner, opponent] for learner in learners if (game, learner, opponent) in met]
+            rows += [_map_cell(content, preset.name, duel) for duel in duels_met]
+            opponents |= {duel.column for duel in duels_met}
     if not rows:
         return None
     who = _common_title(content, sorted(opponents))

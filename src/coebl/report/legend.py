@@ -130,7 +130,7 @@ def _shaded(colour: str, share: float, towards: int) -> str:
     >>> _shaded("#0072B2", 0.5, 0), _shaded("#0072B2", 0.5, 255)
     ('#003959', '#80B8D8')
     """
-    channels = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return "#" + "".join(f"{round(channel + (towards - channel) * share):02X}" for channel in channels)
 
 

@@ -33,7 +33,7 @@ class About:
 
     def settings(self, metrics: Iterable[str]) -> list[tuple[str, str]]:
         """Return the settings as pairs of strings; `metrics` are titles."""
-        versions = (f"{package} {' and '.join(found)}" for package, found in self.versions.items())
+        versions = (f"{package} {' and '.join(numbers)}" for package, numbers in self.versions.items())
         cells = f", summed over {counted(self.cells, 'cell')}" if self.cells else ""
         pairs = [
             ("Study", self.name),

@@ -80,47 +80,47 @@ def _signed(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:+.2f} [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
 
 
-def table_of(found: Standings, columns: Iterable[Column] = COLUMNS) -> list[list[str]]:
+def table_of(ranking: Standings, columns: Iterable[Column] = COLUMNS) -> list[list[str]]:
     """The cells of the ranking, a row per learner."""
     chosen = list(columns)
-    return [[printable(column.text(entry)) for column in chosen] for entry in found.standings]
+    return [[printable(column.text(entry)) for column in chosen] for entry in ranking.standings]
 
 
-def legend(found: Standings) -> str:
+def legend(ranking: Standings) -> str:
     """Explain the columns in one paragraph."""
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in COLUMNS if column.meaning)
-    return f"{meanings}. Intervals are by {found.resamples} resamples of games and seeds."
+    return f"{meanings}. Intervals are by {ranking.resamples} resamples of games and seeds."
 
 
-def named(found: Standings, names: Mapping[str, str]) -> Standings:
+def named(ranking: Standings, names: Mapping[str, str]) -> Standings:
     """Return the standings with these names in place of specs."""
     return replace(
-        found,
-        standings=[replace(entry, learner=names[entry.learner]) for entry in found.standings],
-        cycles=[cycle.named(names) for cycle in found.cycles],
+        ranking,
+        standings=[replace(entry, learner=names[entry.learner]) for entry in ranking.standings],
+        cycles=[cycle.named(names) for cycle in ranking.cycles],
     )
 
 
 # Sentences
 
 
-def sentences(found: Standings, learners: Collection[str] = ()) -> list[str]:
+def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
     """The results: the places of these learners, the leaders of each kind, the least exploitable ones, cycles."""
-    lines = [_of_own(found, entry) for entry in found.standings if entry.learner in learners]
-    lines.append(_leaders(found))
-    on_games = f"; on single games, {len(found.cycles_by_game)} of {len(found.games)} have cycles"
-    if found.cycles:
-        chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in found.cycles)
+    lines = [_of_own(ranking, entry) for entry in ranking.standings if entry.learner in learners]
+    lines.append(_leaders(ranking))
+    on_games = f"; on single games, {len(ranking.cycles_by_game)} of {len(ranking.games)} have cycles"
+    if ranking.cycles:
+        chains = "; ".join(_chain(cycle.example, len(cycle.members)) for cycle in ranking.cycles)
         lines.append(f"Over all games there are cycles, after Holm: {chains}{on_games}.")
     else:
         lines.append(f"Over all games there is no cycle of learners that beat each other, after Holm{on_games}.")
-    if not found.nash_unique:
+    if not ranking.nash_unique:
         lines.append("The meta-game has several equilibria; the Nash masses are those of the largest entropy.")
-    return [*lines, *(f"{sentence}." for sentence in found.missing)]
+    return [*lines, *(f"{sentence}." for sentence in ranking.missing)]
 
 
-def _leaders(found: Standings) -> str:
-    groups = {kind: [entry for entry in found.standings if entry.kind == kind] for kind in kinds_in(found.standings)}
+def _leaders(ranking: Standings) -> str:
+    groups = {kind: [row for row in ranking.standings if row.kind == kind] for kind in kinds_in(ranking.standings)}
     safest = [min(entries, key=lambda entry: entry.regret.mean) for entries in groups.values()]
     holds = ", ".join(f"{entry.learner} ({_percent(entry.regret)})" for entry in safest)
     regret = f"least worst-case regret{' of each kind' * (len(groups) > 1)}: {holds}."
@@ -131,7 +131,7 @@ def _leaders(found: Standings) -> str:
         if entry.kind_rank == 1 and entry.kind_advantage is not None
     ]
     if not leads:  # each is alone
-        first = found.standings[0]
+        first = ranking.standings[0]
         return f"Largest advantage: {first.learner} ({100 * first.advantage.mean:+.2f} %); {regret}"
     return f"Largest advantage over its own kind: {', '.join(leads)}; {regret}"
 
@@ -140,11 +140,11 @@ def _percent(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:.2f} %"
 
 
-def _of_own(found: Standings, entry: Standing) -> str:
+def _of_own(ranking: Standings, entry: Standing) -> str:
     kind = _PLURAL[entry.kind]
     among = "" if entry.kind_rank is None else f", {entry.kind_rank} of {entry.kind_size} among {kind}"
     return (
-        f"{entry.learner} is {entry.rank} of {len(found.standings)} (95 %: {entry.rank_low} to {entry.rank_high})"
+        f"{entry.learner} is {entry.rank} of {len(ranking.standings)} (95 %: {entry.rank_low} to {entry.rank_high})"
         f"{among}: it beats {entry.beats} and loses to {entry.loses_to} after Holm, and best-response takes "
         f"{_percent(entry.regret)} of the payoff range per round from it."
     )
@@ -187,22 +187,22 @@ def about_run(suite: Suite, results: Results, command: str) -> dict[str, Any]:
 
 
 def write_standings(
-    found: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
+    ranking: Standings, folder: Path, about: Mapping[str, Any], own: Sequence[str], known: Known = NOTHING
 ) -> Path:
     """Write the tables, the figure and the summary into the folder of a study, and return their paths."""
     target = make_folder(folder / FOLDER, folder)
-    write_table([_flat(entry) for entry in found.standings], target / "standings", folder)
-    write_table([_duel(duel) for duel in found.duels], target / "head-to-head", folder)
-    save(plot_standings(found, known).figure, target, "figure", ("svg", "png"), folder)  # type: ignore[arg-type]
-    titles = learner_titles([entry.learner for entry in found.standings], known)
-    shown = named(found, titles)
+    write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
+    write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
+    save(plot_standings(ranking, known).figure, target, "figure", ("svg", "png"), folder)  # type: ignore[arg-type]
+    titles = learner_titles([entry.learner for entry in ranking.standings], known)
+    shown = named(ranking, titles)
     page = {
         "header": [column.header[:1].upper() + column.header[1:] for column in COLUMNS],
         "rows": [[with_minus(text) if "[" in text else text for text in row] for row in table_of(shown)],
         "sentences": sentences(shown, [titles[learner] for learner in own]),
-        "legend": legend(found),
+        "legend": legend(ranking),
     }
-    write_summary({**about, **_as_dict(found), "page": page}, target, folder)
+    write_summary({**about, **_as_dict(ranking), "page": page}, target, folder)
     return target
 
 
@@ -220,15 +220,15 @@ def write_table(rows: Sequence[Mapping[str, Any]], path: Path, within: Path) -> 
     write_whole(path.with_suffix(".parquet"), buffer.getvalue().to_pybytes(), within=within)
 
 
-def _as_dict(found: Standings) -> dict[str, Any]:
+def _as_dict(ranking: Standings) -> dict[str, Any]:
     """The standings without the duels on single games, as plain values."""
 
     def plain(value: Any) -> Any:
         return _ends(value) if isinstance(value, Estimate) else value
 
-    rows = [{key: plain(value) for key, value in vars(entry).items()} for entry in found.standings]
-    duels = [_duel(duel) for duel in found.duels if duel.game == ALL_GAMES]
-    return asdict(replace(found, standings=[], duels=[])) | {"standings": rows, "duels": duels}
+    rows = [{key: plain(value) for key, value in vars(entry).items()} for entry in ranking.standings]
+    duels = [_duel(duel) for duel in ranking.duels if duel.game == ALL_GAMES]
+    return asdict(replace(ranking, standings=[], duels=[])) | {"standings": rows, "duels": duels}
 
 
 def _ends(estimate: Estimate) -> dict[str, float]:

@@ -101,7 +101,7 @@ class StatementAim(ABC):
         """The number of rows, or games, on which the aim is missed."""
 
     @abstractmethod
-    def sentence(self, found: AimResult) -> str:
+    def sentence(self, aim: AimResult) -> str:
         """The result in a line or two."""
 
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
@@ -110,7 +110,7 @@ class StatementAim(ABC):
         counts, missed, total = self.counts(rows), self.missed(rows), self.total(rows)
         allowed = self.statement.allowed(total)
         too_far = missed > allowed or bool(counts.get("too far"))
-        found = AimResult(
+        aim = AimResult(
             missed=missed,
             allowed=allowed,
             total=total,
@@ -123,7 +123,7 @@ class StatementAim(ABC):
             failure=self.failure,
         )
         missing = f" Without data: {counts[MISSING]} of {total}." if counts[MISSING] else ""
-        return replace(found, said=self.sentence(found) + missing)
+        return replace(aim, said=self.sentence(aim) + missing)
 
     def total(self, rows: Sequence[Row]) -> int:
         """The number of rows, or games, that count."""
@@ -199,11 +199,11 @@ class HeadToHead(StatementAim):
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        found = []
+        rows = []
         for (game, rival), result in zip(self.contest.pairs, results, strict=True):
             arena = self.contest.games[game]
-            found.append(self.row(game, rival, result, result.estimate.mean / (arena.setting.rounds * arena.width)))
-        return found
+            rows.append(self.row(game, rival, result, result.estimate.mean / (arena.setting.rounds * arena.width)))
+        return rows
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         return self.outcomes(rows) | {"mean below 0": sum(row["measured"] < 0 for row in rows)}
@@ -211,12 +211,12 @@ class HeadToHead(StatementAim):
     def missed(self, rows: Sequence[Row]) -> int:
         return self.counts(rows)["behind"]
 
-    def sentence(self, found: AimResult) -> str:
-        counts = found.counts
+    def sentence(self, aim: AimResult) -> str:
+        counts = aim.counts
         return (
-            f"Behind on {counts['behind']} of {found.total} pairs of game and opponent (aim: at most {found.allowed}), "
+            f"Behind on {counts['behind']} of {aim.total} pairs of game and opponent (aim: at most {aim.allowed}), "
             f"ahead on {counts['ahead']}, level on {counts['level']}; the mean is below 0 on {counts['mean below 0']}. "
-            f"{self.overall_words(found)}"
+            f"{self.overall_words(aim)}"
         )
 
 
@@ -235,13 +235,13 @@ class AgainstBestResponse(StatementAim):
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        found = []
+        rows = []
         for game, result in zip(self.contest.games, results, strict=True):
             ours, *others = result.means or [math.nan] * (1 + len(self.contest.opponents))
             least = min(range(len(others)), key=others.__getitem__)
             opponent = self.contest.opponents[least]
-            found.append(self.row(game, opponent, result, result.estimate.mean, ours, others[least]))
-        return found
+            rows.append(self.row(game, opponent, result, result.estimate.mean, ours, others[least]))
+        return rows
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         far = self.statement.never_above or math.inf
@@ -258,15 +258,15 @@ class AgainstBestResponse(StatementAim):
         ratios = [row["measured"] / self.statement.ratio for row in rows]
         return {"": [math.log(ratio) if ratio > 0 else math.nan for ratio in ratios]}
 
-    def sentence(self, found: AimResult) -> str:
-        counts, ratio, far = found.counts, self.statement.ratio, self.statement.never_above
+    def sentence(self, aim: AimResult) -> str:
+        counts, ratio, far = aim.counts, self.statement.ratio, self.statement.never_above
         beyond = f", above {far:g} on {counts['too far']} (aim: none)" if far is not None else ""
-        [whole] = found.overall
-        mean = "-" if math.isnan(whole["measured"]) else number_text(ratio * math.exp(whole["measured"]), 3)
+        [overall] = aim.overall
+        mean = "-" if math.isnan(overall["measured"]) else number_text(ratio * math.exp(overall["measured"]), 3)
         return (
-            f"The ratio is above {ratio:g} on {found.missed} of {found.total} games (aim: at most {found.allowed})"
+            f"The ratio is above {ratio:g} on {aim.missed} of {aim.total} games (aim: at most {aim.allowed})"
             f"{beyond}. By the tests within {ratio:g} on {counts['within']}, beyond it on {counts['beyond']}, "
-            f"undecided on {counts['undecided']}. Over all games the geometric mean is {mean}: {whole['outcome']}."
+            f"undecided on {counts['undecided']}. Over all games the geometric mean is {mean}: {overall['outcome']}."
         )
 
 
@@ -284,19 +284,19 @@ class SelfPlay(StatementAim):
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        found = []
+        rows = []
         for (game, rival), result in zip(self.contest.pairs, results, strict=True):
             relative = result.estimate.mean / self.contest.games[game].width
-            found.append(self.row(game, rival, result, relative, *result.means))
-        return found
+            rows.append(self.row(game, rival, result, relative, *result.means))
+        return rows
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         by_game = {game: [row for row in rows if row["game"] == game] for game in self.contest.games}
         outcomes = [{row["outcome"] for row in of_game} for of_game in by_game.values()]
         return {
-            "least": sum(found.isdisjoint({"above", MISSING}) for found in outcomes),
-            "not least": sum("above" in found for found in outcomes),
-            MISSING: sum(MISSING in found and "above" not in found for found in outcomes),
+            "least": sum(words.isdisjoint({"above", MISSING}) for words in outcomes),
+            "not least": sum("above" in words for words in outcomes),
+            MISSING: sum(MISSING in words and "above" not in words for words in outcomes),
             "least outright": sum(all(row["measured"] < 0 for row in of_game) for of_game in by_game.values()),
             "pairs above": sum(row["outcome"] == "above" for row in rows),
         }
@@ -307,16 +307,16 @@ class SelfPlay(StatementAim):
     def total(self, rows: Sequence[Row]) -> int:
         return len(self.contest.games)
 
-    def sentence(self, found: AimResult) -> str:
-        counts = found.counts
+    def sentence(self, aim: AimResult) -> str:
+        counts = aim.counts
         others = "".join(
             f" The same counts by {metric}, which decides nothing: {also['least']} and {also['least outright']}."
-            for metric, also in found.reported.items()
+            for metric, also in aim.reported.items()
         )
         return (
-            f"Significantly above no opponent on {counts['least']} of {found.total} games (aim: at least "
-            f"{found.total - found.allowed}); the mean is the least outright on {counts['least outright']}.{others} "
-            f"{self.overall_words(found)}"
+            f"Significantly above no opponent on {counts['least']} of {aim.total} games (aim: at least "
+            f"{aim.total - aim.allowed}); the mean is the least outright on {counts['least outright']}.{others} "
+            f"{self.overall_words(aim)}"
         )
 
 
