@@ -76,7 +76,7 @@ def test_a_cluster_that_is_killed_is_one_line_and_keeps_what_is_finished(here):
     cluster.stdout.close()
     assert process.returncode == 2, errors
     assert (
-        "coebl: the workers no longer answer; what is finished is kept. Start them again. To continue: coebl run "
+        "coebl: the workers no longer answer; finished cells are kept. Start them again. To continue: coebl run "
         f"study.toml --out results --dask {address}\n"
     ) in errors
     assert "Traceback" not in errors

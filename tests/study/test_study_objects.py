@@ -151,4 +151,4 @@ def test_a_script_without_a_guard_gets_one_line(tmp_path):
     )
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "LostError: all worker processes ended at once; what is finished is kept. In a script, run" in done.stderr
+    assert "LostError: all worker processes ended at once; finished cells are kept. In a script, run" in done.stderr

@@ -256,7 +256,7 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
 
     Args:
         results: a folder.
-        study: only what it asks for; by default everything, also what an earlier file of the study asked for.
+        study: only the matches that it asks for; by default all, also those of an earlier file of the study.
     """
     requested = {without_folder(metric) for cell in study.cells for metric in cell.metrics} if study else None
     recorded = results.metrics if requested is None else requested.intersection(results.metrics)

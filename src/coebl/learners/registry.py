@@ -39,11 +39,11 @@ LEARNERS = Registry(
     },
     group="coebl.learners",
 )
-"""The learners by name, those of installed packages included; each is imported when it is first asked for."""
+"""The learners by name, those of installed packages included; each is imported when it is first used."""
 
 
 def parse_learner(spec: str | Learner) -> Learner:
-    """The learner that a spec names: a registered name or path/to/file.py:Class, then its parameters.
+    """Return the learner that a spec names: a registered name or path/to/file.py:Class, then its parameters.
 
     >>> parse_learner("coebl:c=2")
     Coebl(c=2.0, mutation=Gaussian(), selection=Elitist(judge='mutants'), recombination=Nothing(),

@@ -202,7 +202,7 @@ class AverageExploitability(Metric):
         self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
     def __call__(self, block: Block) -> Floats:
-        # A times the mean policy is the mean of A times the policy, which other metrics have asked for already.
+        # A times the mean policy is the mean of A times the policy, which other metrics have computed already.
         row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
         rounds = range(block.first_round, block.first_round + block.rounds)
         t = np.asarray(rounds, np.float64, like=block.reward)[:, None]

@@ -242,7 +242,7 @@ def _outcomes(
                     return
             if cells:
                 raise LostError(
-                    "all worker processes ended at once; what is finished is kept. In a script, run studies under "
+                    "all worker processes ended at once; finished cells are kept. In a script, run studies under "
                     'if __name__ == "__main__": only.'
                 )
 
@@ -269,7 +269,7 @@ def _completed(
             try:
                 outcome = future.result()
             except CancelledError:
-                raise LostError("the workers no longer answer; what is finished is kept. Start them again.") from None
+                raise LostError("the workers no longer answer; finished cells are kept. Start them again.") from None
             except Exception as error:  # of the executor: what a cell raises comes back as a Failure
                 if pool is not None and not pool.active:
                     futures[future] = cell

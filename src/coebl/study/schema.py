@@ -276,7 +276,7 @@ class Files:
         return self._folder / name
 
     def checked(self, name: str) -> Path:
-        """The same path; an InputError if another file that the study names has the same name."""
+        """Return the path; an InputError if another file that the study names has the same name."""
         path = self.path(name)
         first = self._by_name.setdefault(path.name, path)
         if first.resolve() != path.resolve():
