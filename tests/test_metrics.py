@@ -267,8 +267,9 @@ def test_an_unknown_name_is_rejected_with_the_nearest():
         parse_metrics(["pseudo-regret"], WIDE, 1)
     with pytest.raises(InputError, match="a metric is 3; accepted: a name, or a class that extends Metric"):
         parse_metrics([3], WIDE, 1)
-    with pytest.raises(InputError, match="a list of names"):
-        parse_metrics("regret", WIDE, 1)
+    for names in ("regret", 3, None):
+        with pytest.raises(InputError, match=f"^metrics is {names!r}; accepted: a list of names"):
+            parse_metrics(names, WIDE, 1)
 
 
 class Visits(Metric):

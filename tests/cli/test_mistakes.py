@@ -37,6 +37,14 @@ MISTAKES = [  # words of the command, exit code, part of the line
         "unknown game, learner or metric 'fixd': did you mean 'fixed'? See: coebl list games, coebl list learners, ",
     ),
     (
+        ["check", "student:freedom=4"],
+        2,
+        "student is a mutation; accepted: a game, a learner or a metric. Name a learner that has it: "
+        "coebl:mutation=student. See: coebl list mutations",
+    ),
+    (["show", "pool"], 2, "pool is a population; accepted: a game, a learner or a metric."),
+    (["check", "constant.py:Constant"], 2, "Name a learner that has it: coebl:mutation=constant.py:Constant."),
+    (
         ["list", "planets"],
         2,
         "WHAT is 'planets'; accepted: games, learners, metrics, noises, mutations, "
@@ -120,6 +128,9 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, arguments, code, message, 
     (tmp_path / "flat.json").write_text("[1, 2]")
     (tmp_path / "syntax.py").write_text("x = 1\ny = = 2\n")
     (tmp_path / "nameless.py").write_text("from coebl.metrics import Metric\n")
+    (tmp_path / "constant.py").write_text(
+        "from coebl.learners.evolution import Mutation\nclass Constant(Mutation):\n    pass\n"
+    )
     (tmp_path / "second.py").write_text(
         "from coebl.metrics.measures import Regret as Base\nclass Regret(Base):\n    name = 'pseudo_regret'\n"
     )

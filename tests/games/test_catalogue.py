@@ -1,6 +1,8 @@
 """Every game of the catalogue has the properties that its docstring states."""
 
 import itertools
+import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -87,6 +89,19 @@ def test_every_summary_is_one_sentence_that_fits_a_line(entry):
     assert entry.summary.endswith(".")
     assert 20 < len(entry.summary) <= 115
     assert len(entry.factory.__doc__.strip().splitlines()) > 2  # and more is said below it
+
+
+def stated_values():
+    """The games whose docstring states one value, a number, with it."""
+    for entry in GAMES:
+        found = re.findall(r"^ *(?:\[\[.*\. )?Value (-?[\d.]+(?:/\d+)?)(?=[;,.] |[;,.]$)", entry.factory.__doc__, re.M)
+        if found:
+            yield pytest.param(entry.example, float(Fraction(found[0])), id=entry.name)
+
+
+@pytest.mark.parametrize(("spec", "value"), list(stated_values()))
+def test_the_value_is_the_one_that_the_docstring_states(spec, value):
+    assert parse_game(spec).value == pytest.approx(value, abs=1e-9)
 
 
 def test_parse_game_takes_a_game_and_applies_noise():

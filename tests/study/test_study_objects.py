@@ -5,6 +5,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from coebl import Game, Learner
@@ -23,6 +24,10 @@ class Mine(Learner):
 
     def policy(self, t):
         return self.policies
+
+
+def penalties():
+    return GAME
 
 
 GAME = Game([[3, 0], [1, 2]], name="mine")
@@ -124,6 +129,8 @@ def test_a_file_and_its_objects_give_the_same_numbers(tmp_path):
             ("games", 1),
             "games[1]: two different objects are",
         ),
+        ({"games": [penalties]}, ("games", 0), "games[0]: this is <function penalties"),
+        ({"games": ["rps", [[1, 2]]]}, ("games", 1), "games[1]: this is [[1, 2]]; accepted: a list of games"),
         ({"metrics": ["regrets"]}, ("metrics", 0), "metrics[0]: unknown metric 'regrets'"),
     ],
 )
@@ -133,6 +140,22 @@ def test_a_mistake_names_the_argument_and_its_place(arguments, place, message):
     [mistake] = caught.value.mistakes
     assert mistake.startswith(message)
     assert caught.value.places == [place]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "repair"),
+    [
+        ({"learners": [Exp3]}, " Make one: Exp3()."),
+        ({"games": [penalties]}, " Call it: penalties()."),
+        ({"games": [[[1, 2]]]}, " Make a game of it: Game(payoff, name=...)."),
+        ({"games": [np.eye(2)]}, " Make a game of it: Game(payoff, name=...)."),
+    ],
+)
+def test_what_is_nearly_an_object_is_rejected_with_the_repair(arguments, repair):
+    with pytest.raises(StudyError) as caught:
+        Study(**({"games": ["rps"], "learners": ["ucb"], "seeds": 3} | arguments))
+    [mistake] = caught.value.mistakes
+    assert mistake.endswith(repair)
 
 
 def test_what_is_missing_is_named():
@@ -152,3 +175,4 @@ def test_a_script_without_a_guard_gets_one_line(tmp_path):
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "LostError: all worker processes ended at once; finished cells are kept. In a script, run" in done.stderr
+    assert done.stderr.count("Traceback") == 1  # the parent's own: none of a worker

@@ -63,11 +63,10 @@ def list_command(
 def _registries() -> dict[str, Registry[Any]]:
     from coebl.games import GAMES, NOISES
     from coebl.learners import LEARNERS
-    from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
     from coebl.metrics import METRICS
 
-    operators = MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS
-    return {registry.plural: registry for registry in (GAMES, LEARNERS, METRICS, NOISES, *operators)}
+    registries: tuple[Registry[Any], ...] = (GAMES, LEARNERS, METRICS, NOISES, *_operators())
+    return {registry.plural: registry for registry in registries}
 
 
 def _print_entries(entries: Iterable[Entry[Any]]) -> None:
@@ -208,14 +207,34 @@ def _kind_of(subject: str) -> str:
         member = getattr(load_file(parts.file), parts.attribute, None)
         if isinstance(member, type) and issubclass(member, Metric):
             return METRICS.kind
+        for operators in _operators():
+            if isinstance(member, type) and issubclass(member, operators.base or ()):
+                raise _in_coebl(parts.name, operators)
         return GAMES.kind if inspect.isfunction(member) else LEARNERS.kind
     for registry in (LEARNERS, GAMES, METRICS):
         if parts.name in registry:
             return registry.kind
     if is_path(subject):
         return GAMES.kind
+    for operators in _operators():
+        if parts.name in operators:
+            raise _in_coebl(parts.name, operators)
     hint = nearest(parts.name, [*GAMES.names, *LEARNERS.names, *METRICS.names])
     raise InputError(
         f"unknown game, learner or metric {parts.name!r}{hint} See: coebl list games, coebl list learners, "
         "coebl list metrics"
+    )
+
+
+def _operators() -> tuple[Registry[Any], ...]:
+    from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
+
+    return MUTATIONS, RECOMBINATIONS, SELECTIONS, POPULATIONS
+
+
+def _in_coebl(name: str, operators: Registry[Any]) -> InputError:
+    """The error for an operator, which is nothing by itself."""
+    return InputError(
+        f"{name} is a {operators.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
+        f"coebl:{operators.kind}={name}. See: coebl list {operators.plural}"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from coebl.core.errors import InputError, nearest, shorten
@@ -34,7 +34,7 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
     ['regret', 'tv']
     """
-    if isinstance(names, str):
+    if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"metrics is {shorten(names)}; accepted: a list of names, such as ['regret', 'tv'].")
     chosen: dict[type[Metric], None] = {}  # a set that keeps its order
     for name in names:

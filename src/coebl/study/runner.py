@@ -41,6 +41,7 @@ from coebl.study.workers import (
     count_into,
     failure_of_process,
     play,
+    starts_as_worker,
     user_cells,
 )
 
@@ -102,6 +103,8 @@ def run(
     >>> summary.finished, summary.failed
     (2, ())
     """
+    if executor is None and starts_as_worker():
+        raise SystemExit(1)  # the parent says what to do: once, and without the traceback of every worker
     if workers is None and any(cell.device == "cuda" for cell in study.cells):
         workers = 1  # they would share one GPU
     if cell_timeout is not None and not 0 < cell_timeout <= MOST_SECONDS:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -263,6 +264,17 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float)) else str(value)
 
 
+def _repair(value: Any, kind: type) -> str:
+    """How to make an object of a kind from what was given in its place; empty if that is not clear."""
+    if isinstance(value, type) and issubclass(value, kind):
+        return f" Make one: {value.__name__}()."
+    if kind is Game and isfunction(value):
+        return f" Call it: {value.__name__}()."
+    if kind is Game and (isinstance(value, list) or hasattr(value, "__array__")):
+        return " Make a game of it: Game(payoff, name=...)."
+    return ""
+
+
 class Files:
     """The files that a study names: relative to its folder, and identified in the results by their names alone."""
 
@@ -325,10 +337,10 @@ class Build:
         """Note a mistake, once."""
         self.mistakes.setdefault(Mistake(place, message))
 
-    def reject(self, place: Place, value: Any, accepted: str) -> None:
+    def reject(self, place: Place, value: Any, accepted: str, repair: str = "") -> None:
         """Note that a value is not one of those that are accepted."""
         shown = str(value).lower() if isinstance(value, bool) else shorten(value)  # as TOML has it
-        self.add(place, f"this is {shown}; accepted: {accepted}.")
+        self.add(place, f"this is {shown}; accepted: {accepted}.{repair}")
 
     def name(self, spec: str, value: Any, registered: bool) -> str:
         """Keep an object that no spec can make, under its spec."""
@@ -521,7 +533,7 @@ class _Part:
         if isinstance(entry, kind):
             return [(place, entry)]
         if not isinstance(entry, str) or not entry.strip():
-            self._build.reject(place, entry, accepted)
+            self._build.reject(place, entry, accepted, _repair(entry, kind))
             return []
         try:
             return [(place, spec) for spec in expand(entry.strip())]

@@ -71,6 +71,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def starts_as_worker() -> bool:
+    """True in a new process that is still importing the script of its parent, which then ran a study unguarded."""
+    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
+
+
 class LocalPool:
     """A pool of fresh processes with one BLAS thread each, as a context: none of them outlives it.
 
