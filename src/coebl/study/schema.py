@@ -191,7 +191,7 @@ class Study:
         object.__setattr__(self, "files", files)
 
     def with_(self, **changes: Any) -> Study:
-        """Return a copy with some fields changed; they are not checked again."""
+        """Return a copy with changes of some fields, which are not checked again."""
         study = object.__new__(Study)
         for entry in fields(self):
             object.__setattr__(study, entry.name, changes.get(entry.name, getattr(self, entry.name)))

@@ -183,7 +183,7 @@ class Population(Component):
     mutants: Annotated[int, Range(1)] = 1  # bred in a round
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
-        """Return the policy to play, (runs, m), from the population's, (runs, size, m), and the last one played."""
+        """Return what the seat plays, (runs, m), from its policies, (runs, size, m), and the one played before."""
         raise NotImplementedError
 
     def rivals(self, seat: Seat) -> Parasites | None:
