@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coebl.study import Results, Store, parse_study, run
+from coebl.study import Results, Store, Study, parse_study, run
 from coebl.study.cell import Cell
 from study_runs import CELLS, STUDY, cells_in, command, rows, runs_of, start, wait_for
 
@@ -78,6 +78,34 @@ def test_a_killed_worker_is_replaced(here, undisturbed):
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert rows(here / "results") == undisturbed
+
+
+BLOCKING = """
+import multiprocessing, os, pathlib, signal, sys
+from coebl.learners.opponents import Uniform
+
+
+class Blocking(Uniform):
+    def policy(self, t):
+        marker = pathlib.Path(__file__).with_name("killed")
+        if multiprocessing.parent_process() is not None and not marker.exists():
+            marker.touch()
+            frame = sys._getframe()
+            while "channel" not in frame.f_locals:
+                frame = frame.f_back
+            frame.f_locals["channel"].mutex.acquire()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().policy(t)
+"""
+
+
+def test_a_worker_that_is_killed_with_the_lock_of_the_pool_does_not_block_the_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("coebl.study.workers._STALL", 2.0)
+    (tmp_path / "blocking.py").write_text(BLOCKING)
+    learners = ["uniform", f"{tmp_path}/blocking.py:Blocking"]
+    study = Study(games=["rps"], learners=learners, seeds=6, rounds=20, seeds_per_cell=1)
+    summary = study.run(tmp_path / "results", workers=2, quiet=True)
+    assert (summary.finished, summary.failed) == (24, ())
 
 
 def test_control_c_keeps_what_is_finished_and_leaves_no_process(here, undisturbed, coebl):

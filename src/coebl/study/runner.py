@@ -142,7 +142,8 @@ def run(
         try:
             counter = _shared_counter() if todo and executor is None else None
             work = sum(works.values())
-            with Progress(plan.found + len(todo), plan.found, work, quiet, counter) as progress:
+            unlocked = None if counter is None else counter.get_obj()  # its lock may be held by a killed process
+            with Progress(plan.found + len(todo), plan.found, work, quiet, unlocked) as progress:
                 for cell, outcome in _outcomes(works, todo, executor, workers, cell_timeout, counter):
                     outcome = _same_files(outcome, digests[cell])
                     if isinstance(outcome, CellFile):
@@ -231,18 +232,19 @@ def _outcomes(
         prepare = partial(count_into, counter) if counter is not None else None
         with tempfile.TemporaryDirectory() as folder:
             stacks = {cell: f"{folder}/{number}" for number, cell in enumerate(cells)}
-            for attempt in range(1, _ATTEMPTS + 1 if cells else 0):
-                crashed = []
+            attempt = 1
+            while cells and attempt <= _ATTEMPTS:
+                crashed, finished = [], 0
                 with LocalPool(workers, prepare) as pool:
                     futures = {pool.submit(play, cell, seconds, works[cell], stacks[cell]): cell for cell in cells}
-                    for cell, outcome in _completed(futures, seconds, pool, stacks):
+                    for cell, outcome in _completed(futures, seconds, pool, stacks, counter):
                         if isinstance(outcome, Failure) and outcome.cause == CRASHED and attempt < _ATTEMPTS:
                             crashed.append(cell)  # its process may have been killed for no fault of the cell
                         else:
+                            finished += 1
                             yield cell, outcome
                 cells = [*crashed, *futures.values()]
-                if not cells:
-                    return
+                attempt += not (pool.stalled and finished)
             if cells:
                 raise LostError(
                     "all worker processes ended at once; finished cells are kept. In a script, run studies under "
@@ -255,18 +257,24 @@ def _completed(
     seconds: float | None,
     pool: LocalPool | None = None,
     stacks: Mapping[Cell, str] | None = None,
+    counter: Any = None,
 ) -> Iterator[tuple[Cell, CellFile | Failure]]:
     done: SimpleQueue[Future[CellFile | Failure]] = SimpleQueue()
     for future in futures:
         future.add_done_callback(done.put)
     try:
+        counted, progress = 0.0, time.monotonic()
         while futures:
+            if pool is not None:
+                if counter is not None and counter.get_obj().value != counted:
+                    counted, progress = counter.get_obj().value, time.monotonic()
+                if not pool.check(progress):
+                    return  # the rest is left in `futures`
             try:
                 future = done.get(timeout=_PATIENCE)
             except Empty:
-                if pool is not None and not pool.active:
-                    return  # the rest is left in `futures`
                 continue
+            progress = time.monotonic()
             cell = futures.pop(future)
             outcome: CellFile | Failure
             try:

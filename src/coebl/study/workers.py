@@ -1,14 +1,16 @@
 """Worker processes: they play cells, and return the files of the results or the failures.
 
-The pool is pebble's: a worker that dies fails its cell, and no other. Three details are added here, since a user
-would miss them: a cell that is late is interrupted where it is, so that the message names the function that hangs;
-interrupts are left to the parent from the first moment of a process; and a worker ends with its parent.
+The pool is pebble's: a worker that dies fails its cell, and no other. Four details are added here, since a user would
+miss them: a cell that is late is interrupted where it is, so that the message names the function that hangs;
+interrupts are left to the parent from the first moment of a process; a worker ends with its parent; and a pool that a
+killed worker has blocked is replaced.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import logging
+import math
 import multiprocessing
 import os
 import re
@@ -44,6 +46,7 @@ _GRACE = 1.0  # seconds after which a cell that does not heed its interruption i
 _ROUNDS = 5  # of a rehearsal
 _TRIES = 3  # cells in which user code is rehearsed: what may fail in one of them only is left to the run
 _REHEARSAL = 10.0  # seconds that a try may take
+_STALL = 20.0  # seconds without progress after a worker died, after which the pool is replaced
 _ANSWER = 10  # seconds within which the scheduler of a cluster has to answer
 
 
@@ -89,6 +92,26 @@ class LocalPool:
         self._pool = require("pebble").ProcessPool(
             workers or cores(), initializer=_begin, initargs=(prepare,), context=context
         )
+        self._seen: set[int | None] = set()  # processes that were alive
+        self._lost = math.inf  # when one was missing first
+        self.stalled = False
+
+    def check(self, last: float) -> bool:
+        """Return False if no call will end any more.
+
+        Either all processes died before they took a call, or one was killed as it held the lock of the pool's queue,
+        which no other process can take from it. The second case shows as a process that is missing, and then no
+        progress.
+
+        Args:
+            last: the monotonic time of the last progress.
+        """
+        alive = {process.pid for process in multiprocessing.active_children()}
+        if self._seen - alive:
+            self._lost = min(self._lost, time.monotonic())
+        self._seen = alive
+        self.stalled = time.monotonic() - max(self._lost, last) > _STALL
+        return self.active and not self.stalled
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Call a function in one of the processes."""
@@ -105,7 +128,7 @@ class LocalPool:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None and self.active:
+        if kind is None and self.active and not self.stalled:
             self._pool.close()
         else:
             self._pool.stop()
@@ -181,8 +204,11 @@ def play(cell: Cell, seconds: float | None = None, work: float = 0.0, stack: str
         nonlocal done
         still_in_time(rounds)
         if _counter is not None:
-            with _counter.get_lock():
-                _counter.value += work * (rounds - done) / cell.rounds
+            if _counter.get_lock().acquire(timeout=1):  # unless a process was killed with the lock
+                try:
+                    _counter.get_obj().value += work * (rounds - done) / cell.rounds
+                finally:
+                    _counter.get_lock().release()
             done = rounds
 
     try:
