@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games import Noise, parse_noise
+from coebl.games import NOISES, Noise, parse_noise
 from coebl.study import Results, StudyError, read_study, run
 from sources import WOBBLE
 from study_runs import runs_of
@@ -66,7 +66,8 @@ def test_one_that_is_written_in_a_session_goes_by_the_name_of_its_class():
         parse_noise("Silent")
 
 
-def test_one_that_registers_itself_goes_by_its_file_so_that_workers_find_it(tmp_path):
+def test_one_that_registers_itself_goes_by_its_file_so_that_workers_find_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(NOISES, "_entries", dict(NOISES._entries))  # it is not left there for other tests
     code = WOBBLE.replace("import Noise", "import NOISES, Noise").replace("@data", '@NOISES.add("wobble")\n@data')
     path = written(tmp_path / "a", code=code)
     [noise] = {cell.noise for cell in read_study(path).cells}
