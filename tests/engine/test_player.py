@@ -215,8 +215,8 @@ def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
     seat = build_seat(player.learner, [5], (3, 4), None, (-1.0, 1.0))
     learner = player.learner.seated(seat)
     for t in range(40):
-        learner.policy(t + 1)
-        learner.observe(t + 1, Seen(played[t : t + 1], rewards[t : t + 1]))
+        probability = learner.policy(t + 1)[:, played[t]]
+        learner.observe(t + 1, Seen(played[t : t + 1], rewards[t : t + 1], shown_probability=probability))
     policy = learner.policy(41)[0]
     other = of_format_1(tmp_path, player, played, rewards, policy + 1e-12)
     np.testing.assert_array_equal(Player.load(other).policy, policy)

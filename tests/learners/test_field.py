@@ -113,8 +113,8 @@ def test_the_losses_of_exp3_ix_are_clipped_and_without_a_horizon_its_rates_fall(
     learner = Exp3IxNeu()
     learner = learner.seated(build_seat(learner, range(5), (2, 3), horizon, (-3.0, 1.0)))
     for t in (1, 2):
-        learner.policy(t)
-        learner.observe(t, Seen(np.full(5, t - 1), rewards))
+        policy = learner.policy(t)
+        learner.observe(t, Seen(np.full(5, t - 1), rewards, shown_probability=policy[:, t - 1]))
     first, second = (math.sqrt(math.log(2) / (horizon or t)) for t in (1, 2))  # eta = sqrt(2 log 2 / (2 T))
     loss = np.array([1, 1, 0.5, 0, 0])
     one = loss / (0.5 + first / 2)

@@ -97,7 +97,8 @@ class TestEveryLearner:
             policy = learner.policy(t)
             assert policy.shape == (2, shape[0])
             np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-12)
-            learner.observe(t, Seen(np.zeros(2, int), np.array([0.5, -0.5]), np.zeros(2, int), np.zeros((2, shape[0]))))
+            first, payoffs = np.zeros(2, int), np.zeros((2, shape[0]))
+            learner.observe(t, Seen(first, np.array([0.5, -0.5]), first, payoffs, policy[:, 0].copy()))
 
     def test_the_template_works_from_a_file(self):
         home = Path(coebl.learners.__file__).parent / "_template.py"
@@ -166,6 +167,8 @@ class TestSights:
             words = rf'^seen\.{sight} is asked for and not declared; write sees = \{{"{sight}"\}} in the class\.$'
             with pytest.raises(InputError, match=words):
                 getattr(seen, sight)
+        with pytest.raises(InputError, match=r"^seen\.probability is .* write importance_weighted = True in the class"):
+            _ = seen.probability
         seat = build_seat(Exp3(), [0], WIDE.shape, 10, (-1.0, 1.0), payoff=WIDE)
         with pytest.raises(InputError, match=r'^seat\.payoff is asked for and not declared; write sees = {"game"}'):
             _ = seat.payoff
@@ -265,13 +268,16 @@ class TestExponentialWeights:
     def test_unit_rewards_are_mapped_by_the_range(self):
         learner = seated(Exp3(), np.zeros((2, 2)), payoff_range=(-3.0, 1.0))
         learner.policy(1)
-        learner.observe(1, Seen(np.array([1]), np.array([-1.0])))  # X = 0.5, P = 0.5: 1 - 0.5 / 0.5 = 0
+        half = np.array([0.5])
+        learner.observe(
+            1, Seen(np.array([1]), np.array([-1.0]), shown_probability=half)
+        )  # X = 0.5, P = 0.5: 1 - 0.5 / 0.5 = 0
         np.testing.assert_allclose(learner.score, [[1, 0]])
 
     def test_the_first_step_of_exp3_ix_is_uniform(self):
         for make in (Exp3Ix, Exp3IxAsReleased):
             learner = seated(make(), np.zeros((3, 2)))
-            lost = Seen(np.array([1]), np.array([-1.0]))
+            lost = Seen(np.array([1]), np.array([-1.0]), shown_probability=np.array([1 / 3]))
             learner.observe(1, lost)
             np.testing.assert_allclose(learner.policy(2), 1 / 3, atol=1e-15)
             learner.observe(2, lost)

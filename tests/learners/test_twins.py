@@ -146,7 +146,7 @@ def check_trajectory(spec, game, horizon, rounds=ROUNDS):
         reward = payoff[action, opponent] + random.standard_normal(len(SEEDS))
         shown = opponent if "opponent" in learner.sees else None
         payoffs = payoff.T[opponent] if "payoffs" in learner.sees else None
-        learner.observe(t, Seen(action, reward, shown, payoffs))
+        learner.observe(t, Seen(action, reward, shown, payoffs, np.array(policy)[np.arange(len(SEEDS)), action]))
         for run, twin in enumerate(twins):
             extra = () if payoffs is None else (payoffs[run].tolist(),)
             twin.observe(t, int(action[run]), None if shown is None else int(opponent[run]), float(reward[run]), *extra)

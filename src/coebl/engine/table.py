@@ -144,11 +144,13 @@ class Seated:
     def observe(self, t: int, index: int, action: Ints, opponent: Ints | None, reward: Floats) -> None:
         """Show the learner its part of round t. The opponent's actions are None if they are not known."""
         self.rewards[index] = reward
+        weighted = self.learner.importance_weighted
         seen = Seen(
             action,
             reward,
             opponent if "opponent" in self.learner.sees else None,
             self._against[opponent] if self._against is not None else None,
+            self._backend.take(self.policies[index], self.seat.at(action)) if weighted else None,
         )
         started = time.perf_counter()
         try:

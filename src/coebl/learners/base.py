@@ -6,7 +6,13 @@ code reads like the pseudo-code of one run and pays Python's cost once a round. 
 
     start(seat)         once; allocate state for seat.runs runs
     policy(t)           for t = 1, 2, ...: the mixed strategies of round t, (runs, actions)
-    observe(t, seen)    what happened in round t: seen.action and seen.reward, each (runs,), and what `sees` declares
+    observe(t, seen)    what happened: seen.action and seen.reward, each (runs,), and what `sees` declares
+
+In a simulation observe(t, seen) follows policy(t). In a real contest outcomes may be late, come in another order, or
+never come, and the action may be another one than was advised. So policy(t) may be called several times before
+observe, also twice for one t, with a t that never falls; and observe(t, seen) counts outcomes, t = 1, 2, ..., which may
+be of older rounds. A learner therefore does not take its newest policy for the one that the action was drawn from: if
+it divides by the probability of the action, it declares `importance_weighted`, and uses seen.probability.
 
 Everything is in the learner's *own view*, in either seat: its actions are the rows, and its reward is to be maximised.
 
@@ -203,6 +209,7 @@ class Seen:
     reward: Floats  # (runs,), of the learner, as observed
     shown_opponent: Ints | None = None  # (runs,), where `opponent` is declared
     shown_payoffs: Floats | None = None  # (runs, actions), where `payoffs` is declared
+    shown_probability: Floats | None = None  # (runs,), where `importance_weighted` is declared
 
     @property
     def opponent(self) -> Ints:
@@ -217,6 +224,15 @@ class Seen:
         if self.shown_payoffs is None:
             raise _undeclared("seen.payoffs", "payoffs")
         return self.shown_payoffs
+
+    @property
+    def probability(self) -> Floats:
+        """The probability of the action in the policy that it was drawn from, or should have been: (runs,), > 0."""
+        if self.shown_probability is None:
+            raise InputError(
+                "seen.probability is asked for and not declared; write importance_weighted = True in the class."
+            )
+        return self.shown_probability
 
 
 def _undeclared(name: str, sight: Sight) -> InputError:
@@ -241,6 +257,7 @@ class Learner(Component):
     title: ClassVar[str] = ""  # in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its action and reward
     needs_horizon: ClassVar[bool] = False
+    importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability, of moves that it may have chosen
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one

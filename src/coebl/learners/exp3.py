@@ -24,14 +24,14 @@ class _Exp3(Learner):
     """The policy of Exp3, without its update."""
 
     colour = 2
+    importance_weighted = True
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
         self.score = seat.zeros(seat.actions)  # (runs, m), S: the estimated total reward of every action
 
     def policy(self, t: int) -> Floats:
-        self.current = exp3_policy(self.score, t)  # (runs, m), P
-        return self.current
+        return exp3_policy(self.score, t)
 
 
 def exp3_policy(score: Floats, t: int) -> Floats:
@@ -72,7 +72,7 @@ class Exp3(_Exp3):
         drawn = self.seat.at(seen.action)
         x = self.seat.unit(seen.reward) if self.rewards == "unit" else seen.reward  # X
         self.score += 1
-        self.score[drawn] -= (1 - x) / self.current[drawn]
+        self.score[drawn] -= (1 - x) / seen.probability
 
 
 @dataclass
@@ -94,6 +94,7 @@ class Exp3IxNeu(Learner):
 
     name = "exp3-ix-neu"
     title = "Exp3-IX (Neu)"
+    importance_weighted = True
     cites = "Neu (2015). Explore no more: improved high-probability regret bounds for non-stochastic bandits. NeurIPS."
 
     def start(self, seat: Seat) -> None:
@@ -101,13 +102,12 @@ class Exp3IxNeu(Learner):
         self.loss = seat.zeros(seat.actions)  # (runs, m), the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
-        self.current = softmax(-self.loss, self._rate(t))  # (runs, m)
-        return self.current
+        return softmax(-self.loss, self._rate(t))
 
     def observe(self, t: int, seen: Seen) -> None:
         drawn = self.seat.at(seen.action)
         loss = np.minimum(1, np.maximum(0, self.seat.unit_loss(seen.reward)))
-        self.loss[drawn] += loss / (self.current[drawn] + self._rate(t) / 2)
+        self.loss[drawn] += loss / (seen.probability + self._rate(t) / 2)
 
     def _rate(self, t: int) -> float:
         m = self.seat.actions
@@ -133,6 +133,7 @@ class Exp3Ix(Learner):
     name = "exp3-ix"
     title = "Exp3-IX"
     colour = 3
+    importance_weighted = True
     cites = (
         "Cai, Luo, Wei and Zheng (2023). Uncoupled and convergent learning in two-player zero-sum Markov games "
         "with bandit feedback. NeurIPS."
@@ -146,20 +147,21 @@ class Exp3Ix(Learner):
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:
-        self.current = descend(self.current, self.seat.at(seen.action), self.seat.unit_loss(seen.reward), t)
+        drawn, loss = self.seat.at(seen.action), self.seat.unit_loss(seen.reward)
+        self.current = descend(self.current, drawn, seen.probability, loss, t)
 
 
-def descend(policy: Floats, drawn: tuple[Ints, ...], loss: Floats, t: int) -> Floats:
+def descend(policy: Floats, drawn: tuple[Ints, ...], probability: Floats, loss: Floats, t: int) -> Floats:
     """Return x_{t+1} = argmin of x'g + KL(x, x_t) / eta over {x : x_a >= 1/(m t²)}, (runs, m), from the policy x_t.
 
     The minimum without the bounds is x_t exp(-eta g), up to scale; with them, its KL projection. `drawn` is the index
-    of the action that each run has drawn.
+    of the action that each run has drawn, with this probability.
     """
     m = policy.shape[-1]
     eta, beta, epsilon = t ** (-5 / 8), t ** (-3 / 8), t ** (-1 / 8)
     log_policy = np.log(policy)  # finite: every entry is at least 1/(m t²)
     gradient = epsilon * log_policy
-    gradient[drawn] += loss / (policy[drawn] + beta)  # g_a = 1{a drawn} sigma / (x_a + beta) + epsilon ln x_a
+    gradient[drawn] += loss / (probability + beta)  # g_a = 1{a drawn} sigma / (x_a + beta) + epsilon ln x_a
     return project_kl(exponential_weights(log_policy - eta * gradient), 1 / (m * t**2))
 
 
@@ -182,7 +184,7 @@ class Exp3AsReleased(_Exp3):
 
     def observe(self, t: int, seen: Seen) -> None:
         drawn = self.seat.at(seen.action)
-        self.score[drawn] += (1 - seen.reward) / self.current[drawn]
+        self.score[drawn] += (1 - seen.reward) / seen.probability
 
 
 @dataclass
@@ -203,4 +205,4 @@ class Exp3IxAsReleased(Exp3Ix):
     cites = _RELEASED
 
     def observe(self, t: int, seen: Seen) -> None:
-        self.current = descend(self.current, self.seat.at(seen.action), seen.reward, t)
+        self.current = descend(self.current, self.seat.at(seen.action), seen.probability, seen.reward, t)

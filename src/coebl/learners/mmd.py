@@ -35,6 +35,7 @@ class Mmd(Learner):
 
     name = "mmd"
     title = "Magnetic mirror descent"
+    importance_weighted = True
     cites = (
         "Sokota et al. (2023). A unified approach to reinforcement learning, quantal response equilibria, and "
         "two-player zero-sum games. ICLR."
@@ -48,12 +49,11 @@ class Mmd(Learner):
         self.log_policy = seat.zeros(seat.actions)  # (runs, m), log x_t, up to a constant per run
 
     def policy(self, t: int) -> Floats:
-        self.current = softmax(self.log_policy)  # (runs, m)
-        return self.current
+        return softmax(self.log_policy)
 
     def observe(self, t: int, seen: Seen) -> None:
         """Step to x_{t+1}. What is the same for every action, rho and the 1 of q, cancels out and is left out."""
         eta, tau = self.rate / sqrt(t), self.temperature / pow(t, 0.25)
         drawn = self.seat.at(seen.action)
-        self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / (self.current[drawn] + eta / 2)
+        self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / (seen.probability + eta / 2)
         self.log_policy /= 1 + eta * tau

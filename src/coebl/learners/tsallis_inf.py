@@ -36,6 +36,7 @@ class TsallisInf(Learner):
 
     name = "tsallis-inf"
     title = "Tsallis-INF"
+    importance_weighted = True
     cites = (
         "Zimmert and Seldin (2021). Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits. JMLR. "
         "In games: Ito, Luo, Tsuchiya and Wu (2025). Instance-dependent regret bounds for learning two-player "
@@ -49,13 +50,12 @@ class TsallisInf(Learner):
         self.loss = seat.zeros(seat.actions)  # (runs, m), L: the estimated total loss of every action
 
     def policy(self, t: int) -> Floats:
-        self.current = tsallis_weights(self.rate / sqrt(t) * self.loss)  # (runs, m)
-        return self.current
+        return tsallis_weights(self.rate / sqrt(t) * self.loss)
 
     def observe(self, t: int, seen: Seen) -> None:
         # The reward form 1 - 1{i drawn} (1 - r) / p_i adds 1 to every action as well, which changes no policy.
         drawn = self.seat.at(seen.action)
-        self.loss[drawn] += 2 * self.seat.unit_loss(seen.reward) / self.current[drawn]
+        self.loss[drawn] += 2 * self.seat.unit_loss(seen.reward) / seen.probability
 
 
 def tsallis_weights(loss: Floats) -> Floats:

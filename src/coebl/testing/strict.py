@@ -205,6 +205,7 @@ class _OnStrictArrays(Learner):
 
     def __post_init__(self) -> None:
         vars(self)["sees"] = self.inner.sees  # what the wrapped learner declares
+        vars(self)["importance_weighted"] = self.inner.importance_weighted
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         reason: str | None = self.inner.reason_not_to_play(seat)
@@ -226,7 +227,8 @@ class _OnStrictArrays(Learner):
         def shown(array: Floats | Ints | None) -> Any:
             return None if array is None else StrictArray(array.copy())
 
-        self.inner.observe(t, Seen(*map(shown, (seen.action, seen.reward, seen.shown_opponent, seen.shown_payoffs))))
+        parts = seen.action, seen.reward, seen.shown_opponent, seen.shown_payoffs, seen.shown_probability
+        self.inner.observe(t, Seen(*map(shown, parts)))
 
     def __str__(self) -> str:
         return str(self.inner)
