@@ -1,6 +1,7 @@
 """Comparing two learners: the side of the numbers, the pairs, and the sentence."""
 
 import csv
+import dataclasses
 import io
 import json
 import sys
@@ -36,7 +37,7 @@ class Table:
             SimpleNamespace(
                 game=game,
                 learners={},
-                metric_info={metric: metric_words(metric)._replace(better=self.better)},
+                metric_info={metric: dataclasses.replace(metric_words(metric), better=self.better)},
                 payoff_range=self.ranges.get(game, (0.0, 1.0)),
             )
             for game, _, _, metric in self.numbers

@@ -9,7 +9,6 @@ from coebl.learners import Learner
 from coebl.metrics import Metric
 from coebl.naming import PALETTE, spelled_out
 from coebl.naming.looks import FIRST_FREE
-from coebl.study.record import LearnerInfo, MetricInfo
 from plots.made import GAME, Made, labels
 
 
@@ -45,7 +44,7 @@ def test_custom_learners_and_metrics_have_the_titles_and_colours_of_their_classe
 def record(learners, metrics):
     """What is stored about learners and metrics."""
     infos = {
-        spec: LearnerInfo(colour=colour, title=title, kind="bandit", parameters=parameters)
+        spec: naming.LearnerWords(colour=colour, title=title, kind="bandit", parameters=parameters)
         for spec, (title, colour, parameters) in learners.items()
     }
     return SimpleNamespace(game="rps", learners=infos, metric_info=metrics, payoff_range=None)
@@ -57,7 +56,7 @@ class Stored(Made):
     def records(self):
         learners = dict.fromkeys(["mine.py:Mine", "mine.py:Mine:c=2"], ("My learner", 6, {}))
         words = {"title": "Surprise", "formula": "$s$", "meaning": "", "definition": ""}
-        surprise = MetricInfo(**words, cumulative=True, better="lower")
+        surprise = naming.MetricWords(**words, cumulative=True, better="lower")
         return [record({}, {}), record(learners, {"surprise": surprise}), record({}, {})]
 
 

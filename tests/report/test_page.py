@@ -12,10 +12,9 @@ import pytest
 from scipy.stats import t as student
 
 from coebl.evidence.statistics import mean_interval
-from coebl.naming import PALETTE, learner_style
+from coebl.naming import PALETTE, LearnerWords, MetricWords, learner_style
 from coebl.plots import Reference
 from coebl.report.page import Preset
-from coebl.study.record import LearnerInfo, MetricInfo
 from report.browser import NAMES, MadeUp, Numbers
 from report.pages import MATCHES, Elements, curves, embedded, page_text
 
@@ -155,7 +154,7 @@ def test_the_caller_says_which_metrics_come_first(tmp_path):
 
 def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
     source = MadeUp([("rps", spec, "best-response") for spec in ("ucb", "coebl", "nash", "mine.py:Mine")])
-    source.learner_info["mine.py:Mine"] = LearnerInfo(title="My learner", kind="oracle", colour=7, parameters={})
+    source.learner_info["mine.py:Mine"] = LearnerWords(title="My learner", kind="oracle", colour=7, parameters={})
     learners = {one["spec"]: one for one in embedded(page_text(tmp_path, source), "data")["learners"]}
     assert {spec: one["sees"].split(",")[0] for spec, one in learners.items()} == {
         "best-response": "oracle",
@@ -171,7 +170,7 @@ def test_learners_that_see_more_than_bandits_are_marked(tmp_path):
 def test_metrics_are_called_as_the_cells_say(tmp_path):
     source = MadeUp([("rps", "ucb", "ucb")], ["mine"])
     words = dict.fromkeys(("formula", "definition"), "") | {"title": "My metric", "meaning": "What it means."}
-    source.metric_info["mine"] = MetricInfo(**words, cumulative=True, better="lower")
+    source.metric_info["mine"] = MetricWords(**words, cumulative=True, better="lower")
     text = page_text(tmp_path, source, about={"metrics": ["mine"]})
     [metric] = embedded(text, "data")["metrics"]
     assert (metric["title"], metric["cumulative"]) == ("My metric", True)

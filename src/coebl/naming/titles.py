@@ -10,28 +10,37 @@ import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, Learner
+from coebl.learners.base import Kind
 from coebl.metrics import METRICS, Metric
 
+_STORED = {"strict": True, "extra": "forbid"}  # how pydantic reads descriptions in the files of cells
 
-class LearnerWords(NamedTuple):
+
+@dataclass(frozen=True)
+class LearnerWords:
     """The description of a learner."""
 
-    title: str = ""  # without parameters
+    __pydantic_config__: ClassVar = _STORED
+
+    title: str  # without parameters
     colour: int | None = None  # its place in the palette of figures
-    kind: str = ""  # how much it sees, see `coebl.learners.base.KINDS`
-    parameters: Mapping[str, str] = MappingProxyType({})  # all of them, with their values as a spec writes them
+    kind: Kind | None = None  # how much it sees
+    parameters: Mapping[str, str] = field(default_factory=dict)  # all of them, with their values as a spec writes them
 
 
-class MetricWords(NamedTuple):
+@dataclass(frozen=True)
+class MetricWords:
     """The description of a metric."""
+
+    __pydantic_config__: ClassVar = _STORED
+    known: ClassVar[bool] = True
 
     title: str
     definition: str = ""
@@ -39,19 +48,24 @@ class MetricWords(NamedTuple):
     meaning: str = ""
     cumulative: bool = False
     signed: bool = False  # True if its sign shows who is ahead
-    better: str = "lower"  # or higher
+    better: Literal["lower", "higher"] = "lower"
     in_payoffs: bool = False  # True if it is in units of the payoffs
-    known: bool = False  # False if only the name is known
 
     @property
     def in_a_sentence(self) -> str:
         """The title inside a sentence: in lower case, unless it is an abbreviation or a bare name.
 
-        >>> MetricWords("Pseudo-regret", known=True).in_a_sentence, MetricWords("KL divergence").in_a_sentence
+        >>> MetricWords("Pseudo-regret").in_a_sentence, MetricWords("KL divergence").in_a_sentence
         ('pseudo-regret', 'KL divergence')
         """
         keep = self.title[:2].isupper() or not self.known
         return self.title if keep else self.title[:1].lower() + self.title[1:]
+
+
+class UnknownMetric(MetricWords):
+    """A metric of which only the name is known."""
+
+    known = False
 
 
 @dataclass(frozen=True)
@@ -78,8 +92,10 @@ def known_of(learners: Iterable[Learner], metrics: Iterable[type[Metric]]) -> Kn
     >>> known_of([Ucb()], []).learners["ucb"].title
     'UCB'
     """
-    words = {str(learner): _learner_words(type(learner), parameters_of(learner)) for learner in learners}
-    return Known(words, {metric.name: _metric_words(metric, metric.name) for metric in metrics})
+    return Known(
+        {str(learner): describe_learner(learner) for learner in learners},
+        {metric.name: describe_metric(metric) for metric in metrics},
+    )
 
 
 def known_to(results: object) -> Known:
@@ -93,9 +109,8 @@ def known_to(results: object) -> Known:
     metrics: dict[str, MetricWords] = {}
     widths: dict[str, float] = {}
     for record in results.records() if hasattr(results, "records") else ():
-        for spec, info in record.learners.items():
-            learners[spec] = LearnerWords(info.title, info.colour, info.kind, info.parameters)
-        metrics |= {name: _metric_words(info, name) for name, info in record.metric_info.items()}
+        learners |= record.learners
+        metrics |= record.metric_info
         if record.payoff_range is not None:
             widths[record.game] = record.payoff_range[1] - record.payoff_range[0]
     return Known(learners, metrics, widths)
@@ -113,20 +128,25 @@ def parameters_of(learner: Learner) -> dict[str, str]:
     return {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
 
 
-def _learner_words(learner: Any, parameters: Mapping[str, str] = MappingProxyType({})) -> LearnerWords:
-    return LearnerWords(learner.title, learner.colour, learner.kind(), parameters)
+def describe_learner(learner: Any) -> LearnerWords:
+    """Return the description of a learner, or of its class, which has no parameters."""
+    colour = learner.colour if type(learner.colour) is int and 0 <= learner.colour < 1 << 31 else None
+    parameters = {} if isinstance(learner, type) else parameters_of(learner)
+    return LearnerWords(learner.title, colour, learner.kind(), parameters)
 
 
-def _metric_words(metric: Any, name: str) -> MetricWords:
-    """Return the description in a class of a metric, or in a record of results."""
-    facts = metric.cumulative, bool(metric.signed), metric.better, bool(metric.in_payoffs)
-    title, definition = metric.title or plain_name(name), getattr(metric, "definition", "")
-    return MetricWords(title, definition, metric.formula, metric.meaning, *facts, known=True)
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a metric without underscores."""
-    return name.replace("_", " ")
+def describe_metric(metric: Any) -> MetricWords:
+    """Return the description in the class of a metric, which may be a user's."""
+    return MetricWords(
+        title=str(metric.title),
+        definition=str(getattr(metric, "definition", "")),
+        formula=str(metric.formula),
+        meaning=str(metric.meaning),
+        cumulative=bool(metric.cumulative),
+        signed=bool(metric.signed),
+        better="higher" if metric.better == "higher" else "lower",
+        in_payoffs=bool(metric.in_payoffs),
+    )
 
 
 # Learners
@@ -135,10 +155,10 @@ def plain_name(name: str) -> str:
 def learner_words(spec: str, known: Known = NOTHING) -> LearnerWords:
     """Return the description of a learner: that of its results, else of its class if it is registered, else none."""
     entry = LEARNERS.registered(spec)
-    words = known.learners.get(spec, LearnerWords())
+    words = known.learners.get(spec, LearnerWords(""))
     if entry is None or words.title:
         return words
-    return (words if spec in known.learners else _learner_words(entry.factory))._replace(title=entry.title)
+    return replace(words if spec in known.learners else describe_learner(entry.factory), title=entry.title)
 
 
 def learner_title(spec: str, shown: Collection[str] = (), known: Known = NOTHING) -> str:
@@ -291,12 +311,11 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     ('TV distance', 'my own')
     """
     entry = METRICS.registered(name)
-    words = MetricWords(plain_name(name)) if entry is None else _metric_words(entry.factory, name)
-    if name not in known.metrics:
-        return words
-    stored = known.metrics[name]
-    # older cells do not store `signed` and `in_payoffs`
-    return stored._replace(signed=stored.signed or words.signed, in_payoffs=stored.in_payoffs or words.in_payoffs)
+    words = UnknownMetric("") if entry is None else describe_metric(entry.factory)
+    if stored := known.metrics.get(name):  # older cells do not store `signed` and `in_payoffs`
+        signed, in_payoffs = stored.signed or words.signed, stored.in_payoffs or words.in_payoffs
+        words = replace(stored, signed=signed, in_payoffs=in_payoffs)
+    return replace(words, title=words.title or name.replace("_", " "))
 
 
 def metric_label(name: str, known: Known = NOTHING) -> str:

@@ -7,6 +7,7 @@ that were cut elsewhere, or ended earlier, are not run again. `coebl run` and it
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -169,7 +170,7 @@ def _forget_failures(
             if "players" not in stored:  # of an earlier version
                 stored |= {"players": [stored.pop("row"), stored.pop("column")]}
                 del stored["format"]
-            description = _with_noise(study.noises, Description.model_validate(stored))
+            description = _with_noise(study.noises, Description.model_validate_json(json.dumps(stored)))
             if record["digest"] not in todo and seeds[key_of(description)].issuperset(description.seeds):
                 store.forget_failure(record["digest"])
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
 from importlib import metadata as packages
@@ -23,9 +24,9 @@ from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.core.text import one_line
 from coebl.engine import Record, Result
 from coebl.games import GAMES, NOISES
-from coebl.learners import KINDS, LEARNERS, Learner
-from coebl.metrics import Metric, all_metrics, metric_class
-from coebl.naming import parameters_of
+from coebl.learners import LEARNERS, Learner
+from coebl.metrics import all_metrics, metric_class
+from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError
 
 FORMAT: Literal[4] = 4  # of the stored files
@@ -55,17 +56,17 @@ def _spec(spec: str) -> str:
     return spec
 
 
-def _kind(kind: str) -> str:
-    if kind not in KINDS:
-        raise ValueError("an unknown kind")
-    return kind
+def _complete(learner: LearnerWords) -> LearnerWords:
+    if learner.kind is None or not 0 <= (learner.colour or 0) < 1 << 31:
+        raise ValueError("without a kind, or with a colour beyond every palette")
+    return learner
 
 
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 Seconds = Annotated[float, Field(ge=0, lt=1e12)]
 Spec = Annotated[str, AfterValidator(_spec)]
-Specs = Annotated[tuple[Spec, ...], Field(strict=False, min_length=1)]
-Names = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+Specs = Annotated[tuple[Spec, ...], Field(min_length=1)]
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -79,7 +80,7 @@ class Description(_Stored):
     game: Spec  # or the name of a file
     players: Specs  # in the order of the seats
     rounds: Count
-    seeds: Annotated[tuple[Count, ...], Field(strict=False, min_length=1), AfterValidator(_distinct)]
+    seeds: Annotated[tuple[Count, ...], Field(min_length=1), AfterValidator(_distinct)]
     noise: Spec | None  # None: the default of the game
     record: Literal["all", "log", "last"] | Annotated[int, Field(ge=1)]
     metrics: Names  # names, or file.py:Name
@@ -103,54 +104,6 @@ class Description(_Stored):
         return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
 
 
-class LearnerInfo(_Stored):
-    """A learner as figures and tables name and draw it."""
-
-    title: str
-    colour: Annotated[int, Field(ge=0, lt=1 << 31)] | None  # its place in the palette
-    kind: Annotated[str, AfterValidator(_kind)]  # how much it sees, see `coebl.learners.KINDS`
-    parameters: dict[str, str] = {}  # with their values as a spec writes them
-
-    @classmethod
-    def of(cls, learner: Learner, spec: str) -> LearnerInfo:
-        """The information that a learner's class declares."""
-        colour = learner.colour
-        in_palette = type(colour) is int and 0 <= colour < 1 << 31
-        return cls(
-            title=without_folder(str(LEARNERS.entry_of(type(learner), spec).title)),
-            colour=colour if in_palette else None,
-            kind=learner.kind(),
-            parameters=parameters_of(learner),
-        )
-
-
-class MetricInfo(_Stored):
-    """A metric as figures and tables explain it."""
-
-    title: str
-    formula: str
-    meaning: str
-    definition: str
-    cumulative: bool
-    signed: bool | None = None  # not stored by older versions
-    in_payoffs: bool | None = None  # likewise
-    better: Literal["lower", "higher"]
-
-    @classmethod
-    def of(cls, metric: type[Metric]) -> MetricInfo:
-        """The information that a metric's class declares."""
-        return cls(
-            title=str(metric.title),
-            formula=str(metric.formula),
-            meaning=str(metric.meaning),
-            definition=str(getattr(metric, "definition", "")),
-            cumulative=bool(metric.cumulative),
-            signed=bool(metric.signed),
-            in_payoffs=bool(metric.in_payoffs),
-            better="higher" if metric.better == "higher" else "lower",
-        )
-
-
 class CellRecord(_Stored):
     """A stored cell without its numbers.
 
@@ -168,9 +121,9 @@ class CellRecord(_Stored):
     metrics: Names  # the columns of the table
     rows: Annotated[int, Field(ge=1)]
     checksum: str
-    learners: dict[str, LearnerInfo] = {}  # by spec; empty in files of older versions
-    metric_info: dict[str, MetricInfo] = {}  # by name; likewise
-    payoff_range: Annotated[tuple[Finite, Finite], Field(strict=False)] | None = None  # likewise
+    learners: dict[str, Annotated[LearnerWords, AfterValidator(_complete)]] = {}  # by spec; empty in older files
+    metric_info: dict[str, MetricWords] = {}  # by name; likewise
+    payoff_range: tuple[Finite, Finite] | None = None  # likewise
     versions: dict[str, str]  # of all that the numbers may depend on
     seconds: dict[str, Seconds]  # of the phases of the run
     created: str
@@ -246,8 +199,8 @@ def make_record(
             metrics=tuple(result.metrics),
             rows=rows,
             checksum=checksum,
-            learners={spec: LearnerInfo.of(player, spec) for spec, player in zip(players, match.players, strict=True)},
-            metric_info={name: MetricInfo.of(classes[name]) for name in result.metrics if name in classes},
+            learners={spec: _described(player, spec) for spec, player in zip(players, match.players, strict=True)},
+            metric_info={name: describe_metric(classes[name]) for name in result.metrics if name in classes},
             payoff_range=(float(match.game.ranges[0][0]), float(match.game.ranges[0][1])),
             versions=versions(result.device),
             seconds={phase: float(seconds) for phase, seconds in result.seconds.items()},
@@ -255,6 +208,11 @@ def make_record(
         )
     except ValidationError as error:
         raise InputError(f"the result is not of this cell: {_fault(error)}.") from None
+
+
+def _described(learner: Learner, spec: str) -> LearnerWords:
+    title = str(LEARNERS.entry_of(type(learner), spec).title)
+    return replace(describe_learner(learner), title=without_folder(title))
 
 
 def write_record(record: CellRecord) -> bytes:
@@ -273,9 +231,9 @@ def read_record(path: Path, raw: bytes) -> CellRecord:
     if not isinstance(stored, dict) or type(number := stored.get("format")) is not int:
         raise DamagedFileError(f"{path}: its description does not name its format.")
     ours = number in (EARLIER, FORMAT)
+    layout = stored if number == FORMAT else _from_earlier(stored) if ours else stored | {"format": FORMAT}
     try:
-        layout = _from_earlier(stored) if number == EARLIER else stored
-        record = CellRecord.model_validate(layout if ours else layout | {"format": FORMAT})
+        record = CellRecord.model_validate_json(raw if layout is stored else json.dumps(layout))
     except ValidationError as error:
         if ours:
             raise DamagedFileError(f"{path}: {_fault(error)}.") from None
