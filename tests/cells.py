@@ -13,6 +13,7 @@ import pyarrow.parquet as parquet
 from coebl.engine import Result
 from coebl.study import cell_file
 from coebl.study.cell import Cell
+from coebl.study.cell_file import CellRuns
 from coebl.study.store import Store
 
 TEXT = 'name = "demo"\nseeds = 3\n'
@@ -32,6 +33,12 @@ def saved(store: Store, *cells: Cell) -> list[Path]:
 def notes_on(store: Store) -> Path:
     """The file that says which cells of a store were found sound."""
     return store._checked._path
+
+
+def plain(runs: CellRuns) -> tuple:
+    """The runs of a cell, to be compared to the last bit."""
+    values = {name: values.tobytes() for name, values in runs.values.items()}
+    return runs.record, runs.seeds.tolist(), runs.rounds.tolist(), values
 
 
 def rewrite(path: Path, change) -> None:

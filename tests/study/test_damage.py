@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import coebl
-from cells import CELL, OTHER, notes_on, one_line, ran, rewrite, saved
+from cells import CELL, OTHER, notes_on, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.study import record as record_module
 from coebl.study import store as store_module
@@ -74,7 +74,7 @@ def test_a_damaged_list_of_checked_files_does_not_matter(store, content):
 
 def test_a_flipped_bit_in_the_list_of_checked_files_never_changes_a_number(store):
     saved(store, CELL)
-    columns, record = store.columns(CELL.digest(), last=True)
+    before = plain(store.runs(CELL.digest(), last=True))
     store.remember()
     path = notes_on(store)
     data = path.read_bytes()
@@ -82,11 +82,7 @@ def test_a_flipped_bit_in_the_list_of_checked_files_never_changes_a_number(store
         flipped = bytearray(data)
         flipped[place] ^= 1
         path.write_bytes(flipped)
-        now, same = Store.open(store.folder).columns(CELL.digest(), last=True)
-        assert same == record
-        assert {name: values.tolist() for name, values in now.items()} == {
-            name: values.tolist() for name, values in columns.items()
-        }
+        assert plain(Store.open(store.folder).runs(CELL.digest(), last=True)) == before
 
 
 def test_the_list_of_another_version_is_not_used(store, monkeypatch):
@@ -95,29 +91,25 @@ def test_the_list_of_another_version_is_not_used(store, monkeypatch):
     decoded = []
     read = store_module.parse_cell
     monkeypatch.setattr(store_module, "parse_cell", lambda path, data: decoded.append(path) or read(path, data))
-    Store.open(store.folder).columns(CELL.digest(), last=True)
+    Store.open(store.folder).runs(CELL.digest(), last=True)
     assert decoded == []
     monkeypatch.setattr(coebl, "__version__", "9.8.7")
-    Store.open(store.folder).columns(CELL.digest(), last=True)
+    Store.open(store.folder).runs(CELL.digest(), last=True)
     assert len(decoded) == 1
 
 
 @pytest.mark.parametrize("last", [True, False])
 def test_what_was_checked_before_is_as_what_is_decoded_now(store, last):
     saved(store, CELL)
-    before, record = store.columns(CELL.digest(), last=last)
+    before = store.runs(CELL.digest(), last=last)
     notes_on(store).unlink(missing_ok=True)
-    after, same = Store.open(store.folder).columns(CELL.digest(), last=last)
-    assert same == record
-    assert {name: values.tolist() for name, values in before.items()} == {
-        name: values.tolist() for name, values in after.items()
-    }
+    assert plain(Store.open(store.folder).runs(CELL.digest(), last=last)) == plain(before)
     table = store.load(CELL.digest())
-    rounds = [CELL.rounds] if last else before["round"].tolist()
-    for name in record.metrics:
+    rounds = [CELL.rounds] if last else before.rounds.tolist()
+    for name in before.record.metrics:
         columns = (table.column(column).to_pylist() for column in ("seed", "round", name))
         stored = {(seed, at): value for seed, at, value in zip(*columns, strict=True)}
-        assert before[name].tolist() == [[stored[seed, at] for seed in CELL.seeds] for at in rounds]
+        assert before.values[name].tolist() == [[stored[seed, at] for seed in CELL.seeds] for at in rounds]
 
 
 def test_truncated_files_are_set_aside(store):

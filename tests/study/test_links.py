@@ -221,7 +221,7 @@ def test_a_crafted_cache_changes_no_number(folder, monkeypatch, tmp_path):
     honest = [row["mean"] for row in Results(folder).summary()]
     store = Store.open(folder)
     for digest in store.digests():
-        store.columns(digest, last=True)
+        store.runs(digest, last=True)
     crafted = {
         digest: (total, brief._replace(last=bytes(len(brief.last))))
         for digest, (total, brief) in store._checked._files.items()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 import coebl
+from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.modules import require
@@ -52,6 +53,20 @@ class Brief(NamedTuple):
     def of(cls, record: bytes, last: list[NDArray[np.float64]]) -> Brief:
         """The brief of a cell, with an array for each metric."""
         return cls(record, np.asarray(last, "<f8").tobytes())
+
+
+class CellRuns(NamedTuple):
+    """The runs of a cell."""
+
+    record: CellRecord
+    seeds: Ints  # (runs,)
+    rounds: Ints  # (recorded,)
+    values: dict[str, Floats]  # by metric: (recorded, runs)
+
+    def at(self, kept: Any) -> CellRuns:
+        """Select recorded rounds by index or mask."""
+        values = {name: values[kept] for name, values in self.values.items()}
+        return self._replace(rounds=self.rounds[kept], values=values)
 
 
 class CellFile(NamedTuple):
@@ -193,39 +208,32 @@ def parse_cell(path: Path, data: bytes) -> tuple[pyarrow.Table, CellRecord]:
 
 def brief_of(table: pyarrow.Table, record: CellRecord) -> Brief:
     """The brief of a cell, as `make_cell_file` stores it, from its valid table."""
-    columns = _by_run(table, record, record.metrics)
-    return Brief.of(table.schema.metadata[_KEY], [columns[name][-1] for name in record.metrics])
+    values = _runs(table, record, record.metrics).values
+    return Brief.of(table.schema.metadata[_KEY], [values[name][-1] for name in record.metrics])
 
 
-def read_columns(
-    path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None
-) -> dict[str, NDArray[Any]]:
-    """The columns of a cell, as `Store.columns` describes them; the file is known to be valid."""
-    names = _chosen(record, metrics)
+def read_runs(path: Path, data: bytes, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
+    """The runs of a cell, with these metrics or all; the file is known to be valid."""
+    names = [name for name in record.metrics if metrics is None or name in metrics]
     with _reading(path):
         source = require("pyarrow").BufferReader(data)
         table = require("pyarrow.parquet").ParquetFile(source).read(["round", *names], use_threads=False)
-    return _by_run(table, record, names)
+    return _runs(table, record, names)
 
 
-def last_columns(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> dict[str, NDArray[Any]]:
-    """The columns of a cell at the last round, which is always recorded."""
-    seeds = np.array(record.seeds, np.int64)
-    values = np.frombuffer(brief.last, "<f8").reshape(len(record.metrics), 1, len(seeds))
-    columns = dict(zip(record.metrics, values, strict=True))
-    chosen = {name: columns[name] for name in _chosen(record, metrics)}
-    return {"seed": seeds, "round": np.array([record.rounds]), **chosen}
-
-
-def _by_run(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> dict[str, NDArray[Any]]:
+def _runs(table: pyarrow.Table, record: CellRecord, metrics: Iterable[str]) -> CellRuns:
     seeds = np.array(record.seeds, np.int64)
     shape = len(seeds), record.rows // len(seeds)  # run after run
-    columns = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in metrics}
-    return {"seed": seeds, "round": table.column("round").to_numpy()[: shape[1]].astype(np.int64), **columns}
+    values = {name: table.column(name).to_numpy().copy().reshape(shape).T for name in metrics}
+    return CellRuns(record, seeds, table.column("round").to_numpy()[: shape[1]].astype(np.int64), values)
 
 
-def _chosen(record: CellRecord, metrics: Collection[str] | None) -> list[str]:
-    return [name for name in record.metrics if metrics is None or name in metrics]
+def last_runs(brief: Brief, record: CellRecord, metrics: Collection[str] | None) -> CellRuns:
+    """The runs of a cell at the last round, which is always recorded."""
+    seeds = np.array(record.seeds, np.int64)
+    last = zip(record.metrics, np.frombuffer(brief.last, "<f8").reshape(-1, 1, len(seeds)), strict=True)
+    values = {name: values for name, values in last if metrics is None or name in metrics}
+    return CellRuns(record, seeds, np.array([record.rounds]), values)
 
 
 def _fits(table: pyarrow.Table, record: CellRecord) -> bool:

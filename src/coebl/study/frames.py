@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.specs import split_spec
+from coebl.study.cell_file import CellRuns
 from coebl.study.errors import StoreError
-from coebl.study.record import REGISTRIES
+from coebl.study.record import REGISTRIES, MatchKey
 
 if TYPE_CHECKING:
     import polars
@@ -22,43 +23,21 @@ if TYPE_CHECKING:
 NOTHING_YET = "no cell is finished yet; run the study first."
 
 
-class MatchKey(NamedTuple):
-    """A match as the frames label it."""
+def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) -> polars.DataFrame:
+    """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by match.
 
-    game: str
-    players: tuple[str, ...]
-    noise: str
-    rounds: int
-
-    def __str__(self) -> str:
-        return f"{self.game}, {' v '.join(self.players)}"
-
-
-class Part(NamedTuple):
-    """The runs of one cell."""
-
-    match: MatchKey
-    seeds: Ints  # (runs,)
-    rounds: Ints  # (recorded,)
-    values: dict[str, Floats]  # by metric: (recorded, runs)
-
-
-def frame_of(
-    parts: Iterable[Part], metrics: Sequence[str], order: Callable[[MatchKey], Any], curves: bool
-) -> polars.DataFrame:
-    """Return a frame with one row per match and seed, and per recorded round if `curves`, sorted by `order` of matches.
-
-    A run that several parts hold is one row; a StoreError if they disagree.
+    Cells that have none of the metrics are left out. A run that several cells hold is one row; a StoreError if they
+    disagree.
     """
     pl = require("polars")
-    parts = list(parts)
-    matches = sorted({part.match for part in parts}, key=order)
+    cells_by_metrics: dict[tuple[str, ...], list[CellRuns]] = {}
+    for cell in cells:
+        if cell.values and len(cell.rounds):
+            cells_by_metrics.setdefault(tuple(cell.values), []).append(cell)
+    matches = sorted({cell.record.match for group in cells_by_metrics.values() for cell in group}, key=_order)
     numbers = {match: number for number, match in enumerate(matches)}
     empty = {"match": pl.Int64, "seed": pl.Int64, "round": pl.Int64, **dict.fromkeys(metrics, pl.Float64)}
-    parts_by_metrics: dict[tuple[str, ...], list[Part]] = {}
-    for part in parts:
-        parts_by_metrics.setdefault(tuple(part.values), []).append(part)
-    frames = [pl.DataFrame(_columns(group, numbers)) for group in parts_by_metrics.values()]
+    frames = [pl.DataFrame(_columns(group, numbers)) for group in cells_by_metrics.values()]
     frame = pl.concat([pl.DataFrame(schema=empty), *frames], how="diagonal")
     frame = _once(frame.sort("match", "seed", "round", maintain_order=True), matches, metrics)
     fields = {"game": pl.String, "players": pl.List(pl.String), "noise": pl.String, "rounds": pl.Int64}
@@ -69,16 +48,27 @@ def frame_of(
     return table
 
 
-def _columns(parts: list[Part], numbers: dict[MatchKey, int]) -> dict[str, Any]:
-    """The columns of parts with the same metrics: run after run, round after round."""
-    runs = [len(part.seeds) for part in parts]
-    recorded = [len(part.rounds) for part in parts]
-    sizes = np.multiply(runs, recorded)
+def _order(match: MatchKey) -> tuple[Any, ...]:
+    """Sort matches by game, noise and players, sweeps by their numbers."""
+    players = (_place("player", spec) for spec in match.players)
+    return _place("game", match.game), _place("noise", match.noise), *players, match
+
+
+@lru_cache(maxsize=4096)
+def _place(kind: str, spec: str) -> tuple[Any, ...]:
+    return REGISTRIES[kind].order(spec)
+
+
+def _columns(cells: list[CellRuns], numbers: dict[MatchKey, int]) -> dict[str, Any]:
+    """The columns of cells with the same metrics: run after run, round after round."""
+    runs = [len(cell.seeds) for cell in cells]
+    recorded = [len(cell.rounds) for cell in cells]
+    matches = np.array([numbers[cell.record.match] for cell in cells], np.int64)
     return {
-        "match": np.repeat(np.array([numbers[part.match] for part in parts], np.int64), sizes),
-        "seed": np.concatenate([part.seeds.repeat(count) for part, count in zip(parts, recorded, strict=True)]),
-        "round": np.concatenate([np.tile(part.rounds, count) for part, count in zip(parts, runs, strict=True)]),
-        **{name: np.concatenate([part.values[name].T.ravel() for part in parts]) for name in parts[0].values},
+        "match": np.repeat(matches, np.multiply(runs, recorded)),
+        "seed": np.concatenate([cell.seeds.repeat(count) for cell, count in zip(cells, recorded, strict=True)]),
+        "round": np.concatenate([np.tile(cell.rounds, count) for cell, count in zip(cells, runs, strict=True)]),
+        **{name: np.concatenate([cell.values[name].T.ravel() for cell in cells]) for name in cells[0].values},
     }
 
 

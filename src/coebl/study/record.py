@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
 from importlib import metadata as packages
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -104,6 +104,18 @@ class Description(_Stored):
         return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
 
 
+class MatchKey(NamedTuple):
+    """A match as the tables label it."""
+
+    game: str
+    players: tuple[str, ...]
+    noise: str
+    rounds: int
+
+    def __str__(self) -> str:
+        return f"{self.game}, {' v '.join(self.players)}"
+
+
 class CellRecord(_Stored):
     """A stored cell without its numbers.
 
@@ -144,6 +156,11 @@ class CellRecord(_Stored):
             ours, expected = " v ".join(self.players), " v ".join(description.players)
             raise ValueError(f"its players are {shorten(ours)} instead of {shorten(expected)}")
         return self
+
+    @property
+    def match(self) -> MatchKey:
+        """The match, as the tables label it."""
+        return MatchKey(self.game, self.players, self.noise, self.description.rounds)
 
     @cached_property
     def digest(self) -> str:

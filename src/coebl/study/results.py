@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
 from coebl.naming import known_to, metric_words
+from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
-from coebl.study.frames import NOTHING_YET, MatchKey, Part, evenly_spread, find, frame_of, listed
-from coebl.study.record import EARLIER, REGISTRIES, CellRecord
+from coebl.study.frames import NOTHING_YET, evenly_spread, find, frame_of, listed
+from coebl.study.record import EARLIER, CellRecord
 from coebl.study.store import Store, check_one_device
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class Results:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.store = Store.open(folder)
-        self._known: dict[str, CellRecord] = {}  # by digest: a file never changes under its name
         self._listed: list[str] = []  # the digests of the records
         self._records: list[CellRecord] = []
         self._present = _labels([])
@@ -83,10 +82,7 @@ class Results:
         if stamp is None or stamp != self._listed_at:
             present = self.store.digests()
             if present != self._listed:
-                for digest in present:
-                    if digest not in self._known:
-                        self._known[digest] = _read_valid(self.store.record, digest)
-                records = [self._known[digest] for digest in present]
+                records = [_read_valid(self.store.record, digest) for digest in present]
                 check_one_device(self.store, (record.description for record in records))
                 self._records, self._listed = sorted(records, key=_order), present
                 self._present = _labels(self._records)
@@ -185,21 +181,15 @@ class Results:
         >>> Results("results").last(["pseudo_regret"], players=("ucb", "exp3")).columns
         ['game', 'players', 'noise', 'rounds', 'seed', 'pseudo_regret']
         """
-        chosen = self._filtered(game, players, noise)
-        if rounds is not None:
-            _check_rounds(rounds)
-        parts: list[Part] = []
         recorded: set[int] = set()
-        for digest in chosen:
-            columns, self._known[digest] = _read_valid(self.store.columns, digest, metrics, rounds is None)
-            part = _part(columns, self._known[digest])
-            recorded.update(part.rounds.tolist())
-            kept = slice(None) if rounds is None else part.rounds == rounds
-            parts.append(_at(part, kept))
-        self.store.remember()
-        if rounds is not None and chosen:
-            _check_recorded(rounds, recorded)
-        return frame_of(_measured(parts), self._chosen_metrics(metrics), _match_order, curves=False)
+        cells = []
+        for cell in self._runs(metrics, game, players, noise, last=rounds is None):
+            recorded.update(cell.rounds.tolist())
+            cells.append(cell if rounds is None else cell.at(cell.rounds == rounds))
+        if rounds is not None and recorded and rounds not in recorded:
+            closest = min(recorded, key=lambda other: (abs(other - rounds), other))
+            raise InputError(f"round {rounds} was not recorded in any of these cells. The nearest is {closest}.")
+        return frame_of(cells, self._chosen_metrics(metrics), curves=False)
 
     def curves(
         self,
@@ -224,23 +214,32 @@ class Results:
         """
         if points is not None and points < 1:
             raise InputError(f"points is {points}; accepted: an integer from 1, or None for all recorded rounds.")
-        indices = self._chosen_metrics(metrics)
-        parts = []
-        for digest in self._filtered(game, players, noise):
-            part = _part(*_read_valid(self.store.columns, digest, metrics))
-            parts.append(part if points is None else _at(part, evenly_spread(len(part.rounds), points)))
-        self.store.remember()
-        return frame_of(_measured(parts), indices, _match_order, curves=True)
+        chosen = self._chosen_metrics(metrics)
+        cells = self._runs(metrics, game, players, noise)
+        if points is not None:
+            cells = (cell.at(evenly_spread(len(cell.rounds), points)) for cell in cells)
+        return frame_of(cells, chosen, curves=True)
 
-    def _filtered(self, game: Specs, players: Sequence[Specs] | None, noise: Specs) -> list[str]:
-        """The digests of the cells that fit; without filters nothing is read to find them."""
+    def _runs(
+        self,
+        metrics: Sequence[str] | None,
+        game: Specs,
+        players: Sequence[Specs] | None,
+        noise: Specs,
+        last: bool = False,
+    ) -> Iterator[CellRuns]:
+        """The runs of the cells that fit; without filters nothing is read to find them."""
         if isinstance(players, str) or (players is not None and len(players) != 2):
             raise InputError(
                 f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
             )
         if game is None and noise is None and (players is None or not any(players)):
-            return self.store.digests()
-        return [record.digest for record in self._matching(game, players or (None, None), noise)]
+            digests = self.store.digests()
+        else:
+            digests = [record.digest for record in self._matching(game, players or (None, None), noise)]
+        for digest in digests:
+            yield _read_valid(self.store.runs, digest, metrics, last)
+        self.store.remember()
 
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
         """The records of the cells that fit."""
@@ -271,7 +270,7 @@ class Results:
         ] = {}  # the files by their columns: one scan needs equal ones
         for record in self.records():
             paths_by_columns.setdefault((record.format, record.metrics), []).append(str(self.store.path(record.digest)))
-        empty = frame_of([], self.metrics, _match_order, curves=True)
+        empty = frame_of([], self.metrics, curves=True)
         frames: list[polars.LazyFrame] = [empty.lazy()]
         for (number, _), paths in paths_by_columns.items():
             scan = pl.scan_parquet(paths, glob=False)  # a folder may be called results[1]
@@ -303,32 +302,24 @@ class Results:
         """
         frame = self.last(metrics, game=game, players=(row, column), rounds=rounds)
         keys = ["game", "players", "noise", "rounds"]
-        labels, samples = [], []
+        labels: dict[str, Any]
+        rows: list[Any] = []
+        samples_by_size: dict[int, list[tuple[dict[str, Any], Floats]]] = {}  # which are computed together
         for group in frame.partition_by(keys, maintain_order=True):
+            name, seats, noise, length = group.select(keys).row(0)
+            labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "horizon": length}
             for metric in group.columns[len(keys) + 1 :]:
                 values = group[metric].drop_nulls().to_numpy()
                 if len(values):
-                    labels.append((*group.select(keys).row(0), metric))
-                    samples.append(values)
-        rows = []
-        for (name, players, noise, length, metric), spread in zip(labels, _spreads(samples), strict=True):
-            mean, low, high, sd, n = spread
-            rows.append(
-                SummaryRow(
-                    game=name,
-                    noise=noise,
-                    row=players[0],
-                    column=players[1],
-                    horizon=length,
-                    round=rounds or length,
-                    metric=metric,
-                    mean=mean,
-                    low=low,
-                    high=high,
-                    sd=sd,
-                    n=n,
-                )
-            )
+                    rows.append(labels | {"round": rounds or length, "metric": metric})
+                    samples_by_size.setdefault(len(values), []).append((rows[-1], values))
+        for size, samples in samples_by_size.items():
+            band = Band.of(np.array([values for _, values in samples]))
+            numbers = np.array([band.mean, band.low, band.high, band.sd]).T.tolist()
+            for (row_, values), (mean, low, high, sd) in zip(samples, numbers, strict=True):
+                with np.errstate(invalid="ignore"):  # of infinities of both signs, whose mean is NaN
+                    mean = float(values.mean()) if math.isnan(mean) else mean
+                row_ |= {"mean": mean, "low": low, "high": high, "sd": sd, "n": size}
         return rows
 
     def compare(
@@ -422,62 +413,3 @@ def _labels(records: Iterable[CellRecord]) -> dict[str, dict[str, set[str]]]:
         for label, spec in zip(labels, (record.game, *record.players[:2], record.noise), strict=True):
             labels[label].setdefault(spec, set()).add(record.digest)
     return labels
-
-
-def _part(columns: dict[str, NDArray[Any]], record: CellRecord) -> Part:
-    values = {name: values for name, values in columns.items() if name not in ("seed", "round")}
-    match = MatchKey(record.game, record.players, record.noise, record.rounds)
-    return Part(match, columns["seed"], columns["round"], values)
-
-
-def _at(part: Part, kept: Any) -> Part:
-    """Select recorded rounds of a part by index or mask."""
-    values = {name: values[kept] for name, values in part.values.items()}
-    return part._replace(rounds=part.rounds[kept], values=values)
-
-
-def _measured(parts: Iterable[Part]) -> list[Part]:
-    return [part for part in parts if part.values and len(part.rounds)]
-
-
-def _match_order(match: MatchKey) -> tuple[Any, ...]:
-    """Sort matches by game, noise and players, sweeps by their numbers."""
-    players = (_place("player", spec) for spec in match.players)
-    return _place("game", match.game), _place("noise", match.noise), *players, match
-
-
-@lru_cache(maxsize=4096)
-def _place(kind: str, spec: str) -> tuple[Any, ...]:
-    return REGISTRIES[kind].order(spec)
-
-
-def _check_rounds(rounds: int) -> None:
-    if not 1 <= rounds < 1 << 31:
-        raise InputError(f"rounds is {rounds}; accepted: a round that was recorded, counted from 1.")
-
-
-def _check_recorded(rounds: int, recorded: set[int]) -> None:
-    if rounds not in recorded:
-        closest = min(recorded, key=lambda other: (abs(other - rounds), other), default=None)
-        hint = "" if closest is None else f" The nearest is {closest}."
-        raise InputError(f"round {rounds} was not recorded in any of these cells.{hint}")
-
-
-def _spreads(samples: list[NDArray[np.float64]]) -> list[tuple[float, float, float, float, int]]:
-    """Mean, interval, sd and size of each sample; samples of one size are computed together."""
-    spreads = [(math.nan, math.nan, math.nan, math.nan, 0)] * len(samples)
-    by_size: dict[int, list[int]] = {}
-    for place, values in enumerate(samples):
-        by_size.setdefault(len(values), []).append(place)
-    for size, places in by_size.items():
-        band = Band.of(np.array([samples[place] for place in places]))
-        ends = zip(band.mean.tolist(), band.low.tolist(), band.high.tolist(), band.sd.tolist(), strict=True)
-        for place, (mean, low, high, sd) in zip(places, ends, strict=True):
-            spreads[place] = (_limit(samples[place]) if math.isnan(mean) else mean), low, high, sd, size
-    return spreads
-
-
-def _limit(values: NDArray[np.float64]) -> float:
-    """The mean of values that are not all finite."""
-    signs = {math.copysign(1, value) for value in values[np.isinf(values)]}
-    return math.nan if np.isnan(values).any() or len(signs) == 2 else signs.pop() * math.inf

@@ -30,14 +30,15 @@ from coebl.study.cell import Cell
 from coebl.study.cell_file import (
     Brief,
     CellFile,
+    CellRuns,
     Checked,
     brief_of,
-    last_columns,
+    last_runs,
     make_cell_file,
     parse_cell,
-    read_columns,
     read_data,
     read_metadata,
+    read_runs,
 )
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
 from coebl.study.journal import Failures, RunLog
@@ -45,7 +46,6 @@ from coebl.study.record import CellRecord, Description, read_record
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
-    from numpy.typing import NDArray
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
@@ -68,7 +68,8 @@ class Store:
         self._name = name
         self._checked = Checked(self.folder)
         self._failed = Failures(self.folder / "failed")
-        self._records: dict[str, tuple[Brief, CellRecord]] = {}  # by digest, of files that were checked
+        self._records: dict[str, CellRecord] = {}  # by digest
+        self._ends: dict[str, Brief] = {}  # likewise, of files that were checked in full
 
     @classmethod
     def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
@@ -196,15 +197,18 @@ class Store:
         return path
 
     def record(self, digest: str) -> CellRecord:
-        """The record of a cell.
+        """The record of a cell, read once: a file never changes under its name.
 
         Of a file that was not checked before, or is large, only the end is read: enough to notice a truncated or
         foreign one, not a flipped bit.
         """
-        path = self.path(digest)
-        if _size(path) <= _SMALL and (brief := self._checked.find(digest, read_data(path))):
-            return self._record(path, brief)
-        return read_metadata(path)
+        if digest not in self._records:
+            path = self.path(digest)
+            brief = self._checked.find(digest, read_data(path)) if _size(path) <= _SMALL else None
+            if brief is None:
+                return self._records.setdefault(digest, read_metadata(path))
+            self._ends[digest], self._records[digest] = brief, read_record(path, brief.record)
+        return self._records[digest]
 
     def load(self, digest: str) -> pyarrow.Table:
         """The table of a cell, with every number checked: one row per seed and recorded round."""
@@ -212,22 +216,18 @@ class Store:
         table, _ = parse_cell(path, read_data(path))
         return table
 
-    def columns(
-        self, digest: str, metrics: Collection[str] | None = None, last: bool = False
-    ) -> tuple[dict[str, NDArray[Any]], CellRecord]:
-        """A cell by columns, and its record.
+    def runs(self, digest: str, metrics: Collection[str] | None = None, last: bool = False) -> CellRuns:
+        """The runs of a cell, with all metrics or those of these names, at all recorded rounds or at the last one.
 
-        The columns are seed (runs,), round (recorded,) and the metrics (recorded, runs): all of them, or those of
-        these names; at all recorded rounds, or at the last one only. A file that was not checked before is checked in
-        full; the last round of one that this store has checked is known, and its file is not read again.
+        A file that was not checked before is checked in full; the last round of one that this store has checked is
+        known, and its file is not read again.
         """
         path = self.path(digest)
-        if last and digest in self._records:
-            brief, record = self._records[digest]
-        else:
-            data, brief = self._check(path)
-            record = self._record(path, brief)
-        return last_columns(brief, record, metrics) if last else read_columns(path, data, record, metrics), record
+        data, brief = (b"", self._ends[digest]) if last and digest in self._ends else self._check(path)
+        if self._ends.get(digest) is not brief:
+            self._ends[digest], self._records[digest] = brief, read_record(path, brief.record)
+        record = self._records[digest]
+        return last_runs(brief, record, metrics) if last else read_runs(path, data, record, metrics)
 
     def _check(self, path: Path) -> tuple[bytes, Brief]:
         """The content of a cell's file, every byte of which has been checked, now or before, and its brief."""
@@ -237,13 +237,6 @@ class Store:
             brief = brief_of(*parse_cell(path, data))
             self._checked.add(path.stem, data, brief)
         return data, brief
-
-    def _record(self, path: Path, brief: Brief) -> CellRecord:
-        """The record of a checked cell, parsed once."""
-        known = self._records.get(path.stem)
-        if known is None or known[0] is not brief:
-            known = self._records[path.stem] = brief, read_record(path, brief.record)
-        return known[1]
 
     def remember(self) -> None:
         """Note which files are valid, so that they need not be checked again."""
@@ -277,6 +270,7 @@ class Store:
         """Move a file of a cell to set-aside/, and return its new path; None if another process was quicker."""
         folder = self.folder / "set-aside"
         self._records.pop(path.stem, None)
+        self._ends.pop(path.stem, None)
         try:
             check_way(path.parent, self.folder)
             check_way(folder, self.folder)
