@@ -72,8 +72,7 @@ def test_ctrl_c_is_heard_while_kernels_compile(monkeypatch, shape):
 
     monkeypatch.setattr(lockstep, "solve_small", compile_for_long)
     monkeypatch.setattr(simplex, "solve_batch", compile_for_long)
-    for function in (interruptible.compile_small, interruptible.compile_large):
-        function.cache_clear()
+    interruptible.compile_kernel.cache_clear()
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         solve(np.eye(*shape))

@@ -32,7 +32,6 @@ _GRACE = 10.0  # seconds that a kernel has to stop; it takes those of a pivot, h
 
 def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
     """`lockstep.solve_small`, a part of the batch at a time: a run's answer does not depend on its batch."""
-    compile_small()
     if len(batch) <= _CHUNK:
         return int(lockstep.solve_small(batch, weight, *answers))
     failures = 0
@@ -45,37 +44,35 @@ def solve_small(batch: Floats, weight: Floats, answers: Answers) -> int:
 
 def solve_large(batch: Floats, weight: Floats, memory: Any, answers: Answers) -> int:
     """`simplex.solve_batch`, in a second thread if it is long. After an interrupt the memory cannot be used again."""
-    runs, m, n = batch.shape
-    if runs * m * n * (m + n) < _LONG:
+
+    def solve() -> int:
         return int(simplex.solve_batch(batch, weight, memory, *answers))
 
-    def stop() -> None:
-        memory.indices[-1] = 1
-
-    return in_second_thread(lambda: int(simplex.solve_batch(batch, weight, memory, *answers)), stop)
-
-
-def new_workspace(tableaux: int, m: int, n: int, precision: Precision) -> Any:
-    """`workspace.new_workspace`, after everything that `solve_large` needs has been compiled."""
-    compile_large(precision)
-    return workspace.new_workspace(tableaux, m, n, np.empty(0, precision))
+    runs, m, n = batch.shape
+    if runs * m * n * (m + n) < _LONG:
+        return solve()
+    return in_second_thread(solve, stop=lambda: memory.indices.__setitem__(-1, 1))
 
 
-@cache
-def compile_small() -> None:
-    """Compile `lockstep.solve_small`, by a game of two by two actions."""
-    in_second_thread(lambda: lockstep.solve_small(np.eye(2)[None], np.zeros((1, 2)), *new_answers(1, 2, 2)))
+def new_workspace(tableaux: int, m: int, n: int, precision: Precision | None) -> Any:
+    """`workspace.new_workspace`, after what needs it is compiled; None for `solve_small`, which needs no memory."""
+    compile_kernel(precision)
+    return precision and workspace.new_workspace(tableaux, m, n, np.empty(0, precision))
 
 
 @cache
-def compile_large(precision: Precision) -> None:
-    """Compile `simplex.solve_batch` for a tableau of this precision, by a game of two by two actions."""
+def compile_kernel(precision: Precision | None) -> None:
+    """Compile `simplex.solve_batch` for a tableau of this precision, or `lockstep.solve_small` for None.
 
-    def work() -> None:
-        memory = workspace.new_workspace(1, 2, 2, np.empty(0, precision))
-        simplex.solve_batch(np.eye(2)[None], np.zeros((1, 2)), memory, *new_answers(1, 2, 2))
+    A game of two by two actions is solved.
+    """
 
-    in_second_thread(work)
+    def solve() -> None:
+        memory = [workspace.new_workspace(1, 2, 2, np.empty(0, precision))] if precision else []
+        kernel = simplex.solve_batch if precision else lockstep.solve_small
+        kernel(np.eye(2)[None], np.zeros((1, 2)), *memory, *new_answers(1, 2, 2))
+
+    in_second_thread(solve)
 
 
 def in_second_thread(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:

@@ -13,15 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.arrays import Floats, check_payoff
 from coebl.core.errors import InputError
-from coebl.solver.interruptible import (
-    Precision,
-    compile_large,
-    compile_small,
-    new_answers,
-    new_workspace,
-    solve_large,
-    solve_small,
-)
+from coebl.solver.interruptible import Precision, compile_kernel, new_answers, new_workspace, solve_large, solve_small
 from coebl.solver.rescue import rescue
 
 _SMALL = 400  # entries up to which the lockstep kernel is the faster one
@@ -95,15 +87,11 @@ class Maximin:
             raise InputError(f"payoffs has shape {np.shape(payoffs)}; accepted: {self.shape}, as this solver was made.")
         runs, m, n = batch.shape
         weight = first_weights(m) if isinstance(self._ties, str) else _checked_weights(self._ties(), (runs, m))
-        if not self._remember:
-            return _solve(batch, weight, _one_tableau(m, n, self._precision))
-        if self._workspace is None and self._precision is not None:
-            self._workspace = new_workspace(runs, m, n, self._precision)
-        try:
-            return _solve(batch, weight, self._workspace)
-        except BaseException:  # an interrupt too: after a failure the tableaux may hold anything
-            self._workspace = None
-            raise
+        memory = self._workspace or new_workspace(runs if self._remember else 1, m, n, self._precision)
+        self._workspace = None  # after a failure or an interrupt the tableaux may hold anything
+        solved = _solve(batch, weight, memory)
+        self._workspace = memory if self._remember else None
+        return solved
 
 
 def maximin(
@@ -139,7 +127,8 @@ def maximin(
     batch, single = _as_batch(payoffs)
     runs, m, n = batch.shape
     weight = _tie_weights(ties, random, (m,) if single else (runs, m))
-    solved = _solve(batch, weight, _one_tableau(m, n, tableau_precision(m, n, many_ties=False)))
+    # Memory for one tableau, which all runs use in turn, is the fastest: it stays in the cache.
+    solved = _solve(batch, weight, new_workspace(1, m, n, tableau_precision(m, n, many_ties=False)))
     if not single:
         return solved
     strategy, opponent = solved.strategy[0], solved.opponent[0]
@@ -207,11 +196,7 @@ def compile_kernels(shape: tuple[int, ...], many_ties: bool = False) -> None:
 
     >>> compile_kernels((3, 3))  # for the learners of a 3 x 3 game
     """
-    precision = tableau_precision(shape[-2], shape[-1], many_ties)
-    if precision is None:
-        compile_small()
-    else:
-        compile_large(precision)
+    compile_kernel(tableau_precision(shape[-2], shape[-1], many_ties))
 
 
 def tableau_precision(m: int, n: int, many_ties: bool) -> Precision | None:
@@ -219,11 +204,6 @@ def tableau_precision(m: int, n: int, many_ties: bool) -> Precision | None:
     if m * n <= _SMALL:
         return None
     return "float32" if min(m, n) >= _SINGLE and not many_ties else "float64"
-
-
-def _one_tableau(m: int, n: int, precision: Precision | None) -> Any:
-    """Allocate memory that all runs use in turn: the fastest kind, because it stays in the cache."""
-    return None if precision is None else new_workspace(1, m, n, precision)
 
 
 def _as_batch(payoffs: ArrayLike) -> tuple[Floats, bool]:
