@@ -2,9 +2,9 @@
 
 Numba leaves it to the compiler to find the loops that can become vector instructions. Where several arrays might
 overlap, or a loop is short, the compiler finds few. A vector is explicit: it holds as many numbers as fill a cache
-line, and one instruction works on all of them. A pointer is an array without shape and owner. Both exist in compiled
-code only. Memory is a contiguous array of any shape, read as if it were flat, or a pointer. The functions below read,
-write and combine vectors.
+line, and one instruction works on all of them. A pointer is an array without shape and owner; `pointer` makes one of a
+contiguous array of any shape, or of another pointer. Both exist in compiled code only. The functions below read, write
+and combine vectors.
 
 The operators are + - * between vectors of one kind, / < <= > == != between doubles, > == between integers and & between
 masks. Vectors that start at a multiple of BYTES are the fastest. Nothing checks bounds, and a pointer does not keep its
@@ -47,58 +47,41 @@ class _Model(models.PrimitiveModel):
 @intrinsic
 def pointer(typing, memory, start):
     """The memory from element start on."""
-    _contiguous(memory)
+    is_array = isinstance(memory, types.Array)
+    if is_array and memory.layout != "C":
+        raise TypingError(f"{memory} is not contiguous")
 
     def code(context, builder, signature, args):
-        return builder.gep(_base(context, builder, memory, args[0]), [args[1]], inbounds=True)
+        base = context.make_array(memory)(context, builder, args[0]).data if is_array else args[0]
+        return builder.gep(base, [args[1]], inbounds=True)
 
     return types.CPointer(memory.dtype)(memory, types.int64), code
 
 
-def _contiguous(memory):
-    """Reject an array with gaps."""
-    if isinstance(memory, types.Array) and memory.layout != "C":
-        raise TypingError(f"{memory} is not contiguous")
+def _load(builder, memory, vector, args):
+    """The i-th vector of this type; addresses are aligned to the size of an element."""
+    return builder.load(_address(builder, vector, args), align=memory.dtype.bitwidth // 8)
 
 
-def _base(context, builder, memory, value):
-    """The address of the first element of an array or of a pointer."""
-    if isinstance(memory, types.Array):
-        return context.make_array(memory)(context, builder, value).data
-    return value
-
-
-def _size(memory):
-    """Bytes of an element, to a multiple of which addresses are aligned."""
-    return memory.dtype.bitwidth // 8
-
-
-def _address(context, builder, kind, value, i, lanes):
-    """The address of the i-th vector of an array or a pointer."""
-    base = _base(context, builder, kind, value)
-    address = builder.gep(base, [builder.mul(i, ir.Constant(i.type, lanes))], inbounds=True)
-    return builder.bitcast(address, ir.VectorType(_OF[kind.dtype].llvm.element, lanes).as_pointer())
+def _address(builder, vector, args):
+    pointer, i = args
+    address = builder.gep(pointer, [builder.mul(i, ir.Constant(i.type, vector.count))], inbounds=True)
+    return builder.bitcast(address, vector.as_pointer())
 
 
 @intrinsic
 def load(typing, memory, i):
-    """The i-th vector of the memory."""
-    _contiguous(memory)
+    """The i-th vector behind a pointer."""
     vector = _OF[memory.dtype]
-
-    def code(context, builder, signature, args):
-        return builder.load(_address(context, builder, memory, *args, vector.llvm.count), align=_size(memory))
-
-    return vector(memory, types.int64), code
+    return vector(memory, types.int64), lambda _, builder, signature, args: _load(builder, memory, vector.llvm, args)
 
 
 @intrinsic
 def store(typing, memory, i, vector):
     """Write the i-th vector."""
-    _contiguous(memory)
 
     def code(context, builder, signature, args):
-        builder.store(args[2], _address(context, builder, memory, *args[:2], vector.llvm.count), align=_size(memory))
+        builder.store(args[2], _address(builder, vector.llvm, args[:2]), align=memory.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(memory, types.int64, _OF[memory.dtype]), code
@@ -107,10 +90,9 @@ def store(typing, memory, i, vector):
 @intrinsic
 def doubles(typing, memory, i):
     """The i-th LANES numbers, as float64."""
-    _contiguous(memory)
 
     def code(context, builder, signature, args):
-        numbers = builder.load(_address(context, builder, memory, *args, LANES), align=_size(memory))
+        numbers = _load(builder, memory, ir.VectorType(_OF[memory.dtype].llvm.element, LANES), args)
         return numbers if memory.dtype == types.float64 else builder.fpext(numbers, DOUBLES.llvm)
 
     return DOUBLES(memory, types.int64), code
@@ -118,12 +100,11 @@ def doubles(typing, memory, i):
 
 @intrinsic
 def gather(typing, memory, index, start):
-    """Element index[k] + start in lane k."""
-    _contiguous(memory)
+    """Element index[k] + start in lane k, of float64 or int64."""
     vector = _OF[memory.dtype]
 
     def code(context, builder, signature, args):
-        base = builder.gep(_base(context, builder, memory, args[0]), [args[2]], inbounds=True)
+        base = builder.gep(args[0], [args[2]], inbounds=True)
         result = ir.Constant(vector.llvm, ir.Undefined)
         for k in range(LANES):
             lane = ir.Constant(ir.IntType(32), k)
@@ -131,8 +112,6 @@ def gather(typing, memory, index, start):
             result = builder.insert_element(result, builder.load(address), lane)
         return result
 
-    if vector.llvm.count != LANES:
-        raise TypingError("gather: as many numbers as there are indices, which singles are not")
     return vector(memory, INTEGERS, types.int64), code
 
 
@@ -147,42 +126,26 @@ def _filled(builder, vector, number):
 def fill(typing, number):
     """A number in every lane."""
     vector = INTEGERS if isinstance(number, types.Integer) else _OF[number]
-
-    def code(context, builder, signature, args):
-        return _filled(builder, vector, args[0])
-
-    return vector(vector.kind), code
+    return vector(vector.kind), lambda _, builder, signature, args: _filled(builder, vector, args[0])
 
 
 @intrinsic
 def fill_like(typing, memory, number):
     """A number in every lane of a vector of the type of this memory."""
     vector = _OF[memory.dtype]
-
-    def code(context, builder, signature, args):
-        return _filled(builder, vector, args[1])
-
-    return vector(memory, vector.kind), code
+    return vector(memory, vector.kind), lambda _, builder, signature, args: _filled(builder, vector, args[1])
 
 
 @intrinsic
 def lane_numbers(typing):
     """The number of each lane: 0, 1, 2, ..."""
-
-    def code(context, builder, signature, args):
-        return ir.Constant(INTEGERS.llvm, list(range(LANES)))
-
-    return INTEGERS(), code
+    return INTEGERS(), lambda *_: ir.Constant(INTEGERS.llvm, list(range(LANES)))
 
 
 @intrinsic
 def select(typing, mask, first, second):
     """The first where the mask holds, and the second elsewhere."""
-
-    def code(context, builder, signature, args):
-        return builder.select(*args)
-
-    return first(MASK, first, first), code
+    return first(MASK, first, first), lambda _, builder, signature, args: builder.select(*args)
 
 
 @intrinsic
@@ -212,11 +175,8 @@ def _fold(builder, vector, combine):
 @intrinsic
 def total(typing, vector):
     """The sum of all lanes."""
-
-    def code(context, builder, signature, args):
-        return _fold(builder, args[0], builder.add if vector == INTEGERS else builder.fadd)
-
-    return vector.kind(vector), code
+    method = "add" if vector == INTEGERS else "fadd"
+    return vector.kind(vector), lambda _, builder, signature, args: _fold(builder, *args, getattr(builder, method))
 
 
 @intrinsic
