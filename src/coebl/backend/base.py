@@ -21,6 +21,9 @@ from coebl.games.spaces import Space
 from coebl.solver import BatchSolution, Maximin
 
 Device = Literal["cpu", "cuda"]
+Shape = tuple[int, int, int]
+Ties = Literal["first"] | Callable[[], Floats]
+Solver = Callable[[Floats], BatchSolution]
 DEVICES: tuple[Device, ...] = get_args(Device)
 
 
@@ -80,13 +83,8 @@ class Backend:
         return Stream([generator(seed, key, kind) for seed in seeds], fill, ahead, self.arrays.asarray)
 
     def maximin(
-        self,
-        shape: tuple[int, int, int],
-        ties: Literal["first"] | Callable[[], Floats] = "first",
-        many_ties: bool = False,
-        each: int = 1,
-        remember: bool = True,
-    ) -> Callable[[Floats], BatchSolution]:
+        self, shape: Shape, ties: Ties = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+    ) -> Solver:
         """Return a solver of batches of this shape, as `Seat.maximin` describes it."""
         return Maximin(shape, ties=ties, many_ties=many_ties, remember=remember)
 

@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from math import prod
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from coebl.backend.base import Backend, Device, is_out_of_memory
+from coebl.backend.base import Backend, Device, Shape, Solver, Ties, is_out_of_memory
 from coebl.backend.streams import check_spread, seed_sequence
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
@@ -25,7 +25,6 @@ from coebl.core.modules import require
 from coebl.core.text import one_line
 from coebl.games.game import AnyGame, MatrixGame
 from coebl.games.spaces import Indices, Space
-from coebl.solver import BatchSolution
 
 _LEAST_CAPABILITY = 80  # 8.0: the solver's kernel uses instructions that came with it
 _THREADS = 256
@@ -68,13 +67,8 @@ class CudaBackend(Backend):
         return CudaRandom(self.arrays, seeds, key)
 
     def maximin(
-        self,
-        shape: tuple[int, int, int],
-        ties: Literal["first"] | Callable[[], Floats] = "first",
-        many_ties: bool = False,
-        each: int = 1,
-        remember: bool = True,
-    ) -> Callable[[Floats], BatchSolution]:
+        self, shape: Shape, ties: Ties = "first", many_ties: bool = False, each: int = 1, remember: bool = True
+    ) -> Solver:
         from coebl.solver.cuda import CudaMaximin
 
         return CudaMaximin(shape, ties=ties, many_ties=many_ties, unsolved=self._unsolved, each=each)
@@ -174,55 +168,55 @@ class CudaBackend(Backend):
 
 
 def _usable_cupy() -> Any:
-    """Import CuPy, and check that it finds a GPU that is new enough."""
+    """Import CuPy, and check that it finds a GPU that is new enough, and its compiler."""
+    no_gpu = 'CuPy finds no GPU ({}); use device "cpu", or install NVIDIA\'s driver on a machine that has one.'
     try:
         cupy = require("cupy")
     except ImportError as error:  # CuPy is installed, but lacks a library
-        raise InputError(
-            f'device is "cuda", and CuPy cannot be imported ({one_line(error)}); use device "cpu", or install it '
-            "again: pip install 'coebl[cuda]'"
-        ) from None
+        again = "use device \"cpu\", or install it again: pip install 'coebl[cuda]'"
+        raise _unusable(f"CuPy cannot be imported ({one_line(error)}); {again}") from None
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise _no_device(str(error)) from None
+        raise _unusable(no_gpu.format(error)) from None
     if count == 0:
-        raise _no_device("none found")
+        raise _unusable(no_gpu.format("none found"))
     capability = int(cupy.cuda.Device().compute_capability)  # 90 means 9.0
     if capability < _LEAST_CAPABILITY:
-        raise InputError(
-            f'device is "cuda", and the GPU has compute capability {capability / 10}; accepted: '
-            f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
-        )
+        accepted = f'{_LEAST_CAPABILITY / 10} or more. Use device "cpu".'
+        raise _unusable(f"the GPU has compute capability {capability / 10}; accepted: {accepted}")
     try:
         cupy.cuda.nvrtc.getVersion()  # which loads it: CuPy does so when it first compiles, and that is later
     except Exception as error:  # RuntimeError, or one of the package that looks for it
-        raise InputError(
-            f'device is "cuda", and CuPy cannot load NVRTC, CUDA\'s compiler ({one_line(error)}); install it: '
-            f'pip install "cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x[ctk]", or use device "cpu".'
+        package = f'"cupy-cuda{cupy.cuda.runtime.runtimeGetVersion() // 1000}x[ctk]"'
+        raise _unusable(
+            f"CuPy cannot load NVRTC, CUDA's compiler ({one_line(error)}); install it: pip install {package}, or use "
+            'device "cpu".'
         ) from None
     return cupy
 
 
-def _no_device(reason: str) -> InputError:
-    return InputError(
-        f'device is "cuda", and CuPy finds no GPU ({reason}); use device "cpu", or install NVIDIA\'s '
-        "driver on a machine that has one."
-    )
+def _unusable(reason: str) -> InputError:
+    return InputError(f'device is "cuda", and {reason}')
 
 
 _lock = threading.Lock()
 _inside = 0  # simulations that are under way, in any thread: the first one changes CuPy, the last one restores it
-_restore: list[Callable[[], None]] = []
+_accelerators: list[Any] = []  # of reductions and of routines, as they were before
 
 
 @contextmanager
 def batch_independent(cupy: Any) -> Iterator[None]:
-    """In this block, the order of CuPy's sums does not depend on the batch."""
+    """In this block, CuPy sums without CUB, in an order that does not depend on the batch."""
+    # By private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller may have done
+    # before us, and it would change the caller's sums too.
     global _inside
+    core = cupy._core
     with _lock:
         if _inside == 0:
-            _restore[:] = _without_accelerators(cupy)
+            _accelerators[:] = core.get_reduction_accelerators(), core.get_routine_accelerators()
+            core.set_reduction_accelerators([])
+            core.set_routine_accelerators([])
         _inside += 1
     try:
         yield
@@ -230,19 +224,8 @@ def batch_independent(cupy: Any) -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
-                for restore in _restore:
-                    restore()
-
-
-def _without_accelerators(cupy: Any) -> list[Callable[[], None]]:
-    """Let CuPy sum without CUB, and return the functions that undo it."""
-    # By private names. The public way, CUPY_ACCELERATORS, is read when CuPy is imported, which the caller may have done
-    # before us, and it would change the caller's sums too.
-    core = cupy._core
-    reductions, routines = core.get_reduction_accelerators(), core.get_routine_accelerators()
-    core.set_reduction_accelerators([])
-    core.set_routine_accelerators([])
-    return [partial(core.set_reduction_accelerators, reductions), partial(core.set_routine_accelerators, routines)]
+                core.set_reduction_accelerators(_accelerators[0])
+                core.set_routine_accelerators(_accelerators[1])
 
 
 def _launch(kernel: Any, threads: int, *arguments: Any) -> None:

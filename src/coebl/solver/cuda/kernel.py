@@ -27,8 +27,6 @@ _OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
 _MOST_HELD = 24  # rows of a thread: more gain nothing
 _CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
 _PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
-_LIMITS = ("zero", "tiny", "exact", "loose", "near", "nudge", "rounding", "singular", "share")  # of the tolerances
-_TIE_LIMITS = ("tie_error", "tie_error_relative")
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def options(lay: Layout) -> tuple[str, ...]:
         "BLOCKS": lay.blocks,
         "WARP": _WARP,
         "MOST_GAP": repr(MOST_GAP),
-        **{name.upper(): repr(float(getattr(tolerances, name))) for name in (*_LIMITS, *_TIE_LIMITS)},
+        **{name.upper(): repr(float(size)) for name, size in tolerances._asdict().items()},
     }
     return ("--std=c++17", *(f"-D{name}={value}" for name, value in constants.items()))
 
