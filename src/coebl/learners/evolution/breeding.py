@@ -30,12 +30,9 @@ class Individuals(NamedTuple):
 
     def merged(self, others: Individuals, seat: Seat, index: Ints) -> Individuals:
         """Select individuals by index, (runs, survivors) or (1, survivors), from these followed by the others."""
-        return Individuals(
-            _chosen(self.policy, others.policy, seat, index),
-            _chosen_if_kept(self.rate, others.rate, seat, index),
-            _chosen_if_kept(self.mutant, others.mutant, seat, index),
-            _chosen_if_kept(self.opponent, others.opponent, seat, index),
-        )
+        pairs = zip(self, others, strict=True)
+        chosen = (None if old is None or new is None else _chosen(old, new, seat, index) for old, new in pairs)
+        return Individuals(*chosen)  # type: ignore[arg-type]
 
 
 def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
@@ -43,10 +40,6 @@ def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
         return np.where(index.reshape((-1, *(1,) * (old.ndim - 1))) == 1, new, old)
     everyone: Floats = np.concatenate([old, new], axis=1)[seat.arange(seat.runs)[:, None], index]
     return everyone
-
-
-def _chosen_if_kept(old: Floats | None, new: Floats | None, seat: Seat, index: Ints) -> Floats | None:
-    return None if old is None or new is None else _chosen(old, new, seat, index)
 
 
 class Breeder:
