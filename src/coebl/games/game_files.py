@@ -12,6 +12,7 @@ import io
 import json
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,10 +86,17 @@ def write_game(game: Game, path: str | os.PathLike[str]) -> None:
     """
     try:
         suffix = _check_suffix(Path(path))
-        data = _npy_bytes(game) if suffix == ".npy" else _encode(_TEXT_FORMATS[suffix][1](game))
+        buffer = io.BytesIO()
+        if suffix == ".npy":
+            np.save(buffer, game.payoff, allow_pickle=False)
+        else:
+            buffer.write(_TEXT_FORMATS[suffix][1](game).encode())
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start]
+        raise InputError(f"{path}: a name or label holds {wrong!r}, which is not a character; replace it.") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    write_whole(path, data)
+    write_whole(path, buffer.getvalue())
 
 
 def _bytes(path: Path) -> bytes:
@@ -117,14 +125,6 @@ def _decode(data: bytes) -> str:
     return text
 
 
-def _encode(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        wrong = error.object[error.start]
-        raise InputError(f"a name or label holds {wrong!r}, which is not a character; replace it.") from None
-
-
 def _parse_npy(data: bytes) -> dict[str, Any]:
     """Read a matrix that `numpy.save` wrote. Nothing is unpickled, so no code of the file runs."""
     try:
@@ -142,12 +142,6 @@ def _parse_npy(data: bytes) -> dict[str, Any]:
             f"its entries are of type {array.dtype}; accepted: real numbers. Convert it with astype(float)."
         )
     return {"payoff": array}
-
-
-def _npy_bytes(game: Game) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, game.payoff, allow_pickle=False)
-    return buffer.getvalue()
 
 
 def _parse_json(text: str) -> dict[str, Any]:
@@ -180,8 +174,16 @@ def _parse_json(text: str) -> dict[str, Any]:
 
 
 def _load_json(text: str) -> Any:
+    def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+        if twice:
+            raise InputError(f"the key {twice[0]!r} occurs twice; accepted: each key once. Remove one.")
+        return dict(pairs)
+
     try:
-        return json.loads(text, object_pairs_hook=_without_duplicates)
+        return json.loads(text, object_pairs_hook=without_duplicates)
+    except InputError:
+        raise
     except json.JSONDecodeError as error:
         raise InputError(
             f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); "
@@ -191,18 +193,8 @@ def _load_json(text: str) -> Any:
         raise InputError(
             "the brackets are nested too deeply; accepted: a list of rows, each a list of numbers."
         ) from None
-    except InputError:
-        raise
     except ValueError:  # an integer of more digits than Python converts
         raise InputError("a number is too long; accepted: floats. Divide the payoffs by a constant.") from None
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise InputError(f"the key {key!r} occurs twice; accepted: each key once. Remove one.")
-    return dict(pairs)
 
 
 def _json_text(game: Game) -> str:
