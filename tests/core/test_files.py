@@ -10,10 +10,9 @@ from coebl.core.files import read_whole, write_whole
 
 
 def test_text_and_bytes(tmp_path):
-    assert write_whole(tmp_path / "text", "é") == tmp_path / "text"
-    assert (tmp_path / "text").read_bytes() == "é".encode()
-    write_whole(tmp_path / "text", b"new", durable=True)
-    assert (tmp_path / "text").read_bytes() == b"new"
+    for durable, data, content in ((False, "é", "é".encode()), (True, b"new", b"new")):
+        assert write_whole(tmp_path / "text", data, durable=durable) == tmp_path / "text"
+        assert (tmp_path / "text").read_bytes() == content
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
 
 
@@ -45,13 +44,17 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_rejections_name_the_path_and_the_repair(tmp_path):
-    with pytest.raises(InputError, match=r"is a folder; accepted: the name of a file"):
-        write_whole(tmp_path, "x")
-    with pytest.raises(InputError, match=r"nowhere/file: the folder .*nowhere does not exist"):
-        write_whole(tmp_path / "nowhere" / "file", "x")
-    with pytest.raises(InputError, match=r"cannot be written \(File name too long\)"):
-        write_whole(tmp_path / ("x" * 300), "x")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (".", r"is a folder; accepted: the name of a file"),
+        ("nowhere/file", r"nowhere/file: the folder .*nowhere does not exist"),
+        ("x" * 300, r"cannot be written \(File name too long\)"),
+    ],
+)
+def test_rejections_name_the_path_and_the_repair(tmp_path, name, message):
+    with pytest.raises(InputError, match=message):
+        write_whole(tmp_path / name, "x")
 
 
 def test_what_would_never_end_is_not_read(tmp_path):

@@ -48,13 +48,6 @@ def check_equilibrium(game, value, row, column, unique="yes"):
         np.testing.assert_allclose(game.solution.column, column, atol=1e-9)
 
 
-def refusal(spec):
-    with pytest.raises(InputError) as caught:
-        parse_game(spec)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 # Specs and the register
 
 
@@ -116,14 +109,10 @@ def test_parse_game_takes_a_game_and_applies_noise():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("diagnal:3", "unknown game 'diagnal': did you mean 'diagonal'? See: coebl list games"),
+        (3, "game is 3; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file."),
         ("diagonal:11", "diagonal: n is 11; accepted: an integer, 1 .. 10."),
         ("diagonal:0", "diagonal: n is 0; accepted: an integer, 1 .. 10."),
-        ("diagonal:many", "diagonal: n is 'many'; accepted: an integer, 1 .. 10."),
-        ("bigger-number:original=yes", "bigger-number: original is 'yes'; accepted: true or false."),
-        ("rps:3", "rps: '3' has no name; accepted: rps, without parameters."),
         ("trap:r=1.5", "trap: r is 1.5; accepted: a number, -1 .. 1."),
-        ("trap:r=nan", "trap: r is nan; accepted: a number, -1 .. 1."),
         ("hide-and-seek:1/0", "hide-and-seek: weights is (1.0, 0.0); accepted: numbers separated by /, > 0."),
         ("ito:5", "ito: family is '5'; accepted: one of 1, 2, 3, 4."),
         ("ito:epsilon=0", "ito: epsilon is 0.0; accepted: a number, 0 < ... 1."),
@@ -147,14 +136,9 @@ def test_parse_game_takes_a_game_and_applies_noise():
     ],
 )
 def test_rejections_name_what_is_wrong_and_what_is_accepted(spec, message):
-    assert refusal(spec) == message
-
-
-def test_parse_game_rejects_what_names_no_game():
-    accepted = "accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file."
     with pytest.raises(InputError) as caught:
-        parse_game(3)
-    assert str(caught.value) == f"game is 3; {accepted}"
+        parse_game(spec)
+    assert str(caught.value) == message
 
 
 def test_titles_are_for_people():
@@ -168,16 +152,15 @@ def test_titles_are_for_people():
 # The classic games
 
 
-def test_rps_is_the_papers_table():
+def test_actions_have_names():
     game = parse_game("rps")
-    np.testing.assert_array_equal(game.payoff, [[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
     assert game.row_labels == game.column_labels == ("rock", "paper", "scissors")
-    check_equilibrium(game, 0, np.full(3, 1 / 3), np.full(3, 1 / 3))
 
 
 @pytest.mark.parametrize(
     ("spec", "payoff", "strategy"),
     [
+        ("rps", [[0, 1, -1], [-1, 0, 1], [1, -1, 0]], [1 / 3, 1 / 3, 1 / 3]),  # the paper's table
         ("biased-rps", np.array([[0, -25, 50], [25, 0, -5], [-50, 5, 0]]) / 50, [1 / 16, 5 / 8, 5 / 16]),
         ("perturbed-rps", np.array([[0, -1, 3], [1, 0, -3], [-3, 3, 0]]) / 3, [3 / 7, 3 / 7, 1 / 7]),
         ("matching-pennies", [[1, -1], [-1, 1]], [1 / 2, 1 / 2]),
@@ -221,11 +204,6 @@ def test_bigger_number(n, original):
     assert game.payoff_range == ((-2, 2) if original else (-1, 1))
     last = np.eye(2**n)[-1]
     check_equilibrium(game, 0, last, last)
-
-
-def test_bigger_number_is_the_papers_table():
-    table = [[0, -1, -1, -1], [1, 0, -1, -1], [1, 1, 0, -1], [1, 1, 1, 0]]
-    np.testing.assert_array_equal(parse_game("bigger-number:2").payoff, table)
 
 
 def test_the_largest_sizes_can_be_made():
@@ -319,10 +297,6 @@ def test_trap(r):
         check_equilibrium(game, r / (1 - r), strategy, strategy)
 
 
-def test_trap_at_minus_one():
-    check_equilibrium(parse_game("trap:-1"), -1 / 2, [1 / 2, 1 / 2], [1 / 2, 1 / 2])
-
-
 @pytest.mark.parametrize("e", [1, 0.1, 0.001])
 def test_ito(e):
     claims = {
@@ -349,4 +323,5 @@ def test_scaled_payoffs_value_and_range():
     np.testing.assert_allclose(game.payoff, [[2.5, 2.0], [2.0, 3.5]])
     assert game.payoff_range == (2.0, 3.5)
     check_equilibrium(game, 2 + 0.5 * 3 / 4, [3 / 4, 1 / 4], [3 / 4, 1 / 4])
-    assert "scale is 0" in refusal("scaled:game=rps,scale=0")
+    with pytest.raises(InputError, match="scale is 0"):
+        parse_game("scaled:game=rps,scale=0")
