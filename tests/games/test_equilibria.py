@@ -54,11 +54,7 @@ def test_they_are_the_exact_corners(shape: tuple[int, int], seed: int) -> None:
     ):
         expected = sorted((tuple(map(float, corner)) for corner in exact), reverse=True)
         np.testing.assert_allclose(ours, expected, atol=1e-12)  # the first actions come first
-
-
-def test_some_of_these_games_have_several_equilibria_with_mixed_corners() -> None:
-    game = Game(np.random.default_rng([3, 4, 3]).integers(-1, 2, (4, 3)))
-    assert len(game.equilibria()) > 1
+    assert len(found) > 1 or (seed, shape) != (3, (4, 3))  # some of them have several
 
 
 @pytest.mark.parametrize(
@@ -103,11 +99,8 @@ def test_uniqueness_agrees() -> None:
         assert (len(game.equilibria()) == 1) == (game.unique_equilibrium.answer == "yes")
 
 
-def test_a_large_game_is_fine_if_few_actions_are_of_use() -> None:
+def test_a_large_game_is_rejected_unless_few_of_its_actions_are_of_use() -> None:
     [(row, column)] = parse_game("diagonal:5").equilibria()
     assert (row[-1], column[-1]) == (1, 1)
-
-
-def test_a_game_that_is_too_large_is_rejected() -> None:
     with pytest.raises(InputError, match=r"^kuhn-poker has 64 x 64 actions, too many for all equilibria; accepted: ab"):
         parse_game("kuhn-poker").equilibria()

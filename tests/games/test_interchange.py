@@ -25,19 +25,9 @@ def library(name: str) -> Any:
         return pytest.importorskip(name)
 
 
-@pytest.fixture
-def pyspiel() -> Any:
-    return library("pyspiel")
-
-
-@pytest.fixture
-def nashpy() -> Any:
-    return library("nashpy")
-
-
-@pytest.fixture
-def pygambit() -> Any:
-    return library("pygambit")
+pyspiel = pytest.fixture(lambda: library("pyspiel"), name="pyspiel")
+nashpy = pytest.fixture(lambda: library("nashpy"), name="nashpy")
+pygambit = pytest.fixture(lambda: library("pygambit"), name="pygambit")
 
 
 def test_openspiel_round_trip(pyspiel: Any) -> None:
@@ -57,6 +47,8 @@ def test_openspiel_by_name(pyspiel: Any) -> None:
     assert game == Game.from_openspiel(pyspiel.load_game("matrix_rps"))
     np.testing.assert_array_equal(game.payoff, [[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     assert game.row_labels == ("Rock", "Paper", "Scissors")
+    constant_sum = pyspiel.create_matrix_game([[1, 2, 3]], [[4, 3, 2]])
+    np.testing.assert_array_equal(Game.from_openspiel(constant_sum).payoff, [[1, 2, 3]])  # the row player's
 
 
 def test_kuhn_poker_has_its_known_value(pyspiel: Any) -> None:
@@ -76,24 +68,13 @@ def test_openspiel_games_of_simultaneous_moves(pyspiel: Any) -> None:
     assert rounds.value == pytest.approx(0, abs=1e-9)
 
 
-def test_openspiel_constant_sum_game_keeps_the_row_players_payoffs(pyspiel: Any) -> None:
-    theirs = pyspiel.create_matrix_game([[1, 2, 3]], [[4, 3, 2]])
-    np.testing.assert_array_equal(Game.from_openspiel(theirs).payoff, [[1, 2, 3]])
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (
-            "matrix_pd",
-            "the OpenSpiel game 'matrix_pd' is not constant-sum: in row 0, column 0 the payoffs add up",
-        ),
+        ("matrix_pd", "the OpenSpiel game 'matrix_pd' is not constant-sum: in row 0, column 0 the payoffs add up"),
         ("tiny_hanabi", "the OpenSpiel game 'tiny_hanabi' is not constant-sum"),
         ("matching_pennies_3p", "the OpenSpiel game 'matching_pennies_3p' has 3 players; accepted: two."),
-        (
-            "leduc_poker",
-            "the OpenSpiel game 'leduc_poker' has more than 10^15 pairs of pure strategies; accepted: about",
-        ),
+        ("leduc_poker", "'leduc_poker' has more than 10^15 pairs of pure strategies; accepted: about"),
         ("liars_dice(numdice=1,dice_sides=2)", "has 2,304 x 2,304 pairs of pure strategies"),
         ("tic_tac_toe", "the OpenSpiel game 'tic_tac_toe' has more than 100,000 histories"),
         ("backgammon", "the OpenSpiel game 'backgammon' does not provide information states"),
@@ -120,18 +101,12 @@ def test_nashpy_round_trip(nashpy: Any) -> None:
     np.testing.assert_array_equal(theirs.payoff_matrices[0], GAME.payoff)
     np.testing.assert_array_equal(theirs.payoff_matrices[1], -GAME.payoff)
     assert Game.from_nashpy(theirs) == Game(GAME.payoff)
-
-
-def test_nashpy_agrees_on_the_value(nashpy: Any) -> None:
-    row, column = next(iter(GAME.to_nashpy().support_enumeration()))
-    assert GAME.to_nashpy()[row, column][0] == pytest.approx(GAME.value, abs=1e-9)
+    row, column = next(iter(theirs.support_enumeration()))
+    assert theirs[row, column][0] == pytest.approx(GAME.value, abs=1e-9)
     np.testing.assert_allclose(GAME.solution.row, row, atol=1e-9)
     np.testing.assert_allclose(GAME.solution.column, column, atol=1e-9)
-
-
-def test_nashpy_game_does_not_share_our_payoffs(nashpy: Any) -> None:
-    GAME.to_nashpy().payoff_matrices[0][0, 0] = 99
-    assert GAME.payoff[0, 0] == 3
+    theirs.payoff_matrices[0][0, 0] = 99
+    assert GAME.payoff[0, 0] == 3  # it is not shared
 
 
 def test_nashpy_game_of_one_matrix_and_of_constant_sum(nashpy: Any) -> None:
@@ -151,10 +126,7 @@ def test_gambit_round_trip(pygambit: Any) -> None:
     back = Game.from_gambit(theirs)
     assert back == GAME
     assert back.name == "lopsided"
-
-
-def test_gambit_agrees_on_the_value(pygambit: Any) -> None:
-    result = pygambit.nash.lp_solve(GAME.to_gambit(), rational=False)
+    result = pygambit.nash.lp_solve(theirs, rational=False)
     # The first is version 17, the second is 16.
     single = hasattr(result, "equilibrium")
     value = result.equilibrium.payoffs["row"] if single else result.equilibria[0].payoff("row")
@@ -176,12 +148,7 @@ def read_nfg(pygambit: Any, text: str) -> Any:
     return pygambit.read_nfg(io.BytesIO(text.encode()))
 
 
-def test_gambit_rationals_and_constant_sums(pygambit: Any) -> None:
-    theirs = read_nfg(pygambit, 'NFG 1 R "thirds" { "A" "B" } { { "u" "d" } { "l" } } "" 1/3 2/3 5/7 2/7')
-    np.testing.assert_array_equal(Game.from_gambit(theirs).payoff, [[1 / 3], [5 / 7]])
-
-
-def test_gambit_game_in_extensive_form(pygambit: Any) -> None:
+def test_gambit_games_in_extensive_form_and_of_rationals(pygambit: Any) -> None:
     tree = """EFG 2 R "two moves" { "A" "B" } ""
         p "" 1 1 "first" { "L" "R" } 0
         p "" 2 1 "after L" { "x" "y" "z" } 0
@@ -193,6 +160,8 @@ def test_gambit_game_in_extensive_form(pygambit: Any) -> None:
     game = Game.from_gambit(pygambit.read_efg(io.BytesIO(tree.encode())))
     np.testing.assert_array_equal(game.payoff, [[1, 2, 3], [3.5, 3.5, 3.5]])
     assert game.name == "two moves"
+    theirs = read_nfg(pygambit, 'NFG 1 R "thirds" { "A" "B" } { { "u" "d" } { "l" } } "" 1/3 2/3 5/7 2/7')
+    np.testing.assert_array_equal(Game.from_gambit(theirs).payoff, [[1 / 3], [5 / 7]])
 
 
 def test_gambit_games_that_are_not_two_player_constant_sum(pygambit: Any) -> None:

@@ -118,12 +118,9 @@ def test_continuous_random_games_have_one_equilibrium(name):
     assert {parse_game(f"{name}{seed}").unique_equilibrium.answer for seed in range(10)} == {"yes"}
 
 
-def test_random_sparse_does_not_always_use_the_same_actions():
+def test_not_all_seeds_are_alike():
     supports = {tuple(parse_game(f"random-sparse:seed={seed}").solution.row > 1e-9) for seed in range(10)}
     assert len(supports) > 5
-
-
-def test_random_sign_can_have_many_equilibria():
     assert "no" in {parse_game(f"random-sign:m=4,n=4,seed={seed}").unique_equilibrium.answer for seed in range(10)}
 
 
@@ -142,17 +139,11 @@ def test_permuted_moves_labels_with_their_actions(spec):
     assert game.value == pytest.approx(inner.value, abs=1e-9)
 
 
-def test_permuted_orders_rows_and_columns_apart():
+def test_permuted_nests_orders_rows_and_columns_apart_and_keeps_noise_and_range():
     orders = [parse_game(f"permuted:game=diagonal:3,seed={seed}") for seed in range(5)]
     assert any(game.row_labels != game.column_labels for game in orders)
-
-
-def test_permute_keeps_noise_and_range():
     game = permute(Game([[1, 2, 3], [4, 5, 6]], noise="laplace:sigma=2", payoff_range=(0, 10)), seed=1)
     assert (game.noise, game.payoff_range) == (Laplace(2.0), (0, 10))
-
-
-def test_permuted_nests():
     twice = parse_game("permuted:game=permuted:game=blotto:coins=4++fields=3+seed=1,seed=3")
     by_hand = permute(permute(parse_game("blotto:coins=4,fields=3"), 1), 3)
     assert twice == by_hand
