@@ -13,9 +13,9 @@ from coebl.core.errors import InputError
 from coebl.games import NOISES
 from coebl.learners import LEARNERS
 from coebl.solver.maximin import first_weights
-from coebl.solver.rescue import solve_with_integers
 from coebl.study import Results, parse_study, run
 from gpu.games import check_answers, games
+from oracles.integers import solve_with_integers
 from ucb_solves import hard_matrices
 
 

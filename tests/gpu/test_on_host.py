@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from coebl.solver.maximin import first_weights
-from coebl.solver.rescue import solve_with_integers
 from gpu.games import check_answers, games
 from gpu.on_host import COMPILER, H200, solve_on_host
+from oracles.integers import solve_with_integers
 from ucb_solves import hard_matrices
 
 pytestmark = [

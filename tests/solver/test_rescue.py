@@ -6,9 +6,10 @@ import pytest
 from coebl.core.errors import SolveError
 from coebl.engine import Match, simulate
 from coebl.games import solve
-from coebl.kernels import lockstep, restart, simplex
+from coebl.kernels import lockstep, restart
 from coebl.solver import Maximin, maximin, rescue
 from oracles import certificate
+from oracles.integers import solve_with_integers
 from oracles.memory import recompute, tableau
 from oracles.simplex import solve_exactly
 
@@ -18,6 +19,20 @@ def refuse(A, *arguments):
     gap = arguments[-2]
     gap[:] = np.nan
     return len(A)
+
+
+def attempts(monkeypatch, answer):
+    """Let answer(number, matrix) replace the kernels; True: what the one for large games finds. Return the matrices."""
+    kernel, given = rescue._double_precision, []
+
+    def attempt(scaled, weight=None):
+        given.append(scaled)
+        chosen = answer(len(given), scaled)
+        return kernel(scaled, weight) if chosen is True else chosen
+
+    monkeypatch.setattr(lockstep, "solve_small", refuse)
+    monkeypatch.setattr(rescue, "_double_precision", attempt)
+    return given
 
 
 def test_the_double_precision_kernel_comes_first(monkeypatch):
@@ -31,70 +46,62 @@ def test_the_double_precision_kernel_comes_first(monkeypatch):
     assert found.fallbacks == 0
 
 
-def test_then_highs_and_it_is_counted(monkeypatch):
+def test_then_rounded_payoffs(monkeypatch):
+    """From the row player's seat, then from the column player's; the answer is certified against the payoffs."""
+    A = np.random.default_rng(1).normal(size=(6, 5))
+    given = attempts(monkeypatch, lambda number, matrix: True if number == 6 else None)
+    found = solve(A)
+    moved = [(np.abs((matrix if matrix.shape == (6, 5) else 1 - matrix.T) - given[0])).max() for matrix in given]
+    seats, sizes = [matrix.shape for matrix in given], [0 if size == 0 else int(-np.log2(size)) for size in moved]
+    assert seats == [(6, 5), (6, 5), (6, 5), (5, 6), (6, 5), (5, 6)]
+    assert sizes == [0, 0, 31, 31, 33, 33]
+    assert found.status == "optimal"
+    certificate.certify(A, found.row, found.column, found.value)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_then_other_orders_of_the_actions_and_they_are_counted(monkeypatch, seat):
     A = np.random.default_rng(0).normal(size=(3, 6, 5))
     expected = maximin(A)
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(simplex, "solve_batch", refuse)
+    given = attempts(monkeypatch, lambda number, matrix: True if number % 24 == (23 + seat) % 24 else None)
     found = maximin(A)
-    np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-9)
+    np.testing.assert_allclose(found.strategy, expected.strategy, atol=1e-8)
+    np.testing.assert_allclose(found.opponent, expected.opponent, atol=1e-8)
     np.testing.assert_allclose(found.value, expected.value, atol=1e-9)
     assert found.fallbacks == 3
+    assert np.abs(np.sort(given[22], axis=None) - np.sort(given[0], axis=None)).max() < 2.0**-29
+    given.clear()
     assert solve(A[0]).status == "optimal (second method)"
 
 
 def test_an_answer_that_fails_its_certificate_is_never_returned(monkeypatch):
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(simplex, "solve_batch", refuse)
-    monkeypatch.setattr(rescue, "solve_with_highs", lambda scaled: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0))
-    monkeypatch.setattr(rescue, "solve_with_integers", lambda scaled, weight: None)
+    monkeypatch.setattr(rescue, "_MOST_ORDERS", 3)
+    given = attempts(monkeypatch, lambda number, matrix: (np.eye(1, 3)[0], np.eye(1, 3)[0], 0))
     game = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
-    with pytest.raises(SolveError, match=r"payoffs: neither .* a relative gap of 1e-09\. Round the payoffs"):
+    with pytest.raises(
+        SolveError, match=r"payoffs: no attempt came within a relative gap of 1e-09\. Round the payoffs"
+    ):
         solve(game)
-    with pytest.raises(SolveError, match=r"payoffs\[0\]: neither"):
+    assert len(given) == 2 + 2 * (8 + 10 + 3)
+    with pytest.raises(SolveError, match=r"payoffs\[0\]: no attempt"):
         maximin(np.stack([game, game]))
-
-
-def test_rounded_payoffs_come_before_highs(monkeypatch):
-    """From the row player's seat, then from the column player's; the answer is certified against the payoffs."""
-    A = np.random.default_rng(1).normal(size=(6, 5))
-    scaled_payoffs = (A - A.min()) / np.ptp(A)
-    seats = []
-
-    def second_grid_only(scaled, weight):
-        given = scaled if scaled.shape == (6, 5) else 1 - scaled.T
-        moved = np.abs(given - scaled_payoffs).max()
-        seats.append((scaled.shape, 0 if moved == 0 else 2.0**-31 if moved > 2.0**-33 else 2.0**-33))
-        return kernel(scaled, weight) if len(seats) == 6 else None
-
-    kernel = rescue._double_precision
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(rescue, "_double_precision", second_grid_only)
-    monkeypatch.setattr(rescue, "solve_with_highs", None)  # it is not called
-    found = solve(A)
-    exact, coarse, fine = 0, 2.0**-31, 2.0**-33
-    row, column = (6, 5), (5, 6)
-    assert seats == [(row, exact), (row, exact), (row, coarse), (column, coarse), (row, fine), (column, fine)]
-    assert found.status == "optimal"
-    certificate.certify(A, found.row, found.column, found.value)
 
 
 def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch):
     """Of answers at the limit, those are rejected whose gap, computed from the payoffs as given, may be above 1e-9."""
     random = np.random.default_rng(3)
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(rescue, "_double_precision", lambda scaled, weight: None)
-    monkeypatch.setattr(rescue, "solve_with_integers", lambda scaled, weight: None)
+    monkeypatch.setattr(rescue, "_MOST_ORDERS", -10)
     accepted = rejected = 0
     for excess in [*np.linspace(-4e-12, 4e-12, 401), *np.linspace(-2e-15, 2e-15, 401)]:
         A = random.uniform(0.1, 10) * np.eye(2) + random.uniform(-1, 1)
         row = np.array([0.5 + (1e-9 + excess), 0.5 - (1e-9 + excess)])
-        monkeypatch.setattr(rescue, "solve_with_highs", lambda scaled, row=row: (row, np.full(2, 0.5), 1))
-        try:
-            found = solve(A)
-        except SolveError:
-            rejected += 1
-            continue
+        with monkeypatch.context() as patch:
+            attempts(patch, lambda number, matrix, row=row: (row, np.full(2, 0.5), 1) if number == 1 else None)
+            try:
+                found = solve(A)
+            except SolveError:
+                rejected += 1
+                continue
         accepted += 1
         for unit in (1, 3, 1 / 7):  # as a user computes it
             payoffs = unit * A
@@ -103,40 +110,26 @@ def test_the_gap_is_at_most_what_is_promised_however_it_is_computed(monkeypatch)
     assert rejected > 100
 
 
-def test_integers_are_the_last_method(monkeypatch):
-    A = np.random.default_rng(2).normal(size=(6, 5))
-    monkeypatch.setattr(lockstep, "solve_small", refuse)
-    monkeypatch.setattr(rescue, "_double_precision", lambda scaled, weight: None)
-    monkeypatch.setattr(rescue, "solve_with_highs", lambda scaled: None)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_games_that_only_another_order_solves(seed):
+    """Of rank 3, plus 1e-8: HiGHS gives up on them."""
+    random = np.random.default_rng([seed, 150])
+    A = random.normal(size=(150, 3)) @ random.normal(size=(3, 150)) + 1e-8 * random.normal(size=(150, 150))
     found = solve(A)
-    assert found.status == "optimal (second method)"
     certificate.certify(A, found.row, found.column, found.value)
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (3, 5), (7, 4), (12, 12)])
-def test_integers_agree_with_exact_fractions(m, n):
+def test_the_twin_of_integers_agrees_with_exact_fractions(m, n):
     """Also in the rule for ties, on small integers, most of which are degenerate."""
     random = np.random.default_rng([13, m, n])
     weight = np.sqrt(np.arange(m) / m)
     for _ in range(20):
         A = random.integers(0, 4, size=(m, n)) / 4
-        row, column, _ = rescue.solve_with_integers(A, weight)
+        row, column = solve_with_integers(A, weight)
         exact = solve_exactly(A.tolist(), weight.tolist())
         np.testing.assert_allclose(row, [float(x) for x in exact.row], atol=1e-9)
         certificate.certify(A, row, column, float(exact.value), tolerance=1e-11)
-
-
-def test_integers_give_up(monkeypatch):
-    A = np.random.default_rng(0).random((20, 20))
-    monkeypatch.setattr(rescue, "_MOST_WORK", 2 * 400)
-    assert rescue.solve_with_integers(A, np.zeros(20)) is None
-
-
-def test_highs_stops_after_so_many_iterations(monkeypatch):
-    scaled = np.random.default_rng(5).random((80, 90))
-    assert rescue.solve_with_highs(scaled) is not None
-    monkeypatch.setattr(rescue, "_HIGHS_PATIENCE", 0)  # then there are 100
-    assert rescue.solve_with_highs(scaled) is None
 
 
 def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
@@ -146,12 +139,6 @@ def test_a_game_on_which_highs_goes_on_for_ever_is_solved():
     payoff = random.normal(size=(60, 60)) * scale[0] * scale[1]
     found = maximin(payoff)
     certificate.certify(payoff, found.strategy, found.opponent, found.value)
-
-
-def test_highs_alone_solves_a_non_square_game():
-    row, column, _ = rescue.solve_with_highs(np.array([[2, 0, 3], [0, 1, 3]]) / 3)
-    np.testing.assert_allclose(row, [1 / 3, 2 / 3])
-    np.testing.assert_allclose(column, [1 / 3, 2 / 3, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize(("m", "n"), [(30, 24), (24, 30), (41, 41)])

@@ -8,9 +8,9 @@ from coebl.engine import Match, simulate
 from coebl.solver import Maximin, maximin
 from coebl.solver.interruptible import new_answers, new_workspace, solve_large
 from coebl.solver.maximin import first_weights, scaled_weights
-from coebl.solver.rescue import solve_with_integers
 from coebl.testing import StrictArray
 from oracles.highs import least_mean_weight
+from oracles.integers import solve_with_integers
 from oracles.simplex import solve_exactly
 from ucb_solves import hard_matrices, on_every_solve
 

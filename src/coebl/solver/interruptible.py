@@ -1,9 +1,9 @@
 """Compiled code, called in such a way that Ctrl-C ends a long solve.
 
 Python handles signals in the main thread, and only between calls of compiled code. So a long solve runs in a second
-thread, while the main thread waits. If the wait is interrupted, a flag stops the kernel within a pivot. HiGHS and the
-compiler have no such flag, so their threads are abandoned. The compiler needs the thread for another reason too: a
-signal that arrives during it is most likely handled inside a callback from LLVM, where Python drops the exception.
+thread, while the main thread waits. If the wait is interrupted, a flag stops the kernel within a pivot. The compiler
+has no such flag, so its thread is abandoned. It needs one for another reason too: a signal that arrives during it is
+most likely handled inside a callback from LLVM, where Python drops the exception.
 """
 
 from __future__ import annotations
