@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coebl.core.arrays import check_payoff
 from coebl.core.errors import InputError
 from coebl.games import Game, solve
 
@@ -222,11 +221,6 @@ def test_bad_payoffs_are_rejected(payoff: Any, message: str) -> None:
         Game(payoff)
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
-
-
-def test_check_payoff_names_the_argument() -> None:
-    with pytest.raises(InputError, match=r"^matrix has 1 dimension"):
-        check_payoff([1, 2], argument="matrix")
 
 
 @pytest.mark.parametrize(

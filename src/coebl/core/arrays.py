@@ -30,7 +30,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
+def check_payoff(payoff: ArrayLike) -> Floats:
     """Return a payoff matrix as a contiguous array of floats, or raise an `InputError` that says what is wrong.
 
     >>> check_payoff([[1, 2], [3, "x"]])
@@ -43,63 +43,56 @@ def check_payoff(payoff: ArrayLike, argument: str = "payoff") -> Floats:
     try:
         matrix = np.array(payoff, dtype=np.float64, order="C")
     except OverflowError:
-        raise InputError(
-            f"{argument} holds a number too large for a float; divide the payoffs by a constant."
-        ) from None
+        raise InputError("payoff holds a number too large for a float; divide the payoffs by a constant.") from None
     except (TypeError, ValueError):
-        raise InputError(_why_no_matrix(payoff, argument)) from None
-    if matrix.ndim != 2:
-        raise InputError(
-            f"{argument} has {matrix.ndim} dimension{'s' * (matrix.ndim != 1)}; accepted: a matrix, one row per action "
-            f"of the row player. {_dimensions_hint(matrix.shape)}"
-        )
-    if matrix.size == 0:
-        raise InputError(f"{argument} has shape {matrix.shape}; accepted: at least one row and one column.")
-    if matrix.size > MOST_ENTRIES:
-        raise InputError(
-            f"{argument} has {matrix.shape[0]} x {matrix.shape[1]} entries; accepted: at most {MOST_ENTRIES:,} in all. "
-            "Leave out dominated actions."
-        )
-    if not np.isfinite(matrix).all():
-        i, j = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
-        raise InputError(
-            f"{argument}[{i}][{j}] is {matrix[i, j]}; accepted: finite numbers. "
-            "Replace it with a number, or leave that action out."
-        )
-    if matrix.max() / 2 - matrix.min() / 2 > np.finfo(np.float64).max / 2:
-        raise InputError(
-            f"{argument} spans {matrix.min():.3g} to {matrix.max():.3g}, more than a float can hold; "
-            "divide the payoffs by a constant."
-        )
+        raise InputError(f"payoff{_why_no_matrix(payoff)}") from None
+    if fault := _fault(matrix):
+        raise InputError(f"payoff{fault}")
     return matrix
 
 
-def _dimensions_hint(shape: tuple[int, ...]) -> str:
-    if len(shape) < 3:
-        return "Write a single row as [[1, 2, 3]]."
-    if len(shape) == 3 and shape[0] == 2:
-        return (
-            "A pair of matrices is a general-sum game, which is not supported; if the second is minus the first, pass "
-            "the first alone. To solve a batch of matrices, call maximin."
-        )
-    return "Pass one matrix per game. To solve a batch of matrices, call maximin."
+def _fault(matrix: Floats) -> str:
+    """Return what is wrong with an array of payoffs, or ""."""
+    if matrix.ndim != 2:
+        hint = "Pass one matrix per game. To solve a batch of matrices, call maximin."
+        if matrix.ndim < 2:
+            hint = "Write a single row as [[1, 2, 3]]."
+        elif matrix.ndim == 3 and len(matrix) == 2:
+            hint = (
+                "A pair of matrices is a general-sum game, which is not supported; if the second is minus the first, "
+                "pass the first alone. To solve a batch of matrices, call maximin."
+            )
+        dimensions = f"{matrix.ndim} dimension{'s' * (matrix.ndim != 1)}"
+        return f" has {dimensions}; accepted: a matrix, one row per action of the row player. {hint}"
+    if matrix.size == 0:
+        return f" has shape {matrix.shape}; accepted: at least one row and one column."
+    if matrix.size > MOST_ENTRIES:
+        entries = f"{matrix.shape[0]} x {matrix.shape[1]} entries"
+        return f" has {entries}; accepted: at most {MOST_ENTRIES:,} in all. Leave out dominated actions."
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        repair = "Replace it with a number, or leave that action out."
+        return f"[{i}][{j}] is {matrix[i, j]}; accepted: finite numbers. {repair}"
+    low, high = matrix.min(), matrix.max()
+    if high / 2 - low / 2 > np.finfo(np.float64).max / 2:
+        return f" spans {low:.3g} to {high:.3g}, more than a float can hold; divide the payoffs by a constant."
+    return ""
 
 
-def _why_no_matrix(payoff: Any, argument: str) -> str:
+def _why_no_matrix(payoff: Any) -> str:
+    """Return why NumPy makes no array of floats of it."""
+    other = f" is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
     if not isinstance(payoff, (Sequence, np.ndarray)) or isinstance(payoff, str):
-        return f"{argument} is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
-    lengths = {
-        len(row) if isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) else 0 for row in payoff
-    }
+        return other
+    is_row = [isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in payoff]
+    lengths = {len(row) if known else 0 for row, known in zip(payoff, is_row, strict=True)}
     if len(lengths) > 1:
-        return (
-            f"{argument} has rows of {min(lengths)} to {max(lengths)} entries; accepted: rows of one length. "
-            "Fill in the missing entries."
-        )
+        entries = f"{min(lengths)} to {max(lengths)} entries"
+        return f" has rows of {entries}; accepted: rows of one length. Fill in the missing entries."
     for i, row in enumerate(payoff):
         for j, entry in enumerate(row):
             try:
                 float(entry)
             except (TypeError, ValueError):
-                return f"{argument}[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
-    return f"{argument} is {shorten(payoff)}; accepted: a matrix of numbers, such as [[1, -1], [-1, 1]]."
+                return f"[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
+    return other
