@@ -58,82 +58,51 @@ class Sound(Learner):
         self.total[at] += seen.reward / (0.05 + self.played[at])
 
 
-class LeaksBetweenRuns(Sound):
-    name = "leaks"
+def faulty(name, base=Sound, **members):
+    """Return a class that differs from a sound one in these members."""
+    return type(name, (base,), {"name": name, **members})
 
+
+def leaks_between_runs(self, t):
+    policy = Sound.policy(self, t)
+    return 0.999 * policy + 0.001 * policy.mean(axis=0)
+
+
+def draws_from_the_global_state(self, t):
+    weights = np.random.random((self.seat.runs, self.seat.actions))  # noqa: NPY002
+    self.played = weights / weights.sum(axis=1, keepdims=True)
+    return self.played
+
+
+def returns_numpys(width):
     def policy(self, t):
-        policy = super().policy(t)
-        return 0.999 * policy + 0.001 * policy.mean(axis=0)
-
-
-class UsesGlobalState(Sound):
-    name = "global"
-
-    def policy(self, t):
-        weights = np.random.random((self.seat.runs, self.seat.actions))  # noqa: NPY002
-        self.played = weights / weights.sum(axis=1, keepdims=True)
+        self.played = np.full((self.seat.runs, getattr(self.seat, width)), 1 / getattr(self.seat, width))
         return self.played
 
-
-class MinimisesReward(Sound):
-    name = "wrong sign"
-
-    def observe(self, t, seen):
-        super().observe(t, Seen(seen.action, -seen.reward))
+    return policy
 
 
-class WrongShape(Sound):
-    name = "square only"
-
-    def policy(self, t):
-        self.played = np.full((self.seat.runs, self.seat.opponent_actions), 1 / self.seat.opponent_actions)
-        return self.played
+def sees_too_much(self, t, seen):
+    seen.opponent.sum()
 
 
-class SeesTooMuch(Sound):
-    name = "peeks"
-
-    def observe(self, t, seen):
-        seen.opponent.sum()
-
-
-class MakesItsOwnArrays(Sound):
-    name = "own arrays"
+def starting_with(attribute, value):
+    """A start that also sets an attribute, to value(learner)."""
 
     def start(self, seat):
-        super().start(seat)
-        self.bias = np.zeros((seat.runs, seat.actions))
+        Sound.start(self, seat)
+        setattr(self, attribute, value(self))
 
-    def policy(self, t):
-        return super().policy(t) + self.bias
-
-
-class ReturnsNumPys(Sound):
-    name = "numpy's"
-
-    def policy(self, t):
-        self.played = np.full((self.seat.runs, self.seat.actions), 1 / self.seat.actions)
-        return self.played
+    return start
 
 
-@dataclass
-class RemembersInAField(Sound):
-    name = "remembers"
-    rounds: int = 0
-
-    def start(self, seat):
-        super().start(seat)
-        self.rounds += 1
-
-
-class KeepsALambda(Sound):
-    name = "keeps a lambda"
-
-    def start(self, seat):
-        super().start(seat)
-        self.rule = lambda t: t
-
-
+UsesGlobalState = faulty("global", policy=draws_from_the_global_state)
+SeesTooMuch = faulty("peeks", observe=sees_too_much)
+MakesItsOwnArrays = faulty(
+    "own arrays",
+    start=starting_with("bias", lambda self: np.zeros((self.seat.runs, self.seat.actions))),
+    policy=lambda self, t: Sound.policy(self, t) + self.bias,
+)
 STATE = {}
 
 
@@ -149,6 +118,13 @@ class KeepsStateElsewhere(Sound):
         return STATE[id(self.seat)]
 
 
+@dataclass
+class RemembersInAField(Sound):
+    name = "remembers"
+    rounds: int = 0
+    start = starting_with("rounds", lambda self: self.rounds + 1)
+
+
 def test_a_custom_class_passes():
     check_learner(Sound).require()
 
@@ -156,16 +132,38 @@ def test_a_custom_class_passes():
 @pytest.mark.parametrize(
     ("learner", "point", "remedy"),
     [
-        (LeaksBetweenRuns, "a run does not depend on its batch", "sum over the last axis, never over runs"),
+        (faulty("leaks", policy=leaks_between_runs), "a run does not depend on its batch", "never over runs"),
         (UsesGlobalState, "leaves the global random state alone", "draw from seat.random"),
-        (MinimisesReward, "comes to play a dominant action", "look at the sign of the reward"),
-        (WrongShape, "plays square, wide, tall", "accepted: (runs, actions) = "),
+        (
+            faulty("wrong sign", observe=lambda self, t, seen: Sound.observe(self, t, Seen(seen.action, -seen.reward))),
+            "comes to play a dominant action",
+            "look at the sign of the reward",
+        ),
+        (
+            faulty("square only", policy=returns_numpys("opponent_actions")),
+            "plays square, wide, tall",
+            "accepted: (runs, actions) = ",
+        ),
         (SeesTooMuch, "plays square, wide, tall", 'write sees = {"opponent"}'),
         (MakesItsOwnArrays, "takes its arrays from the seat", "make it with seat.zeros"),
-        (ReturnsNumPys, "takes its arrays from the seat", "compute it from arrays of the seat"),
-        (KeepsALambda, "a saved player continues", "KeepsALambda.rule is <function"),
+        (
+            faulty("numpy's", policy=returns_numpys("actions")),
+            "takes its arrays from the seat",
+            "compute it from arrays of the seat",
+        ),
+        (
+            faulty("lambda", start=starting_with("rule", lambda self: lambda t: t)),
+            "a saved player continues",
+            "lambda.rule is <function",
+        ),
         (KeepsStateElsewhere, "a saved player continues", "keep all its state in attributes"),
         (RemembersInAField, "is equal to itself after it has played", "compare fields alone"),
+        (faulty("mute", sees="opponent"), "can be registered", "sees is 'opponent'; accepted: a set"),
+        (
+            faulty("made by hand", __init__=lambda self, rate=0.5: None),
+            "can be registered",
+            "the class has its own __init__; make its",
+        ),
     ],
 )
 def test_each_fault_is_found_and_its_remedy_named(learner, point, remedy):
@@ -215,25 +213,6 @@ def test_complaints_are_one_printable_line_each():
     report = report_on("odd", iter([("fails", fail), ("ends the program", end)]))
     assert [point.detail.partition(" (")[0] for point in report.points] == [r"ValueError: a b\x1b[2J", "SystemExit: 0"]
     assert not report.passed
-
-
-class Mute(Sound):
-    sees = "opponent"
-
-
-class MadeByHand(Sound):
-    def __init__(self, rate=0.5):
-        self.rate = rate
-
-
-@pytest.mark.parametrize(
-    ("learner", "said"),
-    [(Mute, "sees is 'opponent'; accepted: a set"), (MadeByHand, "the class has its own __init__; make its")],
-)
-def test_a_class_that_cannot_be_registered_is_reported(learner, said):
-    report = check_learner(learner)
-    assert not report.passed
-    assert said in str(report)
 
 
 class TestStrictArrays:
@@ -303,73 +282,59 @@ def test_a_metric_that_forgets_is_found():
     assert failed == ["does not depend on how rounds are cut into blocks"]
 
 
-class TurnsItsBlockIntoNumPys(Total):
-    name = "turns"
-
-    def terms(self, block):
-        return np.asarray(block.reward) + np.zeros((block.rounds, block.runs))
-
-
-class MixesItsBlockWithNumPys(Metric):
-    name = "mixes"
-
-    def __call__(self, block):
-        return (block.policies[0] * self.game.payoff[:, 0]).max(axis=-1)
-
-
-class MeasuresInNumPy(Metric):
-    name = "numpys"
-
-    def __call__(self, block):
-        return np.zeros((block.rounds, block.runs))
-
-
 @pytest.mark.parametrize(
-    ("metric", "remedy"),
+    ("base", "member", "compute", "remedy"),
     [
-        (TurnsItsBlockIntoNumPys, "is turned into one of NumPy's; call NumPy's functions on it instead"),
-        (MixesItsBlockWithNumPys, "make it with like=block.reward"),
-        (MeasuresInNumPy, "compute it from arrays of the block"),
+        (
+            Total,
+            "terms",
+            lambda self, block: np.asarray(block.reward) + np.zeros((block.rounds, block.runs)),
+            "is turned into one of NumPy's; call NumPy's functions on it instead",
+        ),
+        (
+            Metric,
+            "__call__",
+            lambda self, block: (block.policies[0] * self.game.payoff[:, 0]).max(axis=-1),
+            "make it with like=block.reward",
+        ),
+        (
+            Metric,
+            "__call__",
+            lambda self, block: np.zeros((block.rounds, block.runs)),
+            "compute it from arrays of the block",
+        ),
     ],
 )
-def test_a_metric_that_makes_its_own_arrays_is_found(metric, remedy):
+def test_a_metric_that_makes_its_own_arrays_is_found(base, member, compute, remedy):
+    metric = faulty("faulty", base, **{member: compute})
     [failed] = [point for point in check_metric(metric).points if not point.passed]
     assert failed.name == "takes its arrays from the block"
     assert remedy in failed.detail
     assert "\n" not in failed.detail
 
 
-class TurnsPayoffsIntoNumPys(Noise):
+class Normal(Noise):
     def draw(self, random, size):
         return random.standard_normal(size)
 
-    def reward(self, payoff, draw, payoff_range):
-        return np.array(payoff) + draw
-
-
-class MixesPayoffsWithNumPys(TurnsPayoffsIntoNumPys):
-    def reward(self, payoff, draw, payoff_range):
-        return payoff + draw + np.zeros(len(payoff))
-
-
-class RewardsInNumPy(TurnsPayoffsIntoNumPys):
-    def draw(self, random, size):
-        return np.zeros(size)
-
-    def reward(self, payoff, draw, payoff_range):
-        return np.full(len(payoff), 0.5)
-
 
 @pytest.mark.parametrize(
-    ("noise", "remedy"),
+    ("reward", "remedy"),
     [
-        (TurnsPayoffsIntoNumPys, "is turned into one of NumPy's; call NumPy's functions on it instead"),
-        (MixesPayoffsWithNumPys, "make it with like=payoff"),
-        (RewardsInNumPy, "compute the reward from the arrays that reward is given"),
+        (
+            lambda payoff, draw: np.array(payoff) + draw,
+            "is turned into one of NumPy's; call NumPy's functions on it instead",
+        ),
+        (lambda payoff, draw: payoff + draw + np.zeros(len(payoff)), "make it with like=payoff"),
+        (
+            lambda payoff, draw: np.full(len(payoff), 0.5),
+            "compute the reward from the arrays that reward is given",
+        ),
     ],
 )
-def test_a_noise_that_makes_its_own_arrays_is_found(noise, remedy):
-    [failed] = [point for point in check_game(Game([[0.5, 0.5]], noise=noise())).points if not point.passed]
+def test_a_noise_that_makes_its_own_arrays_is_found(reward, remedy):
+    noise = faulty("faulty", Normal, reward=lambda self, payoff, draw, payoff_range: reward(payoff, draw))()
+    [failed] = [point for point in check_game(Game([[0.5, 0.5]], noise=noise)).points if not point.passed]
     assert failed.name == "its noise works on arrays of any library"
     assert remedy in failed.detail
     assert "\n" not in failed.detail

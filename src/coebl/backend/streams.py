@@ -122,9 +122,9 @@ class CompiledNormals:
 class NumpyNormals:
     """Normal numbers drawn by NumPy: the reference for `CompiledNormals`, and its replacement if they differ."""
 
-    def __init__(self, generators: Sequence[np.random.Generator], ahead: int = AHEAD) -> None:
+    def __init__(self, generators: Sequence[np.random.Generator]) -> None:
         self._runs = len(generators)
-        self._stream = Stream(generators, fill_standard_normal, ahead)
+        self._stream = Stream(generators, fill_standard_normal)
 
     def take(self, shape: tuple[int, ...], deviation: Floats | None, mean: Floats | None) -> Floats:
         standard = self._stream.take(prod(shape)).reshape(self._runs, *shape)
