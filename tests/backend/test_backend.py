@@ -1,6 +1,6 @@
 import re
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,40 +29,61 @@ def test_without_cupy_one_line_names_what_to_install(monkeypatch):
         simulate("rps", "ucb", "exp3", rounds=2, seeds=2, device="cuda")
 
 
-def test_without_a_gpu_there_is_a_one_line_error(monkeypatch):
-    class NoDeviceError(RuntimeError):
-        pass
-
-    class Runtime:
-        CUDARuntimeError = NoDeviceError
-
-        @staticmethod
-        def getDeviceCount():
-            raise NoDeviceError("cudaErrorNoDevice: no CUDA-capable device is detected")
-
-    fake = type(sys)("cupy")
-    fake.cuda = type(sys)("cupy.cuda")
-    fake.cuda.runtime = Runtime
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    with pytest.raises(InputError, match=r'finds no GPU .*; use device "cpu"'):
-        backend_for("cuda")
-
-
-def _fake_cupy(monkeypatch, **cuda):
-    fake = type(sys)("cupy")
-    fake.cuda = type(sys)("cupy.cuda")
-    fake.__spec__ = SimpleNamespace()
-    fake.cuda.runtime = SimpleNamespace(
-        CUDARuntimeError=RuntimeError,
-        getDeviceCount=lambda: 1,
+def fake_cupy(monkeypatch, count=lambda: 1, **cuda):
+    """Let a module that finds an H200 replace CuPy, apart from the given parts of cupy.cuda."""
+    fake = ModuleType("cupy")
+    runtime = SimpleNamespace(
+        CUDARuntimeError=ZeroDivisionError,
+        getDeviceCount=count,
         runtimeGetVersion=lambda: 12090,
         getDeviceProperties=lambda number: {"name": b"NVIDIA H200"},
     )
-    fake.cuda.Device = lambda: SimpleNamespace(compute_capability="90")
-    fake.cuda.nvrtc = SimpleNamespace(getVersion=lambda: (12, 8))
-    vars(fake.cuda).update(cuda)
+    usual = {"Device": capability("90"), "nvrtc": SimpleNamespace(getVersion=lambda: (12, 8)), "runtime": runtime}
+    fake.cuda = SimpleNamespace(**usual | cuda)
     monkeypatch.setitem(sys.modules, "cupy", fake)
     return fake
+
+
+def capability(text):
+    return lambda: SimpleNamespace(compute_capability=text)
+
+
+def failing(words):
+    """A compiler that cannot be loaded, and raises an error with these words."""
+
+    def fail():
+        raise RuntimeError(words)
+
+    return SimpleNamespace(getVersion=fail)
+
+
+INSTALL = '); install it: pip install "cupy-cuda12x[ctk]", or use device "cpu".'
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"count": lambda: 1 / 0}, 'CuPy finds no GPU (division by zero); use device "cpu"'),
+        ({"count": lambda: 0}, 'CuPy finds no GPU (none found); use device "cpu"'),
+        ({"Device": capability("75")}, "the GPU has compute capability 7.5; accepted: 8.0 or more"),
+        # CuPy 13, and the package that CuPy 14 uses, if [ctk] is not installed
+        ({"nvrtc": failing("CuPy failed to load libnvrtc")}, f"compiler (CuPy failed to load libnvrtc{INSTALL}"),
+        ({"nvrtc": failing('Failure finding "libnvrtc"\n')}, f'compiler (Failure finding "libnvrtc"{INSTALL}'),
+    ],
+)
+def test_a_gpu_that_cannot_be_used_is_reported_on_one_line(monkeypatch, changes, message):
+    fake_cupy(monkeypatch, **changes)
+    with pytest.raises(InputError) as caught:
+        backend_for("cuda")
+    assert str(caught.value).startswith('device is "cuda", and ')
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["80", "120"])
+def test_a_gpu_that_is_new_enough(monkeypatch, number):
+    fake = fake_cupy(monkeypatch, Device=capability(number))
+    assert backend_for("cuda").arrays is fake
 
 
 def test_a_cupy_that_lacks_a_library_is_reported_on_one_line(monkeypatch, tmp_path):
@@ -74,43 +95,8 @@ def test_a_cupy_that_lacks_a_library_is_reported_on_one_line(monkeypatch, tmp_pa
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("capability", "good"), [("75", False), ("80", True), ("120", True)])
-def test_the_graphics_processor_is_new_enough(monkeypatch, capability, good):
-    fake = _fake_cupy(monkeypatch, Device=lambda: SimpleNamespace(compute_capability=capability))
-    if good:
-        assert backend_for("cuda").arrays is fake
-    else:
-        with pytest.raises(InputError, match=r"compute capability 7\.5; accepted: 8\.0 or more"):
-            backend_for("cuda")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "CuPy failed to load libnvrtc.so.12: OSError: libnvrtc.so.12: cannot open shared object file: No such file",
-        'Failure finding "libnvrtc.so.13 or libnvrtc.so.12": No such file: libnvrtc.so.13 or libnvrtc.so.12\n',
-    ],
-)
-def test_a_cupy_without_its_compiler_is_reported_on_one_line(monkeypatch, words):
-    """The error of CuPy 13, and of the package that CuPy 14 uses, if [ctk] is not installed."""
-
-    class NotFoundError(RuntimeError):
-        pass
-
-    def missing():
-        raise NotFoundError(words)
-
-    _fake_cupy(monkeypatch, nvrtc=SimpleNamespace(getVersion=missing))
-    with pytest.raises(InputError) as caught:
-        backend_for("cuda")
-    text = str(caught.value)
-    assert text.startswith(f'device is "cuda", and CuPy cannot load NVRTC, CUDA\'s compiler ({words[:20]}')
-    assert text.endswith('); install it: pip install "cupy-cuda12x[ctk]", or use device "cpu".')
-    assert "\n" not in text
-
-
 def test_what_numbers_may_depend_on_is_named(monkeypatch):
-    fake = _fake_cupy(monkeypatch)
+    fake = fake_cupy(monkeypatch)
     fake.__version__ = "14.0.1"
     expected = {"cupy": "14.0.1", "cuda": "12.9", "nvrtc": "12.8", "device": "NVIDIA H200"}
     assert backend_for("cuda").versions == expected
@@ -119,7 +105,7 @@ def test_what_numbers_may_depend_on_is_named(monkeypatch):
 
 
 def test_simulations_that_overlap_leave_cupy_as_it_was(monkeypatch):
-    fake = _fake_cupy(monkeypatch)
+    fake = fake_cupy(monkeypatch)
     accelerators = {"reduction": [1], "routine": [2]}
     fake._core = SimpleNamespace(
         get_reduction_accelerators=lambda: accelerators["reduction"],

@@ -87,7 +87,7 @@ def _attempts(scaled: Floats, weight: Floats) -> Iterator[tuple[bool, Answer]]:
     orders = 10 + min(_MOST_ORDERS, _MOST_WORK // (m * n * (m + n)))
     for place in range(len(_GRIDS) + orders):
         if reordered := place >= len(_GRIDS):
-            grid, shift = 2.0 ** random.integers(30, 33), random.random()
+            grid, shift = float(2 ** random.integers(30, 33)), random.random()
             rows, columns = random.permutation(m), random.permutation(n)
         else:
             (grid, shift), rows, columns = _GRIDS[place], np.arange(m), np.arange(n)
