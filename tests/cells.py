@@ -14,6 +14,7 @@ from coebl.engine import Result
 from coebl.study import cell_file
 from coebl.study.cell import Cell
 from coebl.study.cell_file import CellRuns
+from coebl.study.record import make_record, write_record
 from coebl.study.store import Store
 
 TEXT = 'name = "demo"\nseeds = 3\n'
@@ -48,6 +49,24 @@ def rewrite(path: Path, change) -> None:
     text = change(about)
     table = table.replace_schema_metadata({b"coebl": text if isinstance(text, bytes) else json.dumps(about)})
     parquet.write_table(table, path)
+
+
+def forged(store, described, cell=CELL, metric="regret", **specs):
+    """Store a cell that is sound except for the names in it."""
+    labels = {"game": cell.game, "row": cell.players[0], "column": cell.players[1], "noise": "gaussian"} | specs
+    players = specs.get("players", (labels["row"], labels["column"]))
+    asked = {"game": labels["game"], "players": players, "metrics": (metric,)}
+    description = cell.description().model_copy(update=asked | {"noise": specs.get("noise")})
+    sound = make_record(cell.description(), ran(cell), cell.metrics, 60, "")
+    named = {"game": labels["game"], "players": players, "noise": labels["noise"], "metrics": (metric,)}
+    record = sound.model_copy(update={"description": description, **named, "learners": {}, "metric_info": {}})
+    if described:
+        record = record.model_copy(update={"learners": sound.learners, "metric_info": sound.metric_info})
+    result = dataclasses.replace(ran(cell), metrics={metric: ran(cell).metrics["regret"]})
+    table = cell_file._table(record, result)
+    raw = write_record(record.model_copy(update={"checksum": cell_file._checksum(table)}))
+    path = store.path(description.digest())
+    path.write_bytes(cell_file._parquet_bytes(table.replace_schema_metadata({b"coebl": raw})))
 
 
 def in_earlier_format(path: Path) -> None:

@@ -3,21 +3,19 @@
 A canary, a Python file that leaves a trace when it is imported, is named wherever data carry a spec.
 """
 
-import dataclasses
 import json
 
 import numpy as np
 import pytest
 
-from cells import CELL, TEXT, ran
+from cells import TEXT, forged
 from coebl import Player
 from coebl.core.errors import InputError
 from coebl.core.specs import escape, files_in
 from coebl.games import GAMES, NOISES, parse_game, read_game
 from coebl.learners import LEARNERS, parse_learner
 from coebl.naming import game_title, learner_title, learner_titles, looks
-from coebl.study import Results, Store, cell_file
-from coebl.study.record import make_record, write_record
+from coebl.study import Results, Store
 
 CANARY = """\
 from dataclasses import dataclass
@@ -82,24 +80,6 @@ def trace(tmp_path, monkeypatch):
     (tmp_path / "evil.py").write_text(CANARY.format(trace=str(path)))
     monkeypatch.chdir(tmp_path)
     return path
-
-
-def forged(store, described, cell=CELL, metric="regret", **specs):
-    """Store a cell that is sound except for the names in it."""
-    labels = {"game": cell.game, "row": cell.players[0], "column": cell.players[1], "noise": "gaussian"} | specs
-    players = labels["row"], labels["column"]
-    asked = {"game": labels["game"], "players": players, "metrics": (metric,)}
-    description = cell.description().model_copy(update=asked | {"noise": specs.get("noise")})
-    sound = make_record(cell.description(), ran(cell), cell.metrics, 60, "")
-    named = {"game": labels["game"], "players": players, "noise": labels["noise"], "metrics": (metric,)}
-    record = sound.model_copy(update={"description": description, **named, "learners": {}, "metric_info": {}})
-    if described:
-        record = record.model_copy(update={"learners": sound.learners, "metric_info": sound.metric_info})
-    result = dataclasses.replace(ran(cell), metrics={metric: ran(cell).metrics["regret"]})
-    table = cell_file._table(record, result)
-    raw = write_record(record.model_copy(update={"checksum": cell_file._checksum(table)}))
-    path = store.path(description.digest())
-    path.write_bytes(cell_file._parquet_bytes(table.replace_schema_metadata({b"coebl": raw})))
 
 
 def folder_of_forged_cells(folder, things):

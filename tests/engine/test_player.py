@@ -265,6 +265,40 @@ def test_a_file_that_claims_more_than_memory_holds_is_rejected(tmp_path):
         Player.load(tmp_path / "huge.npz")
 
 
+def test_an_archive_that_expands_to_more_than_memory_is_rejected(tmp_path, monkeypatch):
+    whole = altered_copy(tmp_path, Player("exp3", actions=2))
+    Player.load(whole)
+    with zipfile.ZipFile(whole) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    monkeypatch.setattr("coebl.engine.player.machine_memory", lambda: 2 * size - 2)
+    with pytest.raises(InputError, match="is not a saved player"):
+        Player.load(whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"actions": 10**9}, r"^actions x opponent_actions is 1,000,000,000 x 2; accepted: at most 50,000,000"),
+        ({"opponent_actions": 10**9}, r"^actions x opponent_actions is 2 x 1,000,000,000; accepted"),
+        ({"learner": "coebl:population=pool:size=1000000000"}, r"size is 1000000000; accepted: an integer, 1 \.\. 1"),
+    ],
+)
+def test_a_file_of_more_actions_than_memory_holds_is_rejected(tmp_path, change, reason):
+    player = Player("coebl", actions=2, opponent_actions=2, horizon=9)
+    with np.load(altered_copy(tmp_path, player)) as stored:
+        settings = json.loads(stored["settings"].tobytes()) | change
+    forged = altered_copy(tmp_path, player, settings=np.frombuffer(json.dumps(settings).encode(), np.uint8))
+    with pytest.raises(InputError, match=reason):
+        Player.load(forged)
+
+
+def test_a_file_that_needs_more_memory_than_there_is_is_rejected(tmp_path, monkeypatch):
+    whole = altered_copy(tmp_path, Player("exp3", actions=2))
+    monkeypatch.setattr(Player, "_seat_learner", lambda _: (_ for _ in ()).throw(MemoryError))
+    with pytest.raises(InputError, match="holds 'exp3', which needs more memory than there is"):
+        Player.load(whole)
+
+
 def test_without_a_seed_no_two_players_are_alike():
     players = [Player("exp3", actions=9, opponent_actions=2, seed=None) for _ in range(2)]
     assert players[0].seed != players[1].seed

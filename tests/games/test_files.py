@@ -223,6 +223,7 @@ def test_bad_npy_is_rejected(tmp_path: Path) -> None:
         (good[:-8], "it is not a complete .npy file; accepted: a matrix of numbers written by numpy.save"),
         (good[:20], "it is not a complete .npy file"),
         (b"PK\x03\x04 no archive", "it is not a complete .npy file"),
+        (good.replace(b"(3", b"(("), "it is not a complete .npy file"),  # an unclosed bracket
         (archive.getvalue(), "it is an archive of arrays; accepted: one matrix"),
         (npy(np.ones(3)), "payoff has 1 dimension; accepted: a matrix"),
         (npy(np.ones((0, 3))), "payoff has shape (0, 3)"),

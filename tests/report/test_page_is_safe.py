@@ -128,6 +128,17 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, module):
     assert str(caught.value) == f"this needs {module}; run: pip install 'coebl[report]'"
 
 
+def test_a_limit_of_address_space_is_reported_before_it_ends_the_program(tmp_path, monkeypatch):
+    import resource
+
+    from coebl.report import page
+
+    page._vega.cache_clear()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (6 << 30, resource.RLIM_INFINITY))
+    with pytest.raises(InputError, match=r"limited to 6 GiB, and .* remove the limit: ulimit -v unlimited$"):
+        page_text(tmp_path)
+
+
 def test_half_a_character_does_not_stop_the_page(tmp_path):
     assert "half ? of" in page_text(tmp_path, title="half \ud800 of")
 

@@ -171,6 +171,15 @@ def test_a_folder_that_others_can_write_is_not_used(sources, tmp_path, above, ow
     )
 
 
+def test_a_folder_with_a_file_that_others_can_write_is_not_used(sources, tmp_path):
+    folder = cache.make_folder(sources, [tmp_path / "shared"])
+    folder.chmod(0o755)
+    (folder / "something.nbi").touch()
+    (folder / "something.nbi").chmod(0o666)
+    assert cache.find_folders(sources, [tmp_path / "shared"]) == []
+    assert cache.make_folder(sources, [tmp_path / "shared"]) is None
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("kind", ["folder", "file", "above"])
 def test_a_folder_with_something_of_another_user_is_not_used(sources, tmp_path, kind):

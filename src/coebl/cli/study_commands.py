@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import sys
@@ -399,7 +400,8 @@ def plot_command(
 
     if out is not None and out.suffix[1:] not in FORMATS:
         raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
-    target = out or folder / "figures" / f"{metric or 'curves'}.svg"
+    name = re.sub(r"[^\w-]", "_", metric or "curves")[:100]  # results may call a metric ../../x
+    target = out or folder / "figures" / f"{name}.svg"
     with progress_bar("the figure"):
         figure = Results(folder).plot(metric, game, row, column, noise)
         [path] = save(figure, target.parent, target.stem, [target.suffix[1:]], within=folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -96,3 +97,11 @@ def _why_no_matrix(payoff: Any) -> str:
             except (TypeError, ValueError):
                 return f"[{i}][{j}] is {shorten(entry)}; accepted: numbers. Replace it with a number."
     return other
+
+
+def machine_memory() -> int:
+    """Return the memory of this machine in bytes."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return 2**62

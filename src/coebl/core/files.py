@@ -134,7 +134,7 @@ def _sync_folder(folder: Path) -> None:
 def is_private(folder: str | os.PathLike[str]) -> bool:
     """Return True if only this user and the administrator can have written to a folder.
 
-    The folder and its entries must belong to them, and no one else may write to it, nor exchange it: a folder above it
+    The folder and its entries must belong to them, and no one else may write to any, nor exchange it: a folder above it
     may be open to others only if it is sticky, as /tmp is. Where the system has no such owners, every folder passes.
     """
     if not hasattr(os, "getuid"):
@@ -147,7 +147,8 @@ def is_private(folder: str | os.PathLike[str]) -> bool:
         if any(_is_open(state) and not state.st_mode & stat.S_ISVTX for state in above):
             return False
         with os.scandir(place) as entries:
-            return all(_is_ours(entry.stat(follow_symlinks=False)) and not entry.is_symlink() for entry in entries)
+            states = [entry.stat(follow_symlinks=False) for entry in entries]
+        return all(_is_ours(state) and not _is_open(state) and not stat.S_ISLNK(state.st_mode) for state in states)
     except OSError:
         return False
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
 
 def one_line(text: object, width: int = 120) -> str:
     """Return a string on one line of at most this width; the middle of a long one is left out.
@@ -98,15 +100,20 @@ def finite(data: Any) -> Any:
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     r"""Return these columns of the rows as CSV; a string that a spreadsheet would run as a formula is quoted.
 
+    Control characters, which a terminal may obey, are escaped.
+
     >>> csv_text([{"name": "=1+1", "number": 2.5}], ["name", "number"])
     "name,number\r\n'=1+1,2.5\r\n"
     """
 
     def plain(value: object) -> object:
-        return f"'{value}" if isinstance(value, str) and value.startswith(tuple("=+-@\t\r")) else value
+        if not isinstance(value, str):
+            return value
+        text = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", value)
+        return f"'{text}" if value.lstrip().startswith(tuple("=+-@")) else text
 
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, columns, extrasaction="ignore")
-    writer.writeheader()
+    writer.writerow({key: plain(key) for key in columns})
     writer.writerows({key: plain(value) for key, value in row.items()} for row in rows)
     return stream.getvalue()

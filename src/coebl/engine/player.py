@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import MOST_ENTRIES, Floats, machine_memory
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.core.files import read_whole, write_whole
 from coebl.core.specs import files_in, split_spec, without_folder
@@ -71,6 +71,11 @@ class Player:
         self.opponent_actions = (
             1 if opponent_actions is None else check_integer("opponent_actions", opponent_actions, 1)
         )
+        if self.actions * self.opponent_actions > MOST_ENTRIES:
+            raise InputError(
+                f"actions x opponent_actions is {self.actions:,} x {self.opponent_actions:,}; accepted: at most "
+                f"{MOST_ENTRIES:,} together. Leave out actions that are alike."
+            )
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
         try:
@@ -206,7 +211,10 @@ class Player:
             learner = parse_learner(learner)
             if without_folder(str(learner)) != without_folder(name):
                 raise InputError(f"{path} holds {shorten(name)}, and learner is {learner}; pass an equal one.")
-        player = cls(learner or name, **{key: content[key] for key in _SETTINGS})
+        try:
+            player = cls(learner or name, **{key: content[key] for key in _SETTINGS})
+        except MemoryError:
+            raise InputError(f"{path} holds {shorten(name)}, which needs more memory than there is.") from None
         if content["format"] == 1:
             player._replay(content, str(path))
             return player
@@ -255,6 +263,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[NDArray[An
     """Return the content of a file, and the bytes of the state."""
     try:
         with np.load(io.BytesIO(read_whole(path, None)), allow_pickle=False) as stored:
+            if sum(entry.file_size for entry in stored.zip.infolist()) > machine_memory() / 2:
+                raise MemoryError  # a small archive may expand to any size
             arrays = dict(stored)
         content = json.loads(arrays.pop("settings").tobytes())
         content["payoff_range"] = tuple(content["payoff_range"])

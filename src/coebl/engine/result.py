@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.backend import Device
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
@@ -213,17 +212,10 @@ def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Colle
     per_round = {"actions": len(widths), "rewards": len(widths), "policies": sum(widths)}
     numbers = recorded * metrics + match.rounds * sum(per_round.get(name, 0) for name in keep)
     numbers += prod(widths) * ("counts" in keep)
-    needed, memory = 2 * 8 * runs * numbers, _memory()  # twice: the blocks, and the arrays that they are joined to
+    needed = 2 * 8 * runs * numbers  # twice: the blocks, and the arrays that they are joined to
+    memory = machine_memory()
     if needed > memory:
         raise InputError(
             f"this would keep {needed / 2**30:.1f} GiB, and the machine has {memory / 2**30:.1f}. "
             'Record fewer rounds (record="log"), keep less, or take fewer seeds at a time.'
         )
-
-
-def _memory() -> int:
-    """Return the memory of this machine in bytes."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not on every system
-        return 2**62

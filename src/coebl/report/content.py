@@ -231,7 +231,7 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
 
 def _by_spec(label: tuple[str, tuple[str, ...], str]) -> tuple[Any, ...]:
     game, players, noise = label
-    return (*map(natural, players), game, noise)
+    return tuple(map(natural, players)), game, noise
 
 
 def _default_frontier(specs: Sequence[str]) -> Frontier | None:
@@ -254,8 +254,9 @@ def _read_game(
                 curves.setdefault(match, {})[place] = curve
     places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
     recorded = set(frame.select(_MATCH).unique().iter_rows())
-    for row, column in filter(lambda match: match not in recorded, played):
-        _notice(content, row, column, game, "no metric of this page was recorded")
+    for players in filter(lambda match: match not in recorded, played):
+        reason = "no metric of this page was recorded" if len(players) == 2 else "only matches of two players are"
+        _notice(content, players, game, reason)
     if curves:
         content.games.append(game)
         content.matches.append(
@@ -274,19 +275,20 @@ def _frame(results: Results, content: Content, game: Mapping[str, Any], **option
     pl = require("polars")
     metrics = [name for name in content.metrics if name in results.metrics]
     frame = results.curves(metrics, game=game["spec"], noise=game["noise"] or None, **options)
+    frame = frame.filter(pl.col("players").list.len() == 2)
     frame = frame.with_columns(row=pl.col("players").list.first(), column=pl.col("players").list.last())
     lengths = frame.select(*_MATCH, "rounds").unique().group_by(_MATCH).agg(pl.col("rounds").sort())
     for row, column, rounds in lengths.filter(pl.col("rounds").list.len() > 1).iter_rows():
         several = " and ".join(map(str, rounds))
-        _notice(content, row, column, game, f"there are matches of {several} rounds; keep them in two folders")
+        _notice(content, (row, column), game, f"there are matches of {several} rounds; keep them in two folders")
         frame = frame.filter((pl.col("row") != row) | (pl.col("column") != column))
     below = [name for name in metrics if (frame[name] < 0).any()]
     content.below_zero.update(below)
     return frame
 
 
-def _notice(content: Content, row: str, column: str, game: Mapping[str, Any], reason: str) -> None:
-    content.notices.append(f"not shown: {row} v {column} on {game['name']}: {reason}.")
+def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], reason: str) -> None:
+    content.notices.append(f"not shown: {' v '.join(players)} on {game['name']}: {reason}.")
 
 
 def _curves(
@@ -306,7 +308,7 @@ def _curves(
     for row, column, rounds, counts, mean, half in by_match.iter_rows():
         if len(set(counts)) > 1:
             reason = f"{metric} was recorded at different rounds; keep the cells in two folders"
-            _notice(content, row, column, game, reason)
+            _notice(content, (row, column), game, reason)
             continue
         curve = Curve(grid=content.shared(rounds), seeds=counts[0], means=short(mean), halves=short(half, HALF_DIGITS))
         yield (row, column), curve

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import finite
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["About", "Frontier", "LeftOut", "Presentation", "Preset", "Reference", "about_results", "write_page"]
 
+_ADDRESS_SPACE = 72 << 30  # bytes that V8 reserves; few of them are used
 _SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "page.js")
 
 
@@ -118,8 +120,23 @@ def write_page(
 @cache  # it takes seconds to put together
 def _vega(package: Any) -> str:
     """Return the script of Vega and Vega-Lite from the installed package, in its own scope."""
+    _check_address_space()
     bundle: str = package.javascript_bundle()
     return "(() => {" + bundle.replace("</script", "<\\/script") + "\n})();"
+
+
+def _check_address_space() -> None:
+    """Reject a limit of address space under which the engine in `vl_convert`, V8, would end the program."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < _ADDRESS_SPACE:
+        raise InputError(
+            f"the address space of this process is limited to {limit / 2**30:.0f} GiB, and the charts of a page need "
+            f"{_ADDRESS_SPACE / 2**30:.0f} GiB of addresses, not of memory; remove the limit: ulimit -v unlimited"
+        )
 
 
 def _ordered(about: About, first: Sequence[str]) -> list[str]:

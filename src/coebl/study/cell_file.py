@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 import coebl
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats, Ints, machine_memory
 from coebl.core.errors import CoeblError, InputError, shorten
 from coebl.core.files import is_private, make_folder, write_whole
 from coebl.core.modules import require
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _KEY = b"coebl"  # of the record in the metadata of a Parquet file
 _LABELS = ("game", "players", "noise")  # columns that are constant in a cell
 _NUMBERS = {"rounds": "int32", "seed": "int64", "round": "int32"}  # rounds: the length of the match
-RESERVED = (*_LABELS, *_NUMBERS)  # columns that are not metrics
+RESERVED = (*_LABELS, *_NUMBERS, "row", "column")  # columns that are not metrics, here or in frames of two seats
 _SUM_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the notes: the checksum of the table that follows
 _VERSION = b"coebl"  # the key of the version that checked: another one checks otherwise
 _NOTED = ["digest", "sum", "record", "last"]
@@ -139,7 +139,7 @@ def _parquet_bytes(table: pyarrow.Table) -> bytes:
         compression="zstd",
         use_dictionary=["game", "players.list.element", "noise", *_NUMBERS],
         # floats hardly repeat, so a dictionary gains nothing; split by the places of their bytes they compress
-        column_encoding=dict.fromkeys(table.column_names[len(RESERVED) :], "BYTE_STREAM_SPLIT"),
+        column_encoding=dict.fromkeys(set(table.column_names).difference(RESERVED), "BYTE_STREAM_SPLIT"),
     )
     data: bytes = sink.getvalue().to_pybytes()
     return data
@@ -266,7 +266,10 @@ def _opened(path: Path, source: Any) -> Iterator[tuple[Any, CellRecord]]:
         record = read_record(path, raw)
         if file.metadata.num_rows != record.rows:
             raise DamagedFileError(f"{path}: it has {file.metadata.num_rows} rows instead of {record.rows}.")
-        if not file.schema_arrow.equals(table_schema(record.metrics, record.format)):
+        if 8 * record.rows * len(file.schema_arrow) > machine_memory() / 2:  # a small file may expand to any size
+            raise MemoryError
+        schema = table_schema(record.metrics, record.format)
+        if not set(record.metrics).isdisjoint(RESERVED) or not file.schema_arrow.equals(schema):
             raise DamagedFileError(f"{path}: its columns are not those of a cell.")
         yield file, record
 

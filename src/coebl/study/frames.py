@@ -50,8 +50,8 @@ def frame_of(cells: Iterable[CellRuns], metrics: Sequence[str], curves: bool) ->
 
 def _order(match: MatchKey) -> tuple[Any, ...]:
     """Sort matches by game, noise and players, sweeps by their numbers."""
-    players = (_place("player", spec) for spec in match.players)
-    return _place("game", match.game), _place("noise", match.noise), *players, match
+    players = tuple(_place("player", spec) for spec in match.players)
+    return _place("game", match.game), _place("noise", match.noise), players, match
 
 
 @lru_cache(maxsize=4096)

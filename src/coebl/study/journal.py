@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError
-from coebl.core.files import check_way, write_whole
+from coebl.core.files import check_way, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
@@ -68,7 +68,7 @@ class Failures:
 def _read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file; empty if the file is missing or holds none."""
     try:
-        content = json.loads(path.read_bytes()) if path.is_file() else None
+        content = json.loads(read_whole(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
@@ -112,14 +112,14 @@ class RunLog:
         if path.exists() and not path.is_file():
             return  # a pipe or a folder
         with contextlib.suppress(OSError, InputError):
-            before = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+            before = read_whole(path) if path.is_file() and not path.is_symlink() else b""
             write_whole(path, before + json.dumps(line).encode() + b"\n", within=self.folder)
 
     def runs(self) -> list[dict[str, Any]]:
         """The lines that `add` has kept; damaged ones are left out."""
         path = self.folder / "runs.jsonl"
         try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+            lines = read_whole(path).decode("utf-8", "replace").splitlines()
         except OSError:
             return []
         records = []

@@ -65,7 +65,7 @@ def _complete(learner: LearnerWords) -> LearnerWords:
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 Seconds = Annotated[float, Field(ge=0, lt=1e12)]
 Spec = Annotated[str, AfterValidator(_spec)]
-Specs = Annotated[tuple[Spec, ...], Field(min_length=1)]
+Specs = Annotated[tuple[Spec, ...], Field(min_length=2)]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -143,7 +143,8 @@ class CellRecord(_Stored):
     @model_validator(mode="after")
     def _check(self) -> CellRecord:
         description = self.description
-        if self.rows % len(description.seeds):
+        recorded, rest = divmod(self.rows, len(description.seeds))
+        if rest or recorded > description.rounds:
             raise ValueError(f"its description has rows = {self.rows}")
         if self.payoff_range is not None and self.payoff_range[0] > self.payoff_range[1]:
             raise ValueError(f"its description has payoff_range = {shorten(self.payoff_range)}")

@@ -18,13 +18,12 @@ import contextlib
 import json
 import os
 import time
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coebl.core.files import PARTIAL, check_way, write_whole
-from coebl.core.text import one_line
+from coebl.core.errors import InputError
+from coebl.core.files import PARTIAL, check_way, read_whole, write_whole
 from coebl.engine import Result
 from coebl.study.cell import Cell
 from coebl.study.cell_file import (
@@ -43,6 +42,7 @@ from coebl.study.cell_file import (
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
 from coebl.study.journal import Failures, RunLog
 from coebl.study.record import CellRecord, Description, read_record
+from coebl.study.study_file import parse_toml
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped,unused-ignore]
@@ -102,7 +102,7 @@ class Store:
         """The study's file, as it was run last."""
         path = self.folder / "study.toml"
         try:
-            return path.read_text(encoding="utf-8")
+            return read_whole(path).decode("utf-8").replace("\r\n", "\n")
         except UnicodeDecodeError:
             raise StoreError(f"{path}: this is no longer text; put the study's file back there.") from None
         except OSError as error:
@@ -383,9 +383,9 @@ def _occupied(entry: Path) -> bool:
 
 def _parse_toml(text: str, owner: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise StoreError(f"{owner} is not TOML: {one_line(error)}; correct it.") from None
+        return parse_toml(text, owner)
+    except InputError as error:
+        raise StoreError(f"{error} Correct it.") from None
 
 
 def _plain(study: dict[str, Any]) -> str:

@@ -55,7 +55,9 @@ pairs = [["ucb", "exp3"]]      # [row, column]
 
 _SPECS = ("games", "learners", "noise", "metrics", "match-ups", "parts")  # keys that may name files
 _LEVELS = 3  # of specs inside specs at which a path may need escapes
-_MANY_DOTS = re.compile(r"(?:^|[{,])[ \t\[]*(?:[\w-]+[ \t]*\.[ \t]*){50}", re.MULTILINE)  # tomllib is slow with these
+_MANY_DOTS = re.compile(  # tomllib is slow with these
+    r"""(?:^|[{,])[ \t\[]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){50}""", re.MULTILINE
+)
 _TOKEN = re.compile(
     r"""
     "{3} (?: \\. | [^\\] )*? "{3,5}     # strings over several lines, which may end in quotes of their own

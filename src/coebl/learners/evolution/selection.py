@@ -179,8 +179,8 @@ class Population(Component):
     array([[0.75, 0.25]])
     """
 
-    size: Annotated[int, Range(1)] = 1  # of the survivors
-    mutants: Annotated[int, Range(1)] = 1  # bred in a round
+    size: Annotated[int, Range(1, 10**6)] = 1  # of the survivors
+    mutants: Annotated[int, Range(1, 10**6)] = 1  # bred in a round
 
     def played(self, seat: Seat, before: Floats, policies: Floats) -> Floats:
         """Return what the seat plays, (runs, m), from its policies, (runs, size, m), and the one played before."""

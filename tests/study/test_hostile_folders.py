@@ -1,0 +1,108 @@
+"""Folders of results that someone has forged: reading them is quick, takes little memory, and ends in one line."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from cells import TEXT, forged, rewrite
+from coebl.study import Store, cell_file
+
+READING = [["results"], ["results", "--csv"], ["compare", "exp3", "uniform"], ["plot"], ["report"]]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store.create(tmp_path / "out", "demo", TEXT)
+
+
+def read_all(coebl, store, commands=READING):
+    """The outcomes of commands that read a folder; none of them ends in a traceback, or takes long."""
+    outcomes = []
+    for command, *others in commands:
+        began = time.monotonic()
+        done = coebl(command, store.folder, *others)
+        assert done.stderr.count("\n") == (done.returncode != 0), done.stderr
+        assert time.monotonic() - began < 30
+        outcomes.append(done)
+    return outcomes
+
+
+def test_a_cell_of_one_player_is_damaged(store, coebl):
+    forged(store, True)
+    forged(store, True, players=("exp3",))
+    for done in read_all(coebl, store):
+        assert "its description has players = ['exp3']" in done.stderr
+
+
+def test_a_page_leaves_out_matches_of_three_players(store, coebl):
+    forged(store, True)
+    forged(store, True, players=("exp3", "uniform", "ucb"))
+    assert read_all(coebl, store)[-1].returncode == 0
+    page = (store.folder / "report.html").read_text()
+    assert "exp3 v uniform v ucb on matching-pennies: only matches of two players are." in page
+
+
+@pytest.mark.parametrize("metric", ["row", "column"])
+def test_a_metric_that_is_called_as_a_column_is_damage(store, coebl, metric):
+    forged(store, True, metric=metric)
+    for done in read_all(coebl, store):
+        assert "its columns are not those of a cell" in done.stderr
+
+
+def test_a_small_file_that_expands_to_more_than_memory_is_not_read(store, coebl, monkeypatch):
+    """Equal numbers compress without limit."""
+    forged(store, True)
+    monkeypatch.setattr(
+        cell_file, "machine_memory", lambda: 6_000
+    )  # 60 rows of 7 columns of 8 bytes are more than half
+    for done in read_all(coebl, store):
+        assert "it asks for more memory than there is" in done.stderr
+
+
+def test_rows_are_at_most_those_of_the_rounds(store, coebl):
+    forged(store, True)
+    rewrite(next(iter(store.paths())), lambda about: about.update(rows=63))
+    [done] = read_all(coebl, store, [["results"]])
+    assert "its description has rows = 63" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["a" + ".b" * 50_000, 'a."b"' + '."b"' * 50_000, "['a'" + ".'b'" * 50_000 + "]\nc"])
+def test_dots_in_the_study_of_a_folder_take_no_time(store, coebl, key):
+    forged(store, True)
+    (store.folder / "study.toml").write_text(f"{TEXT}{key} = 1\n")
+    [done] = read_all(coebl, store, [["report"]])
+    assert "it is nested too deep" in done.stderr
+
+
+def test_files_without_end_are_not_read(store, coebl):
+    """A file with a hole takes no room on a disk."""
+    forged(store, True)
+    (store.folder / "failed" / "0.json").touch()
+    (store.folder / "runs.jsonl").touch()
+    for path in (store.folder / "runs.jsonl", store.folder / "failed" / "0.json"):
+        os.truncate(path, 1 << 36)
+    assert {done.returncode for done in read_all(coebl, store, [["results"], ["report"]])} == {0}
+    os.truncate(store.folder / "study.toml", 1 << 36)
+    [done] = read_all(coebl, store, [["report"]])
+    assert "larger than 64 MiB" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["../../elsewhere", "/elsewhere", "..", "a/../../b", ".hidden"])
+def test_a_figure_is_written_inside_the_folder_whatever_its_metric_is_called(store, coebl, tmp_path, name):
+    metric = name if name != "/elsewhere" else f"{tmp_path}/elsewhere"
+    forged(store, True, metric=metric)
+    before = {path for path in tmp_path.rglob("*") if store.folder not in path.parents}
+    assert coebl("plot", store.folder, "--metric", metric).returncode == 0
+    assert {path for path in tmp_path.rglob("*") if store.folder not in path.parents} == before
+    [figure] = (store.folder / "figures").iterdir()
+    assert figure.suffix == ".svg"
+
+
+def test_tables_print_no_control_characters(store, coebl):
+    forged(store, False, row="exp3\x1b]0;title\x07", game="=1+1\x1b[2J", metric="regret")
+    for done in read_all(coebl, store, [["results", *option] for option in ([], ["--details"], ["--csv"], ["--json"])]):
+        assert done.returncode == 0
+        assert not np.isin([*done.stdout], ["\x1b", "\x07"]).any()
+    assert "'=1+1\\x1b[2J" in coebl("results", store.folder, "--csv").stdout
