@@ -10,7 +10,7 @@ ROOT = Path(coebl.__file__).parent
 
 RINGS = {
     "core": ["core"],
-    "model": ["backend", "kernels", "solver", "games", "learners", "metrics", "naming"],
+    "model": ["backend", "kernels", "solver", "games", "learners", "search", "metrics", "naming"],
     "engine": ["engine"],
     "lab": ["study", "evidence", "testing"],
     "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],

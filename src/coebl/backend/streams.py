@@ -98,6 +98,11 @@ class Stream:
         self._used = end
         return taken
 
+    def select(self, runs: Sequence[int]) -> None:
+        """Continue with some of the runs alone, those with these indices."""
+        self._generators = [self._generators[run] for run in runs]
+        self._buffer = self._there = self._place(self._buffer[runs])
+
 
 class CompiledNormals:
     """Normal numbers of generators, one per run, whose states it takes over, drawn by the kernel."""
@@ -118,6 +123,10 @@ class CompiledNormals:
             fill_normal(self.states, self._tables, *spread, out.reshape(runs, -1, numbers))
         return out
 
+    def select(self, runs: Sequence[int]) -> None:
+        """Continue with some of the runs alone, those with these indices."""
+        self.states = self.states[runs]
+
 
 class NumpyNormals:
     """Normal numbers drawn by NumPy: the reference for `CompiledNormals`, and its replacement if they differ."""
@@ -130,6 +139,11 @@ class NumpyNormals:
         standard = self._stream.take(prod(shape)).reshape(self._runs, *shape)
         spread: Floats = spread_out(standard, deviation, mean)
         return spread
+
+    def select(self, runs: Sequence[int]) -> None:
+        """Continue with some of the runs alone, those with these indices."""
+        self._runs = len(runs)
+        self._stream.select(runs)
 
 
 class BatchRandom:
@@ -155,6 +169,14 @@ class BatchRandom:
     def _normal(self) -> CompiledNormals | NumpyNormals:
         generators = self._generators("normal")
         return CompiledNormals(generators) if agrees_with_numpy() else NumpyNormals(generators)
+
+    def select(self, runs: Sequence[int]) -> None:
+        """Continue with some of the runs alone, those with these indices, in their order."""
+        self._seeds = [self._seeds[run] for run in runs]
+        if "_uniform" in vars(self):
+            self._uniform.select(runs)
+        if "_normal" in vars(self):
+            self._normal.select(runs)
 
     def _generators(self, kind: str) -> list[np.random.Generator]:
         return [generator(seed, self._key, kind) for seed in self._seeds]

@@ -55,13 +55,14 @@ SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learne
     "policy": "the opponent's policy of the same round",
 }
 
-Kind = Literal["bandit", "informed bandit", "full information", "oracle"]
-"""The amount of information that a learner sees, in one of four words."""
+Kind = Literal["bandit", "informed bandit", "full information", "oracle", "search"]
+"""The amount of information that a learner sees, in one of five words."""
 KINDS: dict[Kind, str] = {  # from the least information to the most
     "bandit": "sees its own reward alone",
     "informed bandit": "sees its own reward and the opponent's action",
     "full information": "sees what each of its actions would have earned",
     "oracle": "sees the true payoffs or the opponent's policy",
+    "search": "chooses the actions of both players",
 }
 REFERENCES: tuple[Kind, ...] = ("full information", "oracle")  # kinds that no bandit can be expected to match
 
@@ -292,7 +293,7 @@ class Learner(Component):
 
     @classmethod
     def kind(cls) -> Kind:
-        """Return the amount of information that it sees, in one of four words."""
+        """Return the amount of information that it sees, in one of five words."""
         if not {"game", "policy"}.isdisjoint(cls.sees):
             return "oracle"
         if "payoffs" in cls.sees:

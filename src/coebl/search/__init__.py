@@ -1,0 +1,12 @@
+"""Black-box search in games of bit strings: the contract, and one file per algorithm.
+
+A search chooses the genomes of both players, where a learner chooses the actions of one.
+
+>>> from coebl.search.pdcoea import Pdcoea
+>>> str(Pdcoea(population=90, chi=0.1))
+'pdcoea:population=90,chi=0.1'
+"""
+
+from coebl.search.base import Genomes, Search
+
+__all__ = ["Genomes", "Search"]
