@@ -9,6 +9,7 @@ from coebl.core.errors import InputError, check_integer, shorten
 from coebl.games import AnyGame, Noise, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner, Responder, parse_learner
+from coebl.search import Search
 
 MOST_ROUNDS = 10**9
 _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer floats
@@ -51,6 +52,11 @@ class Match:
             raise InputError(
                 f"{responders[0]} answers the policy of one opponent, and {self.game.name} has {len(self.players)} "
                 "seats; pick another learner."
+            )
+        searches = [player for player in self.players if isinstance(player, Search)]
+        if searches and any(player != searches[0] for player in self.players):
+            raise InputError(
+                f"{self._pairing}: {searches[0]} chooses the actions of both players; put it in both seats."
             )
         if len(responders) == 2:
             raise InputError(

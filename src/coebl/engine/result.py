@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coebl.backend import Device
-from coebl.core.arrays import Floats, Ints, machine_memory
+from coebl.core.arrays import Booleans, Floats, Ints, machine_memory
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import Match
 from coebl.engine.table import Table
+from coebl.engine.until import HittingTime
 from coebl.metrics import Block, Metric
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Result:
     seeds: Ints  # (runs,)
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
-    policies: list[Floats]  # of the last round, per seat: (runs, actions)
+    policies: list[Floats]  # of the last round of each run, per seat: (runs, actions)
     kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); the others per seat, (rounds, runs, ...)
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # by name of the metric
@@ -58,6 +59,17 @@ class Result:
     def column_policy(self) -> Floats:
         """The column player's policies of the last round: (runs, n)."""
         return self.policies[1]
+
+    @property
+    def hitting_times(self) -> list[int | None]:
+        """The round in which each run first met the condition `until`; None if its rounds did not suffice.
+
+        >>> from coebl import simulate
+        >>> simulate("rps", "ucb", "ucb", rounds=99, seeds=3, until="exploitability < 0.4").hitting_times
+        [57, None, 85]
+        """
+        times = self.final(HittingTime.name)
+        return [None if np.isnan(time) else int(time) for time in times]
 
     def __repr__(self) -> str:
         device = f" on {self.device}" * (self.device != "cpu")
@@ -153,20 +165,82 @@ def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
     )
 
 
+class Ends:
+    """The ends of the runs of a batch: the time of each, if its condition was met, and its metrics and policies then.
+
+    A run ends when its condition is first met, or after its last round. So its numbers do not depend on the batch.
+    """
+
+    def __init__(self, runs: int) -> None:
+        self.metrics: dict[str, Floats] = {}  # name to (runs,)
+        self.policies: list[Floats] = []  # per seat: (runs, width)
+        self.times = np.full(runs, np.nan)
+
+    @property
+    def open(self) -> Booleans:
+        """True for every run whose condition has not been met: (runs,)."""
+        times: Booleans = np.isnan(self.times)
+        return times
+
+    def put(self, runs: Ints, metrics: dict[str, Floats], policies: Sequence[Floats], times: Floats) -> None:
+        """Note the state of some runs, and the time if they have met their condition; NaN otherwise."""
+        if not self.metrics:
+            self.metrics = {name: np.full(len(self.times), np.nan) for name in metrics}
+            self.policies = [np.zeros((len(self.times), policy.shape[-1])) for policy in policies]
+        for name, values in metrics.items():
+            self.metrics[name][runs] = values
+        for kept, policy in zip(self.policies, policies, strict=True):
+            kept[runs] = policy
+        self.times[runs] = times
+
+    def columns(self) -> dict[str, Floats]:
+        """Return the metrics and the hitting times as a result has them: (1, runs)."""
+        columns = self.metrics | {HittingTime.name: self.times}
+        return {name: values[None] for name, values in columns.items()}
+
+
 class Recorder:
     """Computes the metrics of a simulation block by block, and collects them at the recorded rounds."""
 
-    def __init__(self, metrics: Sequence[Metric], rounds: Ints, keep: Collection[Keep]) -> None:
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        rounds: Ints,
+        keep: Collection[Keep],
+        until: Callable[[Block], Booleans] | None = None,
+        runs: int = 0,
+    ) -> None:
         self._metrics, self._rounds = metrics, rounds
+        self._until, self._ends = until, Ends(runs)
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
         self._kept: dict[str, list[list[Floats | Ints]]] = {name: [] for name in keep if name != "counts"}
         self._counts: Any = 0 if "counts" in keep else None  # (runs, m, n)
         self._last: list[Floats] = []
         self._seconds = 0.0
 
+    @property
+    def done(self) -> bool:
+        """True if every run has met its condition."""
+        return self._until is not None and not self._ends.open.any()
+
+    def _take_ends(self, block: Block, met: Booleans) -> None:
+        """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
+        to_host = block.backend.to_host
+        runs = np.flatnonzero(self._ends.open)
+        met = to_host(met)[:, runs]
+        hit = met.any(axis=0)
+        last = np.where(hit, met.argmax(axis=0), block.rounds - 1)
+        metrics = {metric.name: to_host(metric(block))[last, runs] for metric in self._metrics}
+        policies = [to_host(policy)[last, runs] for policy in block.policies]
+        self._ends.put(runs, metrics, policies, np.where(hit, block.first_round + last, np.nan))
+
     def take(self, block: Block) -> None:
         """Add the next block."""
         started, to_host = time.perf_counter(), block.backend.to_host
+        if self._until is not None:
+            self._take_ends(block, self._until(block))
+            self._seconds += time.perf_counter() - started
+            return
         first = block.first_round
         inside = self._rounds[(self._rounds >= first) & (self._rounds < first + block.rounds)] - first
         for metric in self._metrics:
@@ -189,11 +263,14 @@ class Recorder:
             device=table.backend.device,
             seeds=np.array(table.seeds),
             rounds=self._rounds,
-            metrics={name: np.concatenate(parts) for name, parts in self._recorded.items()},
-            policies=[to_host(policy) for policy in self._last],
+            metrics=self._ends.columns()
+            if self._until
+            else {name: np.concatenate(parts) for name, parts in self._recorded.items()},
+            policies=self._ends.policies if self._until else [to_host(policy) for policy in self._last],
             kept=kept if self._counts is None else kept | {"counts": to_host(self._counts)},
             seconds=table.seconds | {"metrics": self._seconds},
-            classes={metric.name: type(metric) for metric in self._metrics},
+            classes={metric.name: type(metric) for metric in self._metrics}
+            | ({HittingTime.name: HittingTime} if self._until else {}),
         )
 
 

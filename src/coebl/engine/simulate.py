@@ -15,11 +15,14 @@ from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.match import Match
 from coebl.engine.result import Keep, Recorder, Result, check_keep, replace_runs
+from coebl.engine.search_runs import play_search
 from coebl.engine.table import Table
+from coebl.engine.until import Until
 from coebl.games import Noise
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
 from coebl.metrics import Metric, parse_metrics
+from coebl.search import Search
 
 Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: every k-th
 
@@ -37,12 +40,13 @@ def simulate(
     seeds: int | Sequence[int] | None = None,
     rounds: int | None = None,
     noise: Noise | str | None = None,
-    record: Record = "all",
+    record: Record | None = None,
     metrics: Sequence[str | type[Metric]] = DEFAULT_METRICS,
     keep: Collection[Keep] = (),
     block_rounds: int | None = None,
     progress: Callable[[int], None] | None = None,
     device: Device = "cpu",
+    until: str | Until | None = None,
 ) -> Result:
     """Play a match once per seed, all at the same time.
 
@@ -56,7 +60,8 @@ def simulate(
         rounds: the number of rounds, if no `Match` is given; 3000 by default.
         noise: the noise, if no `Match` is given; that of the game by default.
         record: the rounds at which metrics are recorded: "all", every k-th (an int), about a hundred with evenly spaced
-            logarithms ("log"), or the "last". The last round is always recorded.
+            logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
+            for a search, only "last", the end of each run.
         metrics: names of metrics, or custom classes; "all" means all that the game allows.
         keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
             times that each pair of actions was played: see `Result.kept`.
@@ -65,6 +70,9 @@ def simulate(
         progress: called with the number of rounds done, after every block.
         device: "cpu", or "cuda" for a GPU, which pays for large games and many runs. The noise of a seed is the same on
             both; the private random numbers of learners differ.
+        until: a condition that ends a run, such as "exploitability < 0.1", or "optimum": both players play an optimal
+            action. The metric `hitting_time` has the round in which it is first met, at most `rounds`, else NaN.
+            All metrics are those at the end of each run; the simulation ends when no run is left.
 
     >>> result = simulate(Match.of("matching-pennies", "exp3", "uniform", rounds=50), seeds=4, keep=["actions"])
     >>> result.metrics["pseudo_regret"].shape
@@ -78,14 +86,21 @@ def simulate(
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
     backend = backend_for(device)
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
+    condition = until if until is None or isinstance(until, Until) else Until.parse(until)
+    record = _check_record(record, match, condition, keep)
     check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
+    if isinstance(match.players[0], Search):
+        if backend.device != "cpu":
+            raise InputError(f"device is {device}, and {match.players[0]} is a search; accepted: cpu.")
+        return play_search(match, seed_list, kinds, condition, progress)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)
     block_rounds = check_integer("block_rounds", block_rounds, 1)
 
     def recorder(runs: int) -> Recorder:  # no reference to it here: its arrays are freed if memory runs out
-        return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep)
+        ends = None if condition is None else condition.condition(match.game, runs)
+        return Recorder([kind(match.game, runs) for kind in kinds], recorded, keep, ends, runs)
 
     with backend.computing(), _report_memory(match, seed_list, backend):
         backend.defer_failures(len(seed_list))
@@ -95,6 +110,19 @@ def simulate(
             replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(some)), block_rounds)
             result = replace_runs(result, unsolved, replayed)
     return result
+
+
+def _check_record(record: Record | None, match: Match, until: Until | None, keep: Collection[Keep]) -> Record:
+    """Return the recorded rounds; with a condition, and for a search, the end of each run alone."""
+    search = isinstance(match.players[0], Search)
+    if until is None and not search:
+        return "all" if record is None else record
+    reason = f"{match.players[0]} is a search" if search else "until is given"
+    if record not in (None, "last"):
+        raise InputError(f'record is {record!r}, and {reason}; accepted: "last", the end of each run.')
+    if keep:
+        raise InputError(f"keep is {shorten(keep)}, and {reason}, so that runs differ in length; leave keep out.")
+    return "last"
 
 
 def _fitting_rounds(match: Match, runs: int, backend: Backend) -> int:
@@ -122,6 +150,8 @@ def _play(
             break
         if progress is not None:
             progress(first + length - 1)
+        if recorder.done:
+            break
     return recorder.result(table), unsolved
 
 

@@ -65,6 +65,16 @@ def build_seat(
     )
 
 
+def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
+    """Raise an error of a custom learner with its file and line, and any other error as it is."""
+    line = where(error)
+    if isinstance(error, SystemExit) and not line:  # an installed learner that ends the program, maybe with code 0
+        line = type(learner).__module__
+    if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
+        raise error
+    raise UserCodeError(f"{line}: {type(error).__name__}: {error} ({place})") from error
+
+
 class Seated:
     """A learner in its seat, with its random numbers, its clock, and the block of rounds that is being played.
 
@@ -160,15 +170,7 @@ class Seated:
         self.seconds += time.perf_counter() - started
 
     def _blame(self, error: BaseException, when: str) -> NoReturn:
-        """Raise an error of a custom learner with its file and line, and any other error as it is."""
-        line = where(error)
-        if isinstance(error, SystemExit) and not line:  # an installed learner that ends the program, maybe with code 0
-            line = type(self.learner).__module__
-        if isinstance(error, CoeblError) or is_out_of_memory(error) or not line:
-            raise error
-        raise UserCodeError(
-            f"{line}: {type(error).__name__}: {error} ({self.learner} in the {self.name} seat, {when})"
-        ) from error
+        blame(error, self.learner, f"{self.learner} in the {self.name} seat, {when}")
 
     def check(self, first: int, length: int) -> None:
         """Reject the first invalid policy of so many rounds of the block. Runs to be replayed are not checked."""

@@ -7,7 +7,9 @@
 [True, True]
 """
 
+from coebl.evidence.ioh_format import Problem, write_ioh
 from coebl.evidence.pairwise import Pairing, pairwise
+from coebl.evidence.runtimes import Runtimes, read_runtimes, slope
 from coebl.evidence.statistics import (
     ALPHA,
     LEVEL,
@@ -29,6 +31,8 @@ __all__ = [
     "Equivalence",
     "Estimate",
     "Pairing",
+    "Problem",
+    "Runtimes",
     "correct",
     "equivalent",
     "holm",
@@ -36,4 +40,7 @@ __all__ = [
     "one_sided_p",
     "paired_difference",
     "pairwise",
+    "read_runtimes",
+    "slope",
+    "write_ioh",
 ]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 
-Method = Literal["student", "bootstrap"]
+Method = Literal["student", "bootstrap", "wilson"]
 
 LEVEL = 0.95
 """The default level of an interval: how often it contains the true mean."""

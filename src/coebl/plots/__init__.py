@@ -14,6 +14,7 @@ matplotlib axes or on those of a new figure, and returns them.
 from coebl.plots.curves import Reference, plot_curves, plot_reference
 from coebl.plots.frontier import plot_frontier
 from coebl.plots.heat_map import plot_heat_map
+from coebl.plots.hitting import plot_ecdf, plot_scaling
 from coebl.plots.panels import plot_panels
 from coebl.plots.style import FORMATS, save
 
@@ -21,9 +22,11 @@ __all__ = [
     "FORMATS",
     "Reference",
     "plot_curves",
+    "plot_ecdf",
     "plot_frontier",
     "plot_heat_map",
     "plot_panels",
     "plot_reference",
+    "plot_scaling",
     "save",
 ]

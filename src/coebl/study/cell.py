@@ -39,6 +39,7 @@ class Cell:
     metrics: tuple[str, ...] = ("regret", "pseudo_regret")  # names, or path/to/file.py:Name
     device: Device = "cpu"  # a seed leads to other runs on another device
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # that specs cannot make
+    until: str | None = None  # the condition that ends a run before its last round
 
     def match(self) -> Match:
         """The match that the cell plays."""
@@ -55,6 +56,7 @@ class Cell:
             metrics=self.metrics,
             progress=progress,
             device=self.device,
+            until=self.until,
         )
 
     @property
@@ -93,6 +95,7 @@ class Cell:
             metrics=tuple(map(without_folder, self.metrics)),
             files={key: _checksum(file) for key, file in named.items() if file and is_file(file)} | self._sources(),
             device=self.device,
+            until=self.until,
         )
 
     def _sources(self) -> dict[str, str]:

@@ -142,7 +142,11 @@ def _match(description: Description) -> Key:
 def key_of(description: Description) -> Key:
     """The key of cells that differ in their seeds and metrics alone."""
     files = (description.files.get(key) for key in description.run_files())
-    return (*_match(description), description.rounds, description.record, description.device, *files)
+    return (*_match(description), *_length(description), description.device, *files)
+
+
+def _length(description: Description) -> Key:
+    return description.rounds, description.record, description.until
 
 
 def _metrics(description: Description) -> list[MetricKey]:
@@ -193,8 +197,13 @@ def _check_lengths(store: Store, requested: Iterable[Description], other_cells: 
         lengths.setdefault(_match(description), []).append(description)
     for other in other_cells:
         requested_cells = lengths.get(_match(other), [other])
-        if all((study.rounds, study.record) != (other.rounds, other.record) for study in requested_cells):
-            key = "rounds" if requested_cells[0].rounds != other.rounds else "record"
+        if all(_length(study) != _length(other) for study in requested_cells):
+            keys = [
+                name
+                for name in ("rounds", "until", "record")
+                if getattr(requested_cells[0], name) != getattr(other, name)
+            ]
+            key = keys[0]
             raise StoreError(
                 f"{store.folder}: the study file has changed: its {key} is now {getattr(requested_cells[0], key)}, and "
                 f"cells of {' v '.join(other.players)} on {other.game} are there with {key} {getattr(other, key)}; use "

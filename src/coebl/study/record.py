@@ -23,9 +23,10 @@ from coebl.core.registry import Registry
 from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.core.text import one_line
 from coebl.engine import Record, Result
+from coebl.engine.until import HittingTime
 from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS, Learner
-from coebl.metrics import all_metrics, metric_class
+from coebl.metrics import Metric, all_metrics, metric_class
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
 from coebl.study.errors import DamagedFileError, StoreError
 
@@ -86,13 +87,15 @@ class Description(_Stored):
     metrics: Names  # names, or file.py:Name
     files: dict[str, str]  # checksums, by "game", "row", "column" or the name of the file
     device: Device = "cpu"
+    until: str | None = None  # the condition that ends a run
 
     def digest(self) -> str:
         """The name under which the cell is stored: equal for equal descriptions, anywhere."""
-        layout = {name: value for name, value in self if name not in ("players", "device")}
+        layout = {name: value for name, value in self if name not in ("players", "device", "until")}
         two = len(self.players) == 2  # separate keys in the earlier format, which had two seats
         layout |= dict(zip(SEATS, self.players, strict=True)) if two else {"players": self.players}
         layout |= {} if self.device == "cpu" else {"device": self.device}
+        layout |= {} if self.until is None else {"until": self.until}
         text = json.dumps(layout | {"format": _RUNS}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -206,7 +209,8 @@ def make_record(
     """The record of a cell that was run; an InputError if the result is not of this cell."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
-    classes = {metric.name: metric for metric in all_metrics()}
+    known: list[type[Metric]] = [*all_metrics(), HittingTime]
+    classes = {metric.name: metric for metric in known}
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     try:
         return CellRecord(

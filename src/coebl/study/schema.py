@@ -22,6 +22,7 @@ from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import build_seat
+from coebl.engine.until import Until
 from coebl.games import GAMES, NOISES, SUFFIXES, Game, Noise, parse_game, parse_noise, read_game
 from coebl.games.game import SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
@@ -60,6 +61,7 @@ ACCEPTED = {
     "learners": 'a list of learners, such as ["coebl:c=[2,8]", "ucb"]',
     "noise": 'a noise such as "gaussian:sigma=1", or a list of them',
     "device": f"{' or '.join(DEVICES)}, where to run it",
+    "until": 'a condition that ends a run, such as "exploitability < 0.1", or "optimum"',
     "record": '"all", "log", "last", or a number k >= 1, for every k-th round',
     "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
@@ -132,7 +134,8 @@ class Study:
         one_against_all: a learner, or several, in the column seat against every other one.
         pairs: pairs of learners, (row, column).
         noise: a noise or several; by default that of each game.
-        record: the rounds at which metrics are kept, see `coebl.simulate`.
+        until: a condition that ends a run, see `coebl.simulate`; the results have the metric hitting_time.
+        record: the rounds at which metrics are kept, see `coebl.simulate`; by default "log", or "last" with until.
         metrics: names, or file.py:Name; or "all".
         seeds_per_cell: seeds that are run and stored together.
         device: "cpu" or "cuda".
@@ -170,7 +173,8 @@ class Study:
         one_against_all: str | Learner | Sequence[str | Learner] | None = None,
         pairs: Sequence[Sequence[str | Learner]] | None = None,
         noise: str | Noise | Sequence[str | Noise] | None = None,
-        record: Record = "log",
+        until: str | None = None,
+        record: Record | None = None,
         metrics: Sequence[str] | str | None = None,
         seeds_per_cell: int | None = None,
         device: Device = "cpu",
@@ -417,7 +421,8 @@ class _Part:
         """The cells of the part."""
         build = self._build
         rounds, device = self._integer("rounds", MOST_ROUNDS), self._device()
-        blocks, noises, record, metrics = self._blocks(device), self._noises(), self._record(), self._metrics()
+        until = self._until()
+        blocks, noises, record, metrics = self._blocks(device), self._noises(), self._record(until), self._metrics()
         pairs = self._pairs()
         if "games" not in self._table:
             return
@@ -435,7 +440,7 @@ class _Part:
         for (game, measured), noise, pair, block in itertools.product(allowed.items(), noises, pairs, blocks):
             named = (game, *pair, noise)
             objects = {name: build.objects[name] for name in named if name in build.objects} if build.objects else {}
-            yield Cell(game, pair, rounds, block, noise, record, measured, device, objects)
+            yield Cell(game, pair, rounds, block, noise, record, measured, device, objects, until)
 
     # Plain values
 
@@ -454,8 +459,20 @@ class _Part:
         self.reject(key)
         return default
 
-    def _record(self) -> Record:
-        record: Any = self._table.get("record", "log")
+    def _until(self) -> str | None:
+        if "until" not in self._table:
+            return None
+        try:
+            return str(Until.parse(self._table["until"]))
+        except InputError as error:
+            self._build.add(self.place("until"), str(error))
+            return None
+
+    def _record(self, until: str | None) -> Record:
+        record: Any = self._table.get("record", "last" if until else "log")
+        if until and record != "last":
+            self._build.reject(self.place("record"), record, '"last" with until, as runs end at different times')
+            return "last"
         if record in ("all", "log", "last") or (_is_integer(record) and record >= 1):
             kept: Record = record
             return kept

@@ -1,0 +1,96 @@
+"""The end of a run: a condition, such as `exploitability < 0.1`, and the time at which it is first met."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from coebl.core.arrays import Booleans, is_number
+from coebl.core.errors import InputError, shorten
+from coebl.games import AnyGame
+from coebl.metrics import Block, Metric, metric_class
+
+OPTIMUM = "optimum"
+_SIGNS: dict[str, Callable[[Any, float], Any]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_CONDITION = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<sign>[<>]=?)\s*(?P<bound>\S+)\s*")
+
+
+class HittingTime(Metric):
+    """The number of rounds until the condition of a run was first met; NaN if its rounds did not suffice."""
+
+    name = "hitting_time"
+    title = "Hitting time"
+    definition = "the first round in which the condition `until` holds; NaN if it never does"
+    meaning = "The number of rounds, or of queries of a search, that a run took."
+    bounds = (0, np.inf)
+
+
+@dataclass(frozen=True)
+class Until:
+    """The condition that ends a run: a metric beyond a number, or optimal actions of both players.
+
+    >>> until = Until.parse("exploitability<.1")
+    >>> print(until)
+    exploitability < 0.1
+    >>> Until.parse("exploitability = 0.1")
+    Traceback (most recent call last):
+    ...
+    coebl.core.errors.InputError: until is 'exploitability = 0.1'; accepted: optimum, or a metric and a number with
+    <, <=, > or >= between them, such as "exploitability < 0.1".
+    """
+
+    metric: str = OPTIMUM  # the name of a metric, or "optimum"
+    sign: str = ""
+    bound: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> Until:
+        """Read a condition."""
+        if isinstance(text, str) and text.strip() == OPTIMUM:
+            return cls()
+        match = _CONDITION.fullmatch(text) if isinstance(text, str) else None
+        if match is None or not is_number(match["bound"]) or not isfinite(float(match["bound"])):
+            raise InputError(
+                f"until is {shorten(text)}; accepted: {OPTIMUM}, or a metric and a number with <, <=, > or >= between "
+                'them, such as "exploitability < 0.1".'
+            )
+        metric_class(match["metric"])  # an InputError if there is none
+        return cls(match["metric"], match["sign"], float(match["bound"]))
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.sign} {self.bound:g}" if self.sign else self.metric
+
+    def reason_undefined(self, game: AnyGame) -> str | None:
+        """Return why the condition is not defined for a game, on one line; None if it is."""
+        if self.sign:
+            return metric_class(self.metric).reason_undefined(game)
+        if hasattr(game, "is_optimal"):
+            return None
+        return f'until is {OPTIMUM}, and {game.name} has no is_optimal(seat, action); use "exploitability < 0.1".'
+
+    def condition(self, game: AnyGame, runs: int) -> Callable[[Block], Booleans]:
+        """Return a function of consecutive blocks that returns where the condition holds: (rounds, runs)."""
+        if reason := self.reason_undefined(game):
+            raise InputError(reason)
+        if not self.sign:
+            return lambda block: both_optimal(block.game, block.actions)
+        metric = metric_class(self.metric)(game, runs)
+        holds = _SIGNS[self.sign]
+        return lambda block: holds(metric(block), self.bound)
+
+
+def both_optimal(game: Any, actions: Sequence[Any]) -> Booleans:
+    """Return where every seat plays an optimal action."""
+    optimal: Booleans = np.logical_and.reduce([game.is_optimal(seat, action) for seat, action in enumerate(actions)])
+    return optimal

@@ -1,0 +1,171 @@
+"""Times to equilibrium: the share of runs that hit, the expected running time, its growth, with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.errors import InputError
+from coebl.evidence.statistics import LEVEL, Estimate
+
+if TYPE_CHECKING:
+    import polars
+
+_RESAMPLES = 9_999
+MatchLabels = tuple[str, tuple[str, ...], str]  # game, players, noise
+
+
+@dataclass(frozen=True)
+class Runtimes:
+    """The hitting times of runs with one budget: None for a run that did not hit, which is censored at the budget.
+
+    >>> runs = Runtimes((120, 80, None, 100), budget=1000)
+    >>> print(runs.share())
+    0.75 [0.3006, 0.9544]
+    >>> runs.ert().mean, runs.quantile(0.5), runs.quantile(0.9)
+    (433.3333333333333, 100, None)
+    """
+
+    times: tuple[int | None, ...]  # rounds of a match, or queries of a search
+    budget: int  # the rounds after which a run was ended
+
+    def __post_init__(self) -> None:
+        if not self.times:
+            raise InputError("times is empty; accepted: one hitting time per run, or None for a run that did not hit.")
+
+    @classmethod
+    def of(cls, times: Sequence[float] | Floats, budget: int) -> Runtimes:
+        """Return the times of a column `hitting_time`, in which NaN is a run that did not hit.
+
+        Args:
+            times: one per run.
+            budget: the rounds after which a run was ended.
+        """
+        return cls(tuple(None if math.isnan(time) else int(time) for time in times), budget)
+
+    @property
+    def hits(self) -> int:
+        """The number of runs that hit."""
+        return sum(time is not None for time in self.times)
+
+    @property
+    def spent(self) -> Floats:
+        """The rounds of each run: to its hit, or the budget."""
+        return np.array([self.budget if time is None else time for time in self.times], np.float64)
+
+    def share(self, level: float = LEVEL) -> Estimate:
+        """Return the share of runs that hit, with Wilson's score interval.
+
+        Args:
+            level: of the interval.
+        """
+        from scipy.special import ndtri
+
+        n, share = len(self.times), self.hits / len(self.times)
+        z = float(ndtri(0.5 + level / 2))
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        sd = math.sqrt(share * (1 - share) * n / (n - 1)) if n > 1 else math.nan
+        low = middle - half if self.hits else 0.0  # where rounding would miss the ends
+        high = middle + half if self.hits < n else 1.0
+        return Estimate(share, low, high, sd, n, level, "wilson")
+
+    def ert(self, level: float = LEVEL) -> Estimate:
+        """Return the expected running time: all rounds of all runs, divided by the number of hits; maybe infinite.
+
+        It is the mean time to a hit if a run that did not hit is repeated. The interval is that of the percentile
+        bootstrap over runs, with fixed random numbers.
+
+        Args:
+            level: of the interval.
+        """
+        low, high = np.quantile(self._resampled(), [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf")
+        sd = float(self.spent.std(ddof=1)) if len(self.times) > 1 else math.nan
+        return Estimate(_ratio(self.spent.sum(), self.hits), low, high, sd, len(self.times), level, "bootstrap")
+
+    def quantile(self, share: float) -> int | None:
+        """Return the time by which at least this share of the runs has hit; None if they have not.
+
+        Args:
+            share: from 0 to 1.
+        """
+        times = sorted(time for time in self.times if time is not None)
+        wanted = max(1, math.ceil(share * len(self.times) - 1e-9))
+        return times[wanted - 1] if wanted <= len(times) else None
+
+    def ecdf(self) -> tuple[Floats, Floats]:
+        """Return the times of the hits, increasing, and the share of runs that have hit by each."""
+        times = np.sort(np.array([time for time in self.times if time is not None], np.float64))
+        return times, np.arange(1, len(times) + 1) / len(self.times)
+
+    def _resampled(self) -> Floats:
+        """Return the expected running time of runs drawn with replacement, many times."""
+        random = np.random.default_rng(0)
+        drawn = random.integers(len(self.times), size=(_RESAMPLES, len(self.times)))
+        hit = np.array([time is not None for time in self.times])
+        with np.errstate(divide="ignore"):
+            ratio: Floats = self.spent[drawn].sum(axis=1) / hit[drawn].sum(axis=1)
+        return ratio
+
+
+def _ratio(rounds: float, hits: int) -> float:
+    return float(rounds) / hits if hits else math.inf
+
+
+def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
+    """Return the slope of the logarithm of the expected running time in that of the size, by least squares.
+
+    The interval is that of the percentile bootstrap over the runs of each size.
+
+    Args:
+        by_size: times by the size of the problem, at least two sizes, with a hit in each.
+        level: of the interval.
+
+    >>> times = {10: Runtimes((98, 102), 999), 20: Runtimes((398, 402), 999), 40: Runtimes((1590, 1610), 9999)}
+    >>> estimate = slope(times)
+    >>> round(estimate.mean, 3), estimate.n
+    (2.0, 6)
+    """
+    if len(by_size) < 2 or not all(runs.hits for runs in by_size.values()):
+        raise InputError(f"a slope needs two sizes at least, with a hit in each; the sizes are {sorted(by_size)}.")
+    x = np.log(np.array(sorted(by_size), np.float64))
+    x -= x.mean()
+
+    def fitted(times: Floats) -> Floats:  # (..., sizes)
+        with np.errstate(invalid="ignore"):
+            slopes: Floats = (np.log(times) * x).sum(axis=-1) / (x * x).sum()
+        return slopes
+
+    runs = [by_size[size] for size in sorted(by_size)]
+    many = fitted(np.stack([each._resampled() for each in runs], axis=-1))
+    finite = many[np.isfinite(many)]
+    low, high = np.quantile(finite, [0.5 - level / 2, 0.5 + level / 2])
+    mean = float(fitted(np.array([each.ert().mean for each in runs])))
+    count = sum(len(each.times) for each in runs)
+    return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, level, "bootstrap")
+
+
+def read_runtimes(frame: polars.DataFrame) -> dict[MatchLabels, Runtimes]:
+    """Return the times of every match in a frame of `last`, of a result or of results.
+
+    Args:
+        frame: one row per match and seed, with the column `hitting_time`.
+
+    >>> from coebl import simulate
+    >>> result = simulate("rps", "ucb", "ucb", rounds=300, seeds=3, until="exploitability < 0.4")
+    >>> read_runtimes(result.last())
+    {('rps', ('ucb', 'ucb'), 'gaussian'): Runtimes(times=(111, 201, 165), budget=300)}
+    """
+    if "hitting_time" not in frame.columns:
+        raise InputError("these runs have no hitting_time; accepted: runs with until, such as until=optimum.")
+    groups: dict[MatchLabels, Runtimes] = {}
+    for (game, noise, rounds), part in frame.group_by("game", "noise", "rounds", maintain_order=True):
+        for players in part["players"].unique(maintain_order=True).to_list():
+            runs = part.filter(part["players"] == players)["hitting_time"]
+            groups[str(game), tuple(players), str(noise)] = Runtimes.of(runs.to_numpy(), int(str(rounds)))
+    return groups

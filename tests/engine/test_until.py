@@ -1,0 +1,77 @@
+"""Runs that end when a condition is met."""
+
+import numpy as np
+import pytest
+
+from coebl import Match, simulate
+from coebl.core.errors import InputError
+from coebl.engine.until import Until
+
+MATCH = Match.of([[0.3, -0.7, 0.2], [-0.4, 0.9, -0.1]], "ucb", "exp3", rounds=400)
+CONDITION = "exploitability < 0.08"
+
+
+def first(values, bound):
+    met = values < bound
+    return [int(column.argmax()) + 1 if column.any() else None for column in met.T]
+
+
+@pytest.mark.parametrize("block_rounds", [None, 1, 7, 400])
+def test_the_time_is_that_of_the_first_round_in_the_full_record(block_rounds):
+    full = simulate(MATCH, range(8))
+    short = simulate(MATCH, range(8), until=CONDITION, block_rounds=block_rounds)
+    times = first(full.metrics["exploitability"], 0.08)
+    assert None in times  # so that both cases are seen
+    assert any(times)
+    assert short.hitting_times == times
+    at = [(time or MATCH.rounds) - 1 for time in times]
+    for name in ("regret", "pseudo_regret", "exploitability"):
+        assert np.array_equal(short.final(name), full.metrics[name][at, range(8)])
+
+
+def test_the_numbers_of_a_run_do_not_depend_on_its_batch():
+    together = simulate(MATCH, range(6), until=CONDITION)
+    for seed in range(6):
+        alone = simulate(MATCH, [seed], until=CONDITION)
+        assert alone.hitting_times == together.hitting_times[seed : seed + 1]
+        assert alone.final("regret") == together.final("regret")[seed]
+        for policy, whole in zip(alone.policies, together.policies, strict=True):
+            assert np.array_equal(policy[0], whole[seed])
+
+
+def test_it_stops_when_all_runs_are_done():
+    done = []
+    simulate("matching-pennies", "uniform", "uniform", rounds=10**9, seeds=3, until=CONDITION, progress=done.append)
+    assert done[-1] <= 256
+
+
+def test_a_condition_reads_back():
+    for text in ("optimum", "exploitability < 0.1", "tv >= 2", "regret <= -1e-05"):
+        assert str(Until.parse(text)) == text
+        assert Until.parse(str(Until.parse(text))) == Until.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "exploitability", "exploitability = 1", "exploitability < x", "tv < nan", 3, "< 3"]
+)
+def test_a_bad_condition_is_one_line(text):
+    with pytest.raises(InputError, match=r"until is .*accepted: optimum, or a metric") as error:
+        simulate(MATCH, 2, until=text)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_metric_is_named():
+    with pytest.raises(InputError, match="did you mean 'exploitability'"):
+        simulate(MATCH, 2, until="exploitabilty < 1")
+
+
+def test_a_game_without_optimal_actions_is_rejected():
+    with pytest.raises(InputError, match=r"game has no is_optimal"):
+        simulate(MATCH, 2, until="optimum")
+
+
+def test_only_the_ends_of_runs_are_recorded():
+    with pytest.raises(InputError, match=r"record is .all.*accepted: .last"):
+        simulate(MATCH, 2, until=CONDITION, record="all")
+    with pytest.raises(InputError, match="keep"):
+        simulate(MATCH, 2, until=CONDITION, keep=["actions"])

@@ -1,0 +1,91 @@
+"""Shares of hits, expected running times, slopes, and files for IOHanalyzer."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from coebl.core.errors import InputError
+from coebl.evidence.ioh_format import Problem, write_ioh
+from coebl.evidence.runtimes import Runtimes, slope
+
+MIXED = Runtimes((300, None, 100, 200, None), budget=1000)
+
+
+@pytest.mark.parametrize(("hits", "runs"), [(0, 7), (7, 7), (3, 7), (1, 50), (49, 50)])
+def test_the_interval_of_a_share_is_wilsons(hits, runs):
+    share = Runtimes((5,) * hits + (None,) * (runs - hits), 10).share()
+    expected = binomtest(hits, runs).proportion_ci(method="wilson")
+    assert share.mean == hits / runs
+    assert (share.low, share.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert share.method == "wilson"
+
+
+def test_the_expected_running_time_counts_failed_runs():
+    ert = MIXED.ert()
+    assert ert.mean == (300 + 1000 + 100 + 200 + 1000) / 3
+    assert ert.low < ert.mean < ert.high
+    assert Runtimes((None, None), 50).ert().mean == math.inf
+
+
+def test_the_interval_of_the_expected_running_time_covers():
+    """Times are geometric, a fifth of the runs fail: of 400 intervals from 40 runs, about 95 % contain the truth."""
+    random, budget, covered = np.random.default_rng(5), 400, 0
+    rate = 1 - 0.2 ** (1 / budget)  # P(time > budget) = 0.2
+    truth = 1 / rate  # restarts of a memoryless time change nothing
+    for _ in range(400):
+        times = random.geometric(rate, 40)
+        ert = Runtimes(tuple(int(t) if t <= budget else None for t in times), budget).ert()
+        covered += ert.low <= truth <= ert.high
+    assert 0.89 <= covered / 400 <= 0.985  # 4 standard errors, and the bootstrap's bias with 40 runs
+
+
+def test_quantiles_and_the_distribution_know_of_censoring():
+    assert [MIXED.quantile(share) for share in (0.2, 0.21, 0.6, 0.61, 1)] == [100, 200, 300, None, None]
+    times, shares = MIXED.ecdf()
+    assert times.tolist() == [100, 200, 300]
+    assert shares.tolist() == [0.2, 0.4, 0.6]
+
+
+def test_the_slope_of_a_power_law():
+    random = np.random.default_rng(2)
+    by_size = {
+        n: Runtimes(tuple(int(t) for t in 7 * n**1.5 * random.lognormal(0, 0.1, 30)), 10**9) for n in (10, 20, 40, 80)
+    }
+    fit = slope(by_size)
+    assert abs(fit.mean - 1.5) < 4 * fit.sd
+    assert fit.low < 1.5 < fit.high
+    assert fit.high - fit.low < 0.1
+
+
+def test_a_slope_needs_hits_at_two_sizes():
+    with pytest.raises(InputError, match=r"two sizes.*\[10\]"):
+        slope({10: MIXED})
+    with pytest.raises(InputError, match="two sizes"):
+        slope({10: MIXED, 20: Runtimes((None,), 10)})
+
+
+def test_no_runs_are_rejected():
+    with pytest.raises(InputError, match="times is empty"):
+        Runtimes((), 10)
+
+
+def test_the_files_for_iohanalyzer(tmp_path):
+    """As the tool's page on its formats describes them; every block ends with the last evaluation."""
+    small, large = Problem(1, "diagonal:space=bits,mask=no", 10), Problem(1, "diagonal:space=bits,mask=no", 20)
+    runs = {small: MIXED, large: Runtimes((1, 77), 80)}
+    paths = write_ioh(tmp_path, "pdcoea:population=5,chi=0.1", runs)
+    home = tmp_path / "pdcoea_population=5_chi=0.1"
+    info = (home / "IOHprofiler_f1.info").read_text().splitlines()
+    assert home / "IOHprofiler_f1.info" in paths
+    assert info[0] == (
+        "suite = 'coebl', funcId = 1, funcName = 'diagonal:space=bits mask=no', DIM = 10, maximization = T, "
+        "algId = 'pdcoea:population=5 chi=0.1'"
+    )
+    assert info[1].startswith("%")
+    assert info[2] == ("data_f1/IOHprofiler_f1_DIM10.dat, 1:300|1.0, 1:1000|0.0, 1:100|1.0, 1:200|1.0, 1:1000|0.0")
+    assert "DIM = 20" in info[3]
+    header = '"function evaluation" "best-so-far f(x)"'
+    data = (home / "data_f1/IOHprofiler_f1_DIM20.dat").read_text()
+    assert data == f"{header}\n1 1\n{header}\n1 0\n77 1\n"

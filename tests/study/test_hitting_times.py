@@ -1,0 +1,55 @@
+"""Studies whose runs end when a condition is met."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coebl import simulate
+from coebl.evidence.runtimes import Runtimes, read_runtimes
+from coebl.study import Results, Study, StudyError, parse_study
+from coebl.study.errors import StoreError
+
+TEXT = """\
+name = "times"
+rounds = 60
+seeds = 5
+seeds_per_cell = 3
+games = ["diagonal:n=[1,2]"]
+learners = ["ucb"]
+until = "exploitability<.1"
+metrics = ["exploitability"]
+[match-ups]
+self-play = true
+"""
+
+
+def go(text, folder):
+    return parse_study(text).run(folder, executor=ThreadPoolExecutor(1), quiet=True)
+
+
+def test_times_are_stored_by_seed(tmp_path):
+    go(TEXT, tmp_path)
+    times = read_runtimes(Results(tmp_path).last())
+    assert set(times) == {(f"diagonal:n={n}", ("ucb", "ucb"), "gaussian") for n in (1, 2)}
+    for (game, _, _), runs in times.items():
+        result = simulate(game, "ucb", "ucb", rounds=60, seeds=5, until="exploitability < 0.1")
+        assert runs == Runtimes(tuple(result.hitting_times), 60)
+    assert any(None in runs.times for runs in times.values())  # so that a censored run was stored and read
+    assert Results(tmp_path).records()[0].description.until == "exploitability < 0.1"
+
+
+def test_nothing_is_run_twice_and_another_condition_needs_another_folder(tmp_path):
+    assert go(TEXT, tmp_path).finished == 4
+    assert go(TEXT.replace("exploitability<.1", "exploitability < 0.10"), tmp_path).finished == 0
+    assert go(TEXT.replace("seeds = 5", "seeds = 6"), tmp_path).finished == 2
+    with pytest.raises(StoreError, match=r"its until is now exploitability < 0\.2"):
+        go(TEXT.replace("<.1", "<.2"), tmp_path)
+
+
+def test_mistakes_have_their_place():
+    for until, message in (("tv", "until is 'tv'; accepted"), ("tw < 1", "unknown metric 'tw'")):
+        with pytest.raises(StudyError, match=message) as error:
+            parse_study(TEXT.replace("exploitability<.1", until))
+        assert error.value.places == [("until",)]
+    with pytest.raises(StudyError, match='accepted: "last" with until'):
+        Study(games=["rps"], learners=["ucb"], seeds=2, until="exploitability < 1", record="all")
