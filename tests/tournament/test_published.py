@@ -13,7 +13,7 @@ from coebl.core.errors import InputError
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import judge
 from coebl.tournament.outcome import write_trials
-from coebl.tournament.statements import Arena, Contest, claim_of
+from coebl.tournament.statements import Contest, claim_of
 from coebl.tournament.suite import read_suite
 from made_curves import MadeCurves, MadeRuns
 from tools import kin as published
@@ -75,7 +75,9 @@ class MadeUp(MadeCurves):
 def folder(tmp_path):
     """A folder in which a test with made-up numbers has left its files."""
     suite = read_suite(published.SUITE)
-    contest = Contest("kin", ("ucb", "exp3"), {game: Arena(Setting(10, "gaussian"), 2.0) for game in PLAYED})
+    contest = Contest(
+        "kin", ("ucb", "exp3"), dict.fromkeys(PLAYED, Setting(10, "gaussian")), dict.fromkeys(PLAYED, 2.0)
+    )
     about = {
         "title": "Made up",
         "suite_sha256": suite.digest,

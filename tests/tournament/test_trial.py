@@ -15,7 +15,7 @@ from coebl.evidence.judge import judge
 from coebl.evidence.rendering import aim_paragraphs
 from coebl.evidence.statistics import holm
 from coebl.games import GAMES, parse_game
-from coebl.tournament.statements import Arena, Contest, claim_of
+from coebl.tournament.statements import Contest, claim_of
 from coebl.tournament.suite import opponents_of, read_suite, read_tournament, subjects_of
 from made_curves import MadeCurves, MadeRuns
 
@@ -95,11 +95,8 @@ def test_the_registered_matches_and_statements(tmp_path):
 # The arithmetic, on made-up numbers: the subject is s, the opponents p and q, on two games
 
 SEEDS = 6
-GAMES_OF_TWO = {
-    "one": Arena(Setting(100, "gaussian"), 2.0),  # rounds, noise and the width of the payoff range
-    "two": Arena(Setting(50, "gaussian"), 4.0),
-}
-CONTEST = Contest("s", ("p", "q"), GAMES_OF_TWO)
+GAMES_OF_TWO = {"one": Setting(100, "gaussian"), "two": Setting(50, "gaussian")}
+CONTEST = Contest("s", ("p", "q"), GAMES_OF_TWO, widths={"one": 2.0, "two": 4.0})
 
 
 class Numbers(MadeCurves):
@@ -113,7 +110,7 @@ class Numbers(MadeCurves):
 
     def runs(self, *key):
         values = np.asarray(self.numbers[key], float)
-        rounds = GAMES_OF_TWO[key[0]].setting.rounds
+        rounds = GAMES_OF_TWO[key[0]].rounds
         return MadeRuns(np.array([rounds]), np.arange(len(values)), values[None], rounds)
 
 

@@ -25,8 +25,8 @@ from coebl.naming import NOTHING, Known, known_to, learner_titles
 from coebl.plots import save
 from coebl.study import Results, Study
 from coebl.tournament.figures import plot_standings, plot_trial
-from coebl.tournament.standings import Standing, Standings, kinds_in, measure, standings
-from coebl.tournament.statements import Arena, Contest, claim_of
+from coebl.tournament.standings import Standing, Standings, kinds_in, measure, payoff_width, standings
+from coebl.tournament.statements import Contest, claim_of
 from coebl.tournament.suite import Suite, opponents_of, shortest
 
 FOLDER = "tournament"  # inside the study's folder
@@ -270,9 +270,11 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     """Judge the statements of a suite about each subject on what is finished of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
-    games = {label(cell.game): _arena(cell.game, cell.rounds) for cell in study.cells}
+    parsed = {label(cell.game): (parse_game(cell.game), cell.rounds) for cell in study.cells}
+    games = {name: Setting(rounds, str(game.noise)) for name, (game, rounds) in parsed.items()}
+    widths = {name: payoff_width(game) for name, (game, _) in parsed.items()}
     contests = {
-        name: Contest(name, tuple(map(label, opponents_of(suite, subject))), games)
+        name: Contest(name, tuple(map(label, opponents_of(suite, subject))), games, widths)
         for subject in subjects
         for name in [label(str(parse_learner(subject)))]  # as the study spells it
     }
@@ -290,12 +292,6 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
         "notes": notes,
     }
     return TrialOutcome(trials, write_trials(suite, trials, folder, about, known_to(results)), notes)
-
-
-def _arena(game: str, rounds: int) -> Arena:
-    parsed = parse_game(game)
-    low, high = parsed.payoff_range
-    return Arena(Setting(rounds, str(parsed.noise)), (high - low) or 1.0)
 
 
 def write_trials(
@@ -346,7 +342,7 @@ def _trial(suite: Suite, contest: Contest, verdicts: Sequence[Verdict]) -> dict[
             "on_reported": aim.reported,
             **{key: [_rounded(row) for row in rows] for key, rows in tables.items()},
         }
-    games = {game: {"rounds": arena.setting.rounds, "width": arena.width} for game, arena in contest.games.items()}
+    games = {game: {"rounds": one.rounds, "width": contest.widths[game]} for game, one in contest.games.items()}
     labels = {"subject": contest.subject, "opponents": list(contest.opponents), "games": games}
     return labels | {"statements": statements}
 

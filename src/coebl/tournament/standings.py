@@ -20,7 +20,7 @@ from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, label, pairwise
 from coebl.evidence.statistics import Estimate
-from coebl.games import parse_game
+from coebl.games import Game, parse_game
 from coebl.learners.base import KINDS, Kind
 from coebl.solver import maximin
 from coebl.study import Results, Study
@@ -104,7 +104,7 @@ def measure(study: Study, results: Results) -> Measured:
     players = pl.col("players").list
     table = table.filter(*(place.is_in(everyone) for place in (players.get(0), players.get(1))))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # as the suite has them
-    widths = {game: _width(paths[game]) for game in games}
+    widths = {game: payoff_width(parse_game(paths[game])) for game in games}
     units = {game: rounds[game] * widths[game] for game in games}
     lost, exploitability = (_array(table, metric, games, seeds, everyone) for metric in TOURNAMENT_METRICS)
     lost /= np.array([units[game] for game in games])[:, None, None, None]
@@ -127,8 +127,9 @@ def measure(study: Study, results: Results) -> Measured:
     )
 
 
-def _width(game: str) -> float:
-    low, high = parse_game(game).payoff_range
+def payoff_width(game: Game) -> float:
+    """The width of the range of payoffs, or 1 if they are all equal."""
+    low, high = game.payoff_range
     return (high - low) or 1.0
 
 

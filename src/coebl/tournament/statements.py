@@ -37,20 +37,13 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Arena:
-    """The setting of a game: its rounds and noise, and the width of its payoff range."""
-
-    setting: Setting
-    width: float
-
-
-@dataclass(frozen=True)
 class Contest:
     """The learner that is tested, its opponents and the games; all by the names that results have."""
 
     subject: str
     opponents: tuple[str, ...]
-    games: Mapping[str, Arena]
+    games: Mapping[str, Setting]
+    widths: Mapping[str, float]  # of the payoff ranges, by game
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -59,10 +52,10 @@ class Contest:
 
     def end(self, game: str, row: str, column: str) -> Sample:
         """The last round of a match."""
-        return self.games[game].setting.end(MatchSpecs(game, row, column))
+        return self.games[game].end(MatchSpecs(game, row, column))
 
 
-def claim_of(statement: Statement) -> Claim[Contest]:
+def claim_of(statement: Statement) -> Claim:
     """Return the statement as a claim about the subject of a contest."""
     kind = _KINDS[statement.kind]
     return Claim(
@@ -70,45 +63,44 @@ def claim_of(statement: Statement) -> Claim[Contest]:
         statement.sentence,
         (statement.metric, *statement.reported),
         lambda contest: kind(statement, contest).checks(),
-        aim=lambda contest: kind(statement, contest),
+        aim=lambda contest, *results: kind(statement, contest).result(*results),
     )
 
 
 @dataclass(frozen=True)
 class StatementAim(ABC):
-    """A statement in a contest: its checks, and how far its aim is reached."""
+    """A statement in a contest: its checks, one per row, and how far its aim is reached."""
 
     statement: Statement
     contest: Contest
 
     side: ClassVar[Side]  # the side of 0 on which numbers support the statement
     failure: ClassVar[str]  # the word for a row on which the aim is missed
+    miss: ClassVar[str]  # the count of the rows, or games, on which it is
+    per_game: ClassVar[bool] = False  # True if games are counted, not rows
 
     @abstractmethod
     def checks(self) -> list[Check]:
-        """The checks of the statement, one per row."""
-
-    @abstractmethod
-    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        """The checks as a table; relative numbers are in units of the payoff range, and per round if they add up."""
+        """The checks of the statement."""
 
     @abstractmethod
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         """The counts by name."""
 
     @abstractmethod
-    def missed(self, rows: Sequence[Row]) -> int:
-        """The number of rows, or games, on which the aim is missed."""
-
-    @abstractmethod
     def sentence(self, aim: AimResult) -> str:
         """The result in a line or two."""
+
+    @abstractmethod
+    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+        """The checks as a table; relative numbers are in units of the payoff range, and per round if they add up."""
 
     def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
         """Count on how many rows, or games, the aim is missed, and test over all games."""
         rows = self.rows(results)
-        counts, missed, total = self.counts(rows), self.missed(rows), self.total(rows)
-        allowed = self.statement.allowed(total)
+        counts, failing = self.counts(rows), self.failing(rows)
+        total = len(self.contest.games) if self.per_game else len(rows)
+        missed, allowed = counts.get(self.miss, len(failing)), self.statement.allowed(total)
         too_far = missed > allowed or bool(counts.get("too far"))
         aim = AimResult(
             missed=missed,
@@ -119,15 +111,11 @@ class StatementAim(ABC):
             reported={metric: self.counts(self.rows(others)) for metric, others in reported.items()},
             rows=rows,
             overall=self._over_games(self.by_opponent(rows)),
-            failing=self.failing(rows),
+            failing=failing,
             failure=self.failure,
         )
         missing = f" Without data: {counts[MISSING]} of {total}." if counts[MISSING] else ""
         return replace(aim, said=self.sentence(aim) + missing)
-
-    def total(self, rows: Sequence[Row]) -> int:
-        """The number of rows, or games, that count."""
-        return len(rows)
 
     def failing(self, rows: Sequence[Row]) -> list[Row]:
         """The rows on which the aim is missed, the worst first."""
@@ -136,10 +124,10 @@ class StatementAim(ABC):
 
     def by_opponent(self, rows: Sequence[Row]) -> dict[str, list[float]]:
         """The numbers that are tested over all games, one per game."""
-        return {
-            opponent: [row["relative"] for row in rows if row["opponent"] == opponent]
-            for opponent in self.contest.opponents
-        }
+        numbers: dict[str, list[float]] = {}
+        for row in rows:
+            numbers.setdefault(row["opponent"], []).append(row["relative"])
+        return numbers
 
     def _over_games(self, numbers: Mapping[str, Sequence[float]]) -> list[Row]:
         """Test the means over games, corrected over the opponents."""
@@ -155,21 +143,14 @@ class StatementAim(ABC):
             for opponent, result in zip(numbers, results, strict=True)
         ]
 
-    def row(
-        self,
-        game: str,
-        opponent: str,
-        result: CheckResult,
-        relative: float,
-        subject_mean: float = math.nan,
-        opponent_mean: float = math.nan,
-    ) -> Row:
-        """Return a row of the table of a statement."""
+    def row(self, game: str, opponent: str, result: CheckResult, relative: float, *means: float) -> Row:
+        """Return a row of the table of a statement, with the means of the subject and the opponent, if given."""
         estimate = result.estimate
         outcome = WORDS[self.statement.kind].get(result.verdict, MISSING)
         row: Row = {"game": game, "opponent": opponent, "outcome": outcome, "measured": estimate.mean}
         row |= {"low": estimate.low, "high": estimate.high, "relative": relative, "n": estimate.n}
         row |= {"p_for": estimate.p_for_holm, "p_against": estimate.p_against_holm}
+        subject_mean, opponent_mean = means or (math.nan, math.nan)
         return row | {"subject_mean": subject_mean, "opponent_mean": opponent_mean}
 
     def outcomes(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -179,17 +160,15 @@ class StatementAim(ABC):
 
     def overall_words(self, result: AimResult) -> str:
         """The tests over all games, as in "Over all games by opponent, ahead: 8, level: 2."."""
-        count = self.outcomes(result.overall)
-        return (
-            f"Over all games by opponent, {', '.join(f'{word}: {number}' for word, number in count.items() if number)}."
-        )
+        counts = (f"{word}: {number}" for word, number in self.outcomes(result.overall).items() if number)
+        return f"Over all games by opponent, {', '.join(counts)}."
 
 
 class HeadToHead(StatementAim):
     """The subject is ahead of each opponent, or not behind."""
 
     side = "above"
-    failure = "behind"
+    failure = miss = "behind"
 
     def checks(self) -> list[Check]:
         us, end = self.contest.subject, self.contest.end
@@ -199,17 +178,12 @@ class HeadToHead(StatementAim):
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        rows = []
-        for (game, rival), result in zip(self.contest.pairs, results, strict=True):
-            arena = self.contest.games[game]
-            rows.append(self.row(game, rival, result, result.estimate.mean / (arena.setting.rounds * arena.width)))
-        return rows
+        units = {game: setting.rounds * self.contest.widths[game] for game, setting in self.contest.games.items()}
+        pairs = zip(self.contest.pairs, results, strict=True)
+        return [self.row(game, rival, result, result.estimate.mean / units[game]) for (game, rival), result in pairs]
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         return self.outcomes(rows) | {"mean below 0": sum(row["measured"] < 0 for row in rows)}
-
-    def missed(self, rows: Sequence[Row]) -> int:
-        return self.counts(rows)["behind"]
 
     def sentence(self, aim: AimResult) -> str:
         counts = aim.counts
@@ -224,7 +198,7 @@ class AgainstBestResponse(StatementAim):
     """The regret of the subject against a best response is at most a ratio of the least of its opponents'."""
 
     side = "below"
-    failure = "ratio above the limit"
+    failure = miss = "ratio above the limit"  # not by its tests: as many as there are failing rows
 
     def checks(self) -> list[Check]:
         end, learners = self.contest.end, (self.contest.subject, *self.contest.opponents)
@@ -246,9 +220,6 @@ class AgainstBestResponse(StatementAim):
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         far = self.statement.never_above or math.inf
         return self.outcomes(rows) | {"too far": sum(row["measured"] > far for row in rows)}
-
-    def missed(self, rows: Sequence[Row]) -> int:
-        return len(self.failing(rows))
 
     def failing(self, rows: Sequence[Row]) -> list[Row]:
         far = [row for row in rows if row["measured"] > self.statement.ratio]
@@ -275,6 +246,8 @@ class SelfPlay(StatementAim):
 
     side = "below"
     failure = "exploitability above"
+    miss = "not least"
+    per_game = True
 
     def checks(self) -> list[Check]:
         us, end = self.contest.subject, self.contest.end
@@ -284,11 +257,10 @@ class SelfPlay(StatementAim):
         ]
 
     def rows(self, results: Sequence[CheckResult]) -> list[Row]:
-        rows = []
-        for (game, rival), result in zip(self.contest.pairs, results, strict=True):
-            relative = result.estimate.mean / self.contest.games[game].width
-            rows.append(self.row(game, rival, result, relative, *result.means))
-        return rows
+        return [
+            self.row(game, rival, result, result.estimate.mean / self.contest.widths[game], *result.means)
+            for (game, rival), result in zip(self.contest.pairs, results, strict=True)
+        ]
 
     def counts(self, rows: Sequence[Row]) -> dict[str, int]:
         by_game = {game: [row for row in rows if row["game"] == game] for game in self.contest.games}
@@ -300,12 +272,6 @@ class SelfPlay(StatementAim):
             "least outright": sum(all(row["measured"] < 0 for row in of_game) for of_game in by_game.values()),
             "pairs above": sum(row["outcome"] == "above" for row in rows),
         }
-
-    def missed(self, rows: Sequence[Row]) -> int:
-        return self.counts(rows)["not least"]
-
-    def total(self, rows: Sequence[Row]) -> int:
-        return len(self.contest.games)
 
     def sentence(self, aim: AimResult) -> str:
         counts = aim.counts
