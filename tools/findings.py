@@ -8,7 +8,6 @@ Run in the root of a checkout, where the summary is results/ijcai2025: python -m
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,10 @@ from coebl.core.text import number_text
 from coebl.evidence.rendering import MARKS, MEANINGS, mark
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.paper_claims import HEADLINE, answer
-from coebl.papers.ijcai2025.variants import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, Role, actions_of
+from coebl.papers.ijcai2025.paper_claims import ANSWER, HEADLINE
+from coebl.papers.ijcai2025.variants import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, actions_of
 from coebl.plots import save
+from coebl.report.verdict_grid import finding
 from tools.picture import NAME, draw_picture, read_checks
 from tools.templates import read_json, render
 
@@ -47,11 +47,11 @@ def document(results: Path) -> str:
     def reported(claim: str, metric: str, variant: str = "text") -> str:
         return next(str(other["verdict"]) for other in claims[claim][variant]["reported"] if other["metric"] == metric)
 
-    def duel(role: Role, game: str, variant: str) -> str:
-        return mean(*VARIANTS[variant].against_coebl(role, game))
+    def duel(role: str, game: str, variant: str) -> str:
+        return mean(*VARIANTS[variant].match(game, role, "coebl"))
 
-    def own(role: Role, game: str, variant: str) -> str:
-        return mean(*VARIANTS[variant].self_play(role, game), "absolute_pseudo_regret")
+    def own(role: str, game: str, variant: str) -> str:
+        return mean(*VARIANTS[variant].match(game, role), "absolute_pseudo_regret")
 
     return render(
         "findings",
@@ -73,11 +73,10 @@ def document(results: Path) -> str:
         marks=[[claim, *_marks(by_variant)] for claim, by_variant in claims.items()],
         meanings=", ".join(f"{MARKS[outcome]} {meaning}" for outcome, meaning in MEANINGS.items()),
         reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
-        answer=answer(
-            {
-                variant: Counter(check["verdict"] for check in verdict["checks"])
-                for variant, verdict in claims[HEADLINE].items()
-            }
+        answer=finding(
+            ANSWER,
+            HEADLINE,
+            {id: [check["verdict"] for check in verdict["checks"]] for id, verdict in claims[HEADLINE].items()},
         ),
     )
 

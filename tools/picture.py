@@ -12,8 +12,9 @@ import numpy as np
 from coebl.core.text import number_text, with_minus
 from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_title
+from coebl.papers import Variant
 from coebl.papers.ijcai2025.paper_claims import HEADLINE
-from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, Variant, games
+from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, games
 from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import NOTE, lay_out, look, new_figure
 from tools.templates import read_json
@@ -42,7 +43,7 @@ def read_checks(results: Path) -> Checks:
 
 def draw_picture(checks: Checks) -> Figure:
     """Three heat maps: games down, baselines across, blue where COEBL wins and red where it loses."""
-    chosen = {variant: _matrix(variant, checks[variant.id]) for variant in VARIANTS.values()}
+    chosen = {id: _matrix(variant, checks[id]) for id, variant in VARIANTS.items()}
     largest = max(abs(check["measured"]) for rows in chosen.values() for row in rows for check in row)
     seeds = {check["n"] for of_variant in checks.values() for check in of_variant.values()}
     with look():
@@ -50,7 +51,7 @@ def draw_picture(checks: Checks) -> Figure:
         axes = figure.subplots(1, len(chosen), sharey=True)
         for ax, (variant, rows) in zip(axes, chosen.items(), strict=True):
             _draw(ax, rows, largest)
-            ax.set_title(_HEADINGS[variant.id], fontsize=10, pad=20, fontweight="bold")
+            ax.set_title(_HEADINGS[variant], fontsize=10, pad=20, fontweight="bold")
         axes[0].set_yticks(np.arange(len(games())) + 0.5, map(game_title, games()), fontsize=9)
         figure.suptitle(
             "What COEBL wins from each baseline in 3000 rounds: blue, COEBL wins; red, it loses", fontsize=11
@@ -67,7 +68,7 @@ def draw_picture(checks: Checks) -> Figure:
 
 def _matrix(variant: Variant, checks: Mapping[str, CheckValues]) -> list[list[CheckValues]]:
     """The checks by game and baseline."""
-    return [[checks[str(variant.against_coebl(role, game))] for role in BASELINES] for game in games()]
+    return [[checks[str(variant.match(game, role, "coebl"))] for role in BASELINES] for game in games()]
 
 
 def _text(check: CheckValues) -> str:

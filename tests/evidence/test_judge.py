@@ -10,7 +10,7 @@ import scipy.stats
 
 from coebl.core.errors import InputError
 from coebl.evidence.checks import MatchSpecs, Near, Setting, above, below
-from coebl.evidence.judge import Claims, judge
+from coebl.evidence.judge import Claim, judge
 from made_curves import MadeCurves, MadeRuns
 
 SETTING = Setting(300, "gaussian")
@@ -21,28 +21,23 @@ DUELS = [MatchSpecs(game, row, "coebl") for game in SIZED for row in BASELINES]
 ALONE = [MatchSpecs(game, row, row) for game in SIZED for row in ("coebl", "ucb")]
 VARIANTS = {"six": 6, "two": 2}  # how many games the claims are about
 
-CLAIMS = Claims()
 
-
-@CLAIMS.add("wins", "COEBL wins.", ("pseudo_regret", "regret"))
-def _wins(games):
+def wins(games):
     return [above(SETTING.end(duel)) for duel in DUELS if duel.game in SIZED[:games]]
 
 
-@CLAIMS.add("differs", "UCB has more.", ("tv",))
-def _differs(games):
+def differs(games):
     ends = {pairing: SETTING.latest(pairing, 100) for pairing in ALONE}
     return [above(ends[game, "ucb", "ucb"], minus=ends[game, "coebl", "coebl"]) for game in SIZED[:games]]
 
 
-@CLAIMS.add("numbers", "COEBL wins, with a largest of 10.", ("pseudo_regret",))
-def _numbers(games):
-    return [*_wins(games), Near(tuple(map(SETTING.end, DUELS)), 10, "largest")]
-
-
-@CLAIMS.add("silent", "Nothing.", ("tv",), silence="there is nothing to check")
-def _silent(games):
-    return []
+LARGEST = Near(tuple(map(SETTING.end, DUELS)), 10, "largest")
+CLAIMS = {
+    "wins": Claim("wins", "COEBL wins.", ("pseudo_regret", "regret"), wins),
+    "differs": Claim("differs", "UCB has more.", ("tv",), differs),
+    "numbers": Claim("numbers", "A largest of 10.", ("pseudo_regret",), lambda games: [*wins(games), LARGEST]),
+    "silent": Claim("silent", "Nothing.", ("tv",), lambda games: [], silence="there is nothing to check"),
+}
 
 
 class Made(MadeCurves):
@@ -290,9 +285,7 @@ class TestReading:
     def test_a_window_has_both_of_its_ends(self):
         values = np.where((ROUNDS == 110) | (ROUNDS == 200), 1.0, 0.0)[:, None] + np.zeros(20)
         pairing = ALONE[0]
-        claims = Claims()
-        claims.add("mean", "The mean of ten rounds, of which two are 1.", ("tv",))(
-            lambda _: [below(SETTING.between(pairing, 110, 200), 0.5)]
-        )
-        (result,) = judge(Made({pairing: values}), claims.values(), {"only": None})
+        checks = [below(SETTING.between(pairing, 110, 200), 0.5)]  # the mean of ten rounds, of which two are 1
+        claim = Claim("mean", "", ("tv",), lambda _: checks)
+        (result,) = judge(Made({pairing: values}), [claim], {"only": None})
         assert result.estimate.mean == pytest.approx(0.2)

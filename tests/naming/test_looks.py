@@ -5,8 +5,7 @@ import colorsys
 import pytest
 
 from coebl.learners import LEARNERS
-from coebl.naming import PALETTE, learner_style, looks, slot_look
-from coebl.naming.looks import FIRST_FREE
+from coebl.naming import FIRST_FREE, PALETTE, learner_style, looks, slot_look
 
 OWN = [f"mine{number}.py:Mine" for number in range(3 * len(PALETTE))]
 

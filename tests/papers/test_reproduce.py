@@ -1,13 +1,12 @@
 """A made-up paper is run, judged, drawn and written like a real one."""
 
 import json
-from dataclasses import dataclass
 
 import pytest
 
 from coebl.core.errors import InputError
 from coebl.evidence.checks import MatchSpecs, Setting, above, below
-from coebl.evidence.judge import Claims
+from coebl.evidence.judge import Claim
 from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
 from coebl.papers.drawing import Figure, curves_panel
 from coebl.papers.reproduce import experiments, means, reproduce
@@ -31,39 +30,30 @@ self-play = true
 pairs = [["uniform", "exp3"]]
 """
 SETTING = Setting(30, "gaussian")
-CLAIMS = Claims()
+VARIANTS = {"a": Variant("a", "the first", {"it": "ucb"}), "b": Variant("b", "the second", {"it": "exp3"})}
+CLAIMS = {
+    "near": Claim("near", "Below 3, the largest there is being 2.", ("tv",), lambda v: [below(end(v, "rps"), 3)]),
+    "far": Claim("far", "The distance is above 3.", ("tv",), lambda v: [above(end(v, "diagonal:n=2"), 3)]),
+    "uniform": Claim(
+        "uniform",
+        "The row player has no policy but one.",
+        ("tv",),
+        lambda v: [above(SETTING.end(MatchSpecs("rps", "uniform", "exp3")), -1)],
+    ),
+}
 
 
-@dataclass(frozen=True)
-class Reading(Variant):
-    learner: str
-
-    def on(self, game):
-        return MatchSpecs(game, self.learner, self.learner)
-
-
-@CLAIMS.add("near", "The distance stays below 3, the largest there is being 2.", ("tv",))
-def _near(reading):
-    return [below(SETTING.end(reading.on("rps")), 3)]
-
-
-@CLAIMS.add("far", "The distance is above 3.", ("tv",))
-def _far(reading):
-    return [above(SETTING.end(reading.on("diagonal:n=2")), 3)]
-
-
-@CLAIMS.add("uniform", "The row player has no policy but one.", ("tv",))
-def _uniform(reading):
-    return [above(SETTING.end(MatchSpecs("rps", "uniform", "exp3")), -1)]
+def end(variant, game):
+    return SETTING.end(variant.match(game, "it"))
 
 
 def line(name, game, varied=True):
     """A figure with one line."""
 
-    def panels(reading):
-        return [[curves_panel(name, {"only": "tv"}, {reading.title: reading.on(game)}, {})]]
+    def panels(variant):
+        return [[curves_panel(name, {"only": "tv"}, {"ucb": variant.match(game, "it")})]]
 
-    return Figure(name, name, panels, lambda title, shown, reading: title, {"only": "-drawn"}, varied)
+    return Figure(name, name, panels, lambda title, shown, variant: title, {"only": "-drawn"}, varied)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +85,7 @@ def tiny(**changes):
         "name": "tiny",
         "page": Presentation("A tiny paper", "Is it small?"),
         "study": STUDY,
-        "variants": {"a": Reading("a", "the first", "ucb"), "b": Reading("b", "the second", "exp3")},
+        "variants": VARIANTS,
         "claims": CLAIMS,
         "figures": {figure.name: figure for figure in figures},
         "quick": Quick(["rps"], 2, ["small"]),
@@ -171,7 +161,7 @@ def test_quick_is_a_part_of_the_whole():
 def test_what_a_quick_run_leaves_out_is_on_the_page(tmp_path, made):
     page = reproduce(tiny(), tmp_path, quick=True, workers=1, run=quietly).page.read_text(encoding="utf-8")
     left_out = "1 game (Diagonal, n\u00a0=\u00a02); 2 of 4 seeds, so 2 were run"
-    assert f"Left out: {left_out}. For all of it: <code>coebl reproduce</code>" in page
+    assert f"Left out: {left_out}. For all of it: <code>coebl reproduce tiny</code>" in page
     assert "Left out" not in made[1].page.read_text(encoding="utf-8")
 
 

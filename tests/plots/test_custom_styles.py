@@ -7,8 +7,7 @@ from coebl import naming, plots
 from coebl.engine import Match, simulate
 from coebl.learners import Learner
 from coebl.metrics import Metric
-from coebl.naming import PALETTE, spelled_out
-from coebl.naming.looks import FIRST_FREE
+from coebl.naming import FIRST_FREE, PALETTE, spelled_out
 from plots.made import GAME, Made, labels
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coebl.report.page import Frontier, Preset
+from coebl.report.page import Preset
 from report.browser import MATCHES, NAMES, PRESETS, REFERENCE, VERDICTS, MadeUp, Page, make_page, start_browser
 
 
@@ -32,7 +32,8 @@ def small(tmp_path_factory, source):
         command="coebl run demo.toml",
         about=about,
         first=["absolute_pseudo_regret", "pseudo_regret", "tv"],
-        frontier=Frontier("best-response", ["exploitability", "tv"]),
+        strongest="best-response",
+        convergence=["exploitability", "tv"],
         reference=REFERENCE,
     )
 

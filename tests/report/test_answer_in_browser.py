@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from coebl.report.page import LeftOut
 from report.browser import MATCHES, NAMES, PRESETS, VERDICTS, MadeUp, Page, make_page, name_of
 from report.verdicts import make_check, make_verdict
 
@@ -24,9 +23,11 @@ def path(tmp_path_factory, source):
         title="Answers",
         verdicts=[*VERDICTS, CLAIM],
         headline="C9",
+        answer="It loses {text[fails]} of {tested} matches {which}.",
         presets=PRESETS,
         about={"name": "demo", "metrics": NAMES},
-        left_out=LeftOut("2 games", "coebl reproduce"),
+        left_out="2 games",
+        whole="coebl reproduce",
         citation="@misc{demo}",
         switches={"coebl:c=2": "D3: as released"},
     )
@@ -41,9 +42,9 @@ def answer(driver, path):
 def test_the_answer_and_what_is_left_out_come_first(answer):
     sentences = [one.text for one in answer.driver.find_elements("css selector", ".answer")]
     assert sentences == [
+        "It loses 1 of 2 matches that were run (C9, 3 in all).",
         "Under “plain”, of 3 claims 2 hold and 1 fails; "
         "under “c = 2”, 0 hold and 0 fail (2 not significant, 1 not judged).",
-        "C9, “It wins”: under “plain”, 1 of 2 checks run (3 in all) is refuted.",
     ]
     assert "Left out: 2 games. For all of it: coebl reproduce" in answer.find(".banner").text
     assert answer.find("#citation-text").text == "@misc{demo}"

@@ -6,7 +6,6 @@ import pytest
 
 from coebl.evidence.statistics import mean_interval
 from coebl.plots.frontier import LAST
-from coebl.report.page import Frontier
 from report.browser import NAMES, MadeUp
 from report.pages import Elements, embedded, page_text
 
@@ -131,7 +130,7 @@ def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
 def test_the_frontier_is_against_whom_the_caller_says(tmp_path):
     rates = ["coebl:c=1", "coebl:c=2", "coebl"]
     source = MadeUp([("rps", rate, other) for rate in rates for other in (rate, "nash", "best-response")])
-    data = embedded(page_text(tmp_path, source, frontier=Frontier("nash", ["tv"])), "data")
+    data = embedded(page_text(tmp_path, source, strongest="nash", convergence=["tv"]), "data")
     [frontier] = data["frontiers"]
     assert data["frontierOpponent"] == "nash"
     assert data["metrics"][frontier["metrics"][0]]["name"] == "tv"

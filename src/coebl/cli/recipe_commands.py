@@ -212,7 +212,7 @@ def reproduce_command(
         print(f"{counted(len(made.figures), 'file')} of figures: {out / 'figures'}")
     if made.page:
         if quick:
-            print("This was a quick run: small games, few seeds. For all of them: coebl reproduce")
+            print(f"This was a quick run: small games, few seeds. For all of them: {chosen.command}")
         print(f"page: {made.page}")
     elif (out / PAGE).exists() and made.ran.finished:
         print(f"the page is older than these results; for a new one: coebl report {out}")

@@ -4,7 +4,7 @@ A claim holds if every one of its checks holds, and fails if any fails, at 5 % a
 of the claim in a variant. Its number and interval are those of the check that decided: the failing check with the
 smallest p value, else the one that is nearest to not holding. The interval is Student's, two-sided at 95 %, and not
 corrected. The verdicts on the other metrics that fit a claim are reported with it. A claim with an aim also has a count
-of where the aim is missed, see `Aim`.
+of where the aim is missed: `aim` judges it on the checks by the metric that decides, and reports those by the others.
 
 A variant is anything that the checks of a claim depend on: a reading of a paper that changes who plays, or the learner
 that is tested.
@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.specs import split_spec
 from coebl.core.text import finite, number_text
@@ -26,7 +26,6 @@ from coebl.evidence.statistics import ALPHA, Estimate, correct
 if TYPE_CHECKING:
     from coebl.study import Results
 
-Variant = TypeVar("Variant")
 Outcome = Literal["holds", "fails", "not significant", "not testable"]
 
 REPORTED_KEYS = ("metric", "verdict", "measured", "low", "high")
@@ -81,7 +80,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class AimResult:
-    """The outcome of an aim."""
+    """The outcome of the aim that was registered with a claim before its test."""
 
     missed: int  # the number of cases in which it is missed
     allowed: int  # the number of misses that the aim allows
@@ -101,45 +100,20 @@ class AimResult:
         return {True: "reached", False: "missed", None: "open"}[self.reached]
 
 
-class Aim(Protocol):
-    """The aim that was registered with a claim before its test, judged by counting its checks."""
-
-    def result(self, results: Sequence[CheckResult], reported: Mapping[str, Sequence[CheckResult]]) -> AimResult:
-        """Judge the aim on the checks by the metric that decides; those by the others are reported."""
-
-
 @dataclass(frozen=True)
-class Claim(Generic[Variant]):
+class Claim:
     """A sentence, and the checks that decide it."""
 
     id: str
     sentence: str
     metrics: tuple[str, ...]  # the one that decides, then those that are reported
-    checks: Callable[[Variant], list[Check]]
+    checks: Callable[[Any], list[Check]]  # in a variant
     silence: str = ""  # why a variant has no checks
-    aim: Callable[[Variant], Aim] | None = None
+    aim: Callable[[Any, Sequence[CheckResult], Mapping[str, Sequence[CheckResult]]], AimResult] | None = None
 
-    def needs(self, variant: Variant) -> list[MatchSpecs]:
+    def needs(self, variant: Any) -> list[MatchSpecs]:
         """The matches that the checks are about, each once."""
         return list(dict.fromkeys(sample.pairing for check in self.checks(variant) for sample in check.samples))
-
-
-Checks = Callable[[Variant], list[Check]]
-
-
-class Claims(dict[str, Claim[Variant]]):
-    """The claims of a paper by their ids."""
-
-    def add(
-        self, id: str, sentence: str, metrics: tuple[str, ...], silence: str = ""
-    ) -> Callable[[Checks[Variant]], Checks[Variant]]:
-        """Decorate the function that lists the checks of a claim in a variant."""
-
-        def enter(checks: Checks[Variant]) -> Checks[Variant]:
-            self[id] = Claim(id, sentence, metrics, checks, silence)
-            return checks
-
-        return enter
 
 
 @dataclass(frozen=True)
@@ -186,8 +160,8 @@ class Verdict:
 
 def judge(
     results: Results,
-    claims: Iterable[Claim[Variant]],
-    variants: Mapping[str, Variant],
+    claims: Iterable[Claim],
+    variants: Mapping[str, Any],
     seeds: Collection[int] | None = None,
 ) -> list[Verdict]:
     """Return a verdict on each claim in each variant, by the ids that verdicts carry; on some seeds, if given."""
@@ -211,7 +185,7 @@ def judge_family(checks: Sequence[Check], numbers: Iterable[Any], family: str) -
     return [replace(result, estimate=estimate) for result, estimate in zip(outcomes, corrected, strict=True)]
 
 
-def _judge_claim(claim: Claim[Variant], id: str, variant: Variant, reader: Reader) -> Verdict:
+def _judge_claim(claim: Claim, id: str, variant: Any, reader: Reader) -> Verdict:
     checks, needs = claim.checks(variant), claim.needs(variant)
     verdicts = []
     for metric in claim.metrics:
@@ -222,7 +196,7 @@ def _judge_claim(claim: Claim[Variant], id: str, variant: Variant, reader: Reade
         verdicts.append(Verdict(claim.id, id, verdict, metric, claim.sentence, note, results, decisive))
     first, *reported = verdicts
     others = {verdict.metric: verdict.checks for verdict in reported}
-    aim = None if claim.aim is None else claim.aim(variant).result(first.checks, others)
+    aim = None if claim.aim is None else claim.aim(variant, first.checks, others)
     return replace(first, reported=reported, aim=aim)
 
 

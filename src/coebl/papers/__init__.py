@@ -5,15 +5,16 @@ To add a paper, write a folder with an ordinary study file and a `Paper`, then o
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coebl.core.errors import look_up
 from coebl.core.modules import load
 from coebl.evidence.checks import MatchSpecs
 from coebl.evidence.judge import Claim, Verdict, judge
+from coebl.report.legend import Preset
+from coebl.report.verdict_grid import finding, outcomes_of
 
 if TYPE_CHECKING:
     from coebl.papers.drawing import Figure
@@ -23,13 +24,37 @@ if TYPE_CHECKING:
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
 """The "module:attribute" of each paper, by its name, which is also the name of its study."""
 
+DEFAULT = "ijcai2025"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)  # hashed by identity
 class Variant:
-    """A reading of a paper; subclasses say which learners play the roles of the paper's learners."""
+    """A reading of a paper: the spec of the learner that plays each role, or such specs by game; "*" is every other.
+
+    >>> text = Variant("text", "the text", {"coebl": {"rps": "coebl:c=2", "*": "coebl"}, "ucb": "ucb"})
+    >>> print(text.match("rps", "ucb", "coebl"))
+    ucb v coebl:c=2 on rps
+    """
 
     id: str  # on the command line and in files
     title: str  # in tables and figures
+    learners: Mapping[str, str | Mapping[str, str]]  # by role
+    note: str = ""  # an explanation, in a sentence
+
+    def spec(self, role: str, game: str) -> str:
+        """Return the learner that plays a role on a game; a learner that is no role plays itself."""
+        spec = self.learners.get(role, role)
+        return spec if isinstance(spec, str) else spec.get(game, spec["*"])
+
+    def match(self, game: str, row: str, column: str = "") -> MatchSpecs:
+        """Return the match of two roles on a game; without a column player, self-play."""
+        return MatchSpecs(game, self.spec(row, game), self.spec(column or row, game))
+
+    def preset(self, opponent: str) -> Preset:
+        """Return the lines of this variant on the page; the role of the opponent is the one that all others meet."""
+        named = {game for spec in self.learners.values() if not isinstance(spec, str) for game in spec}
+        by_game = {game: [self.spec(role, game) for role in self.learners] for game in sorted({"*", *named})}
+        return Preset(self.title, by_game, self.id, self.note, list(self.learners).index(opponent))
 
 
 @dataclass(frozen=True)
@@ -47,15 +72,17 @@ class Paper:
 
     name: str
     study: str  # the content of its study file
-    variants: Mapping[str, Any]  # by id, each a `Variant`
-    claims: Mapping[str, Claim[Any]]
+    variants: Mapping[str, Variant]  # by id
+    claims: Mapping[str, Claim]
     figures: Mapping[str, Figure]
     quick: Quick
     page: Presentation
-    answer: Callable[[Mapping[str, Counter[str]]], str] = lambda outcomes: (
-        ""
-    )  # from those of the main claim, by variant
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics also tabled as means over so many last rounds
+
+    @property
+    def command(self) -> str:
+        """The command that reproduces it."""
+        return "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT)
 
     @property
     def titles(self) -> dict[str, str]:
@@ -71,17 +98,12 @@ class Paper:
 
     def result(self, verdicts: Iterable[Verdict]) -> str:
         """Return the result of the reproduction in one sentence, or "" if the main claim is not judged."""
-        return self.answer(
-            {
-                verdict.variant: Counter(check.verdict for check in verdict.checks)
-                for verdict in verdicts
-                if verdict.id == self.page.headline
-            }
-        )
+        claim = self.page.headline
+        return finding(self.page.answer, claim, outcomes_of(claim, verdicts))
 
     def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchSpecs]:
         """Return the matches that these figures and claims need in any variant, each once."""
-        parts: list[Figure | Claim[Any]] = [
+        parts: list[Figure | Claim] = [
             *look_up("figure", figures, self.figures),
             *look_up("claim", claims, self.claims),
         ]

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up
+from coebl.core.specs import split_spec
 from coebl.evidence.checks import MatchSpecs
-from coebl.naming import Style
-from coebl.papers import Paper
+from coebl.naming import learner_style, learner_title
+from coebl.papers import Paper, Variant
 from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
 from coebl.study.workers import LocalPool
@@ -51,24 +52,30 @@ class Panel:
         return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
 
 
+def line_title(role: str, match: MatchSpecs) -> str:
+    """Return the title of a line: the role in the row seat, and its opponent."""
+    opponent = "" if match.row == match.column else f" v {learner_title(split_spec(match.column).name)}"
+    return learner_title(role) + opponent
+
+
 def curves_panel(
     title: str,
     measure: Mapping[str, str],
     lines: Mapping[str, MatchSpecs],
-    styles: Mapping[str, Style],
     finish: Callable[[Axes], object] = lambda ax: None,
 ) -> Panel:
-    """Return lines over the rounds; `measure` has the metric by choice of measures, lines and styles are by label."""
+    """Return lines over the rounds, by role, in the colours of the roles; `measure` has the metric by measures."""
+    labels = {line_title(role, match): (role, match) for role, match in lines.items()}
+    styles = {label: learner_style(role) for label, (role, _) in labels.items()}
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        drawn = {label: match for label, (match,) in parts.items()}
-        plot_curves(results, measure[measures], drawn, ax, styles, legend=False)
+        plot_curves(results, measure[measures], {label: match for label, (match,) in parts.items()}, ax, styles, False)
         ax.set_title(title)
         ax.locator_params(axis="x", nbins=3)
         ax.locator_params(axis="y", nbins=5)
         finish(ax)
 
-    return Panel({label: [match] for label, match in lines.items()}, draw, WIDTH / 3, 1.55, whole=True)
+    return Panel({label: [match] for label, (_, match) in labels.items()}, draw, WIDTH / 3, 1.55, whole=True)
 
 
 def heat_map_panel(
@@ -104,21 +111,21 @@ class Figure:
 
     name: str  # on the command line, and of its files up to a suffix
     title: str
-    panels: Callable[[Any], list[list[Panel]]]  # of a variant, in groups that each begin a new row
-    heading: Callable[[str, list[MatchSpecs], Any], str]  # from the title, the matches shown and the variant
+    panels: Callable[[Variant], list[list[Panel]]]  # of a variant, in groups that each begin a new row
+    heading: Callable[[str, list[MatchSpecs], Variant], str]  # from the title, the matches shown and the variant
     suffixes: Mapping[str, str]  # of its files, by choice of measures
     varied: bool = True  # whether it depends on the variant
 
-    def needs(self, variant: Any) -> list[MatchSpecs]:
+    def needs(self, variant: Variant) -> list[MatchSpecs]:
         """Return the matches that it shows if there is data for all of them."""
         return _needs(self.panels(variant))
 
-    def rows(self, results: Results, variant: Any) -> list[list[Panel]]:
+    def rows(self, results: Results, variant: Variant) -> list[list[Panel]]:
         """Return the panels that have data, row by row."""
         present = results.matches()
         return [row for group in self.panels(variant) for row in _rows(group, present)]
 
-    def __call__(self, results: Results, variant: Any, measures: str) -> matplotlib_figure.Figure:
+    def __call__(self, results: Results, variant: Variant, measures: str) -> matplotlib_figure.Figure:
         """Draw the panels that have data."""
         if measures not in self.suffixes:
             raise InputError(f"measures is {measures!r}; accepted: {', '.join(self.suffixes)}.")
@@ -168,7 +175,7 @@ def draw(
     drawn = {figure for figure, _ in present}
     for figure, variant in selected:
         if not present or (names is not None and figure not in drawn):
-            raise _no_data(figure, variant)
+            raise _no_data(figure, variant, paper.command)
 
     def jobs() -> Iterator[tuple[Any, ...]]:
         for done, (figure, variant) in enumerate(present, 1):
@@ -186,10 +193,10 @@ def draw(
     return [path for paths in written for path in paths]
 
 
-def _no_data(figure: Figure, variant: Any) -> InputError:
+def _no_data(figure: Figure, variant: Variant, command: str = "coebl reproduce") -> InputError:
     return InputError(
         f"there is no data for figure {figure.name} ({variant.title}); into the same folder, run: "
-        f"coebl reproduce --figure {figure.name}"
+        f"{command} --figure {figure.name}"
     )
 
 

@@ -18,7 +18,7 @@ from coebl.evidence.statistics import mean_interval
 from coebl.naming import game_title
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
-from coebl.report.page import LeftOut, about_results, write_page
+from coebl.report.page import about_results, write_page
 from coebl.study import Results, RunSummary, Study, parse_study
 from coebl.study import run as run_study
 from coebl.study.workers import cores
@@ -44,7 +44,7 @@ def reproduce(
     claims: Sequence[str] = (),
     workers: int | None = None,
     run: Callable[[Study, Path], RunSummary] = run_study,
-    command: str = "coebl reproduce",
+    command: str = "",
     drawing: Callable[[], AbstractContextManager[Callable[[int, int], None] | None]] = nullcontext,
 ) -> Reproduction:
     """Run a paper's study, or the rest of it, judge the claims, draw the figures, and write a summary and a page.
@@ -57,7 +57,7 @@ def reproduce(
         claims: likewise.
         workers: the number of processes that draw; by default one per core.
         run: runs a study into a folder.
-        command: the command that the summary states.
+        command: the command that the summary states; by default the paper's.
         drawing: entered while figures are drawn; its value is called with the number of figures done, and of all.
     """
     ran = run(experiments(paper, quick, figures, claims), out)
@@ -73,7 +73,7 @@ def reproduce(
             )
     if not everything:
         return Reproduction(ran, verdicts, drawn, None, None)
-    summary = write_summary(paper, results, out / "summary", verdicts, command)
+    summary = write_summary(paper, results, out / "summary", verdicts, command or paper.command)
     return Reproduction(ran, verdicts, drawn, summary, write_report(paper, results, out / "report.html", verdicts))
 
 
@@ -93,13 +93,14 @@ def write_report(paper: Paper, results: Results, path: Path, verdicts: Sequence[
         path,
         paper.page,
         verdicts=verdicts,
-        command=commands[-1] if commands else "coebl reproduce",
+        command=commands[-1] if commands else paper.command,
+        whole=paper.command,
         left_out=left_out(paper, results),
     )
 
 
-def left_out(paper: Paper, results: Results) -> LeftOut | None:
-    """Return the games, matches and seeds of a paper's study that a folder lacks; None if it has everything."""
+def left_out(paper: Paper, results: Results) -> str:
+    """Return the games, matches and seeds of a paper's study that a folder lacks, in words."""
     study = parse_study(paper.study)
     present = set(results.matches())
     absent = [match for match in study.matches() if tuple(match[:3]) not in present]
@@ -113,8 +114,7 @@ def left_out(paper: Paper, results: Results) -> LeftOut | None:
         f"{counted(partly, 'match', 'matches')} on the other games" if partly else "",
         f"{needed - done} of {counted(needed, 'seed')}, so {done} were run" if done < needed else "",
     ]
-    lacking = "; ".join(filter(None, parts))
-    return LeftOut(lacking, "coebl reproduce") if lacking else None
+    return "; ".join(filter(None, parts))
 
 
 def _together(titles: Iterable[str]) -> str:
@@ -158,8 +158,8 @@ def means(paper: Paper, results: Results) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [dict(row) for row in results.summary()]
     for metric, span in paper.averaged.items():
         rows += _over_the_last_rounds(results, metric, span)
-    kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")
-    return [{key: _rounded(row[key]) for key in kept} for row in rows]
+    kept = ("game", "row", "column", "metric", "mean", "low", "high", "sd", "n")  # six digits: more than is known
+    return [{key: few_digits(row[key], 6) if isinstance(row[key], float) else row[key] for key in kept} for row in rows]
 
 
 def _over_the_last_rounds(results: Results, metric: str, span: int) -> Iterator[dict[str, Any]]:
@@ -169,8 +169,3 @@ def _over_the_last_rounds(results: Results, metric: str, span: int) -> Iterator[
         late = runs.filter(pl.col("round") > pl.col("round").max() - span)
         estimate = mean_interval(late.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy())
         yield {"game": game, "row": row, "column": column, "metric": f"{metric}_last_{span}"} | vars(estimate)
-
-
-def _rounded(value: Any) -> Any:
-    """Round a number to six digits, more than the intervals support; infinity becomes None, for JSON."""
-    return few_digits(value, 6) if isinstance(value, float) else value

@@ -64,34 +64,18 @@ class Match(TypedDict):
     curves: dict[int, Curve]  # by the index of the metric
 
 
-class End(TypedDict):
-    """The end of a match: the mean of a metric over its last rounds."""
-
-    mean: float | int | None
-    half: float | int | None
-    seeds: int
-    first: int  # round
-    last: int
-
-
-@dataclass(frozen=True)
-class Frontier:
-    """The axes of a frontier: across a metric of self-play, upwards the gain of an opponent."""
-
-    opponent: str  # its spec
-    metrics: Sequence[str] = ()  # for the axis across, by preference
-
-
 @dataclass(frozen=True)
 class Presentation:
     """The part of a page that is not in the results."""
 
     title: str
     question: str = ""  # the subject of the study, in a paragraph
-    headline: str = ""  # the id of the claim whose checks the answer at the top counts
+    headline: str = ""  # the id of the main claim
+    answer: str = ""  # the finding in words: a template of the outcomes of its checks, see `verdict_grid.finding`
     presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
     first: Sequence[str] = _FIRST  # metrics that come before the others
-    frontier: Frontier | None = None  # by default against the first learner that sees the policy of the other
+    strongest: str = ""  # the opponent of the frontier; by default the first learner that sees the policy of the other
+    convergence: Sequence[str] = ()  # metrics of self-play for the other axis of the frontier, by preference
     reference: Reference | None = None  # a line beside cumulative metrics in self-play, on games of K by K
     switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
     citation: str = ""
@@ -106,7 +90,7 @@ class Content:
     learners: list[dict[str, Any]]
     sweeps: list[dict[str, str]]
     show: Presentation
-    frontier: Frontier | None
+    strongest: str  # the opponent of the frontier, or ""
     known: Known
     ranking: Ranking | None
     games: list[dict[str, Any]] = field(default_factory=list)
@@ -181,7 +165,7 @@ class Content:
             "presets": [preset.entry(self.games) for preset in self.show.presets],
             "tableMetric": self.table_place,
             "frontiers": self.frontiers,
-            "frontierOpponent": self.frontier and self.frontier.opponent,
+            "frontierOpponent": self.strongest or None,
             "last": LAST,
         }
 
@@ -203,7 +187,8 @@ class Content:
 def read_content(results: Results, metrics: Sequence[str], show: Presentation) -> Content:
     """Read all results; if there are several noises, each game is there once per noise."""
     known = known_to(results)
-    labels = sorted({(record.game, record.players, record.noise) for record in results.records()}, key=_by_spec)
+    labels = sorted({(record.game, record.players, record.noise) for record in results.records()})
+    labels.sort(key=lambda label: tuple(map(natural, label[1])))
     several = len({noise for *_, noise in labels}) > 1
     games = [
         game_entry(f"{game}, {noise}" if several else game, game, noise if several else "")
@@ -217,7 +202,7 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
         learners=learner_entries(specs, shown, sweeps, known),
         sweeps=[sweep_entry(sweep, known) for sweep in sweeps],
         show=show,
-        frontier=show.frontier or _default_frontier(specs),
+        strongest=show.strongest or next(filter(_sees_policies, specs), ""),
         known=known,
         ranking=rank(results),
     )
@@ -229,17 +214,9 @@ def read_content(results: Results, metrics: Sequence[str], show: Presentation) -
     return content
 
 
-def _by_spec(label: tuple[str, tuple[str, ...], str]) -> tuple[Any, ...]:
-    game, players, noise = label
-    return tuple(map(natural, players)), game, noise
-
-
-def _default_frontier(specs: Sequence[str]) -> Frontier | None:
-    """Return the frontier of a study that names none: against the first learner that sees the policy of the other."""
-    entries = {spec: LEARNERS.registered(spec) for spec in specs}
-    seers = (spec for spec, entry in entries.items() if entry and "policy" in getattr(entry.factory, "sees", ()))
-    opponent = next(seers, None)
-    return None if opponent is None else Frontier(opponent)
+def _sees_policies(spec: str) -> bool:
+    entry = LEARNERS.registered(spec)
+    return entry is not None and "policy" in getattr(entry.factory, "sees", ())
 
 
 def _read_game(
@@ -339,9 +316,9 @@ def _frontier(results: Results, content: Content, game: Mapping[str, Any]) -> di
 
     The gain is measured by the first metric whose sign shows who is ahead.
     """
-    if content.frontier is None:
+    if not content.strongest:
         return None
-    opponent, matches = content.frontier.opponent, content.matches[-1]
+    opponent, matches = content.strongest, content.matches[-1]
     sweeps = {learner["spec"]: learner["sweep"] for learner in content.learners}
     specs = [(content.learners[match["row"]]["spec"], content.learners[match["column"]]["spec"]) for match in matches]
     swept = [row for row, column in specs if row == column and (row, opponent) in specs and sweeps[row] is not None]
@@ -375,15 +352,17 @@ def _frontier(results: Results, content: Content, game: Mapping[str, Any]) -> di
 
 def _suitability(metric: str, content: Content) -> tuple[Any, ...]:
     """Return a sort key of metrics by how well they show convergence of self-play: signed metrics are last."""
-    wanted = list(content.frontier.metrics) if content.frontier else []
+    wanted = list(content.show.convergence)
     words = content.metrics[metric]
     return (wanted.index(metric) if metric in wanted else len(wanted), words.signed, words.cumulative)
 
 
-def _ends(frame: polars.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[tuple[str, str], dict[str, End]]:
+def _ends(
+    frame: polars.DataFrame, metrics: Mapping[str, MetricWords]
+) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
     """Return the ends of matches by metric: the last round if it is cumulative, else the mean of the last rounds."""
     pl = require("polars")
-    ends: dict[tuple[str, str], dict[str, End]] = defaultdict(dict)
+    ends: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for name in filter(frame.columns.__contains__, metrics):
         held = frame.select(*_MATCH, "seed", "round", value=name).drop_nulls("value")
         span = 1 if metrics[name].cumulative else LAST
@@ -395,7 +374,13 @@ def _ends(frame: polars.DataFrame, metrics: Mapping[str, MetricWords]) -> dict[t
             band = Band.of(np.array([values]))
             if np.isfinite(band.mean[0]):
                 [mean], [half] = short(band.mean), short(band.half)
-                ends[row, column][name] = End(mean=mean, half=half, seeds=band.seeds, first=first, last=last)
+                ends[row, column][name] = {
+                    "mean": mean,
+                    "half": half,
+                    "seeds": band.seeds,
+                    "first": first,
+                    "last": last,
+                }
     return ends
 
 

@@ -13,7 +13,7 @@ from coebl.core.specs import split_spec
 from coebl.core.text import decimal_places, few_digits, natural, number_text, with_minus
 from coebl.games import GAMES, parse_game
 from coebl.learners import KINDS, REFERENCES
-from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, looks, parameters_text
+from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, looks, parameters_text, shaded
 
 DIGITS = 5
 HALF_DIGITS = 4  # of the half widths of intervals
@@ -112,8 +112,8 @@ def learner_entries(
             "spec": spec,
             "title": titles[spec],
             "marked": titles[spec] + ("\u00a0†" if _sees(spec, known) else ""),  # in tables
-            "colour": _shaded(look.colour, look.shade, 0),
-            "darkColour": _shaded(look.colour, _LIGHTER + (1 - _LIGHTER) * look.shade, 255),
+            "colour": shaded(look.colour, look.shade),
+            "darkColour": shaded(look.colour, _LIGHTER + (1 - _LIGHTER) * look.shade, 255),
             "dash": [_PIXELS * length for length in look.dashes],
             "shape": _SHAPES.get(look.symbol, ""),
             "sweep": swept.get(spec),
@@ -122,16 +122,6 @@ def learner_entries(
         }
         for spec, look in looks(specs, plainest, known).items()
     ]
-
-
-def _shaded(colour: str, share: float, towards: int) -> str:
-    """Move a colour towards black, 0, or white, 255.
-
-    >>> _shaded("#0072B2", 0.5, 0), _shaded("#0072B2", 0.5, 255)
-    ('#003959', '#80B8D8')
-    """
-    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return "#" + "".join(f"{round(channel + (towards - channel) * share):02X}" for channel in channels)
 
 
 def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:

@@ -10,7 +10,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -26,27 +25,27 @@ from coebl.evidence.judge import Verdict
 from coebl.metrics import METRICS
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
-from coebl.report.content import Frontier, Presentation, read_content
+from coebl.report.content import Presentation, read_content
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section
 from coebl.report.legend import Preset, learner_colours, unbroken
 from coebl.report.provenance import About, about_results
-from coebl.report.verdict_grid import OUTCOMES, VERDICT_KINDS, answer, verdict_entry, verdict_grid
+from coebl.report.verdict_grid import (
+    OUTCOMES,
+    VERDICT_KINDS,
+    counts_text,
+    finding,
+    outcomes_of,
+    verdict_entry,
+    verdict_grid,
+)
 
 if TYPE_CHECKING:
     from coebl.study import Results
 
-__all__ = ["About", "Frontier", "LeftOut", "Presentation", "Preset", "Reference", "about_results", "write_page"]
+__all__ = ["About", "Presentation", "Preset", "Reference", "about_results", "write_page"]
 
 _ADDRESS_SPACE = 72 << 30  # bytes that V8 reserves; few of them are used
 _SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "page.js")
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """The part of a study that a page lacks since it was not run, and the command that runs it."""
-
-    what: str
-    command: str
 
 
 def write_page(
@@ -58,7 +57,8 @@ def write_page(
     sections: Sequence[Section] = (),
     command: str = "",
     about: About | None = None,
-    left_out: LeftOut | None = None,
+    left_out: str = "",
+    whole: str = "",
 ) -> Path:
     """Write the page of a study's results, whole or not at all, and return its path.
 
@@ -72,6 +72,7 @@ def write_page(
         command: the command that runs the study again.
         about: the origin of the study; by default it is read from its folder.
         left_out: the part that was not run, for a banner.
+        whole: the command that runs all of it.
     """
     jinja2, markup = require("jinja2"), require("markupsafe").Markup
     library = _vega(require("vl_convert"))
@@ -98,8 +99,12 @@ def write_page(
     html = environment.from_string(_asset("page.html")).render(
         show=show,
         about=about,
-        answer=answer(verdicts, variants, show.headline),
+        answer=[
+            finding(show.answer, show.headline, outcomes_of(show.headline, verdicts)),
+            counts_text(verdicts, variants),
+        ],
         left_out=left_out,
+        whole=whole,
         notices=[*about.notices, *content.notices],
         settings=about.settings(metric_words(name, content.known).title for name in about.metrics),
         commands=about.commands(command),

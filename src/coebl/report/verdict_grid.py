@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from coebl.core.text import few_digits
@@ -19,33 +19,38 @@ OUTCOMES: dict[Outcome, str] = {
 }
 """The words for the verdict on a single check."""
 
-_CHECK_KEYS = [
-    "subject",
-    "quantity",
-    "measured",
-    "low",
-    "high",
-    "wanted",
-    "threshold",
-    "published",
-    "verdict",
-    "before",
-]
+_SHOWN = ["subject", "quantity", "measured", "low", "high", "wanted", "threshold", "published", "verdict", "before"]
 VERDICTS: tuple[Outcome, ...] = get_args(Outcome)
 VERDICT_KINDS = {word: word.replace(" ", "-") for word in VERDICTS}  # the classes of the style sheet
 
 
-def answer(verdicts: Sequence[Verdict], titles: Mapping[str, str], headline: str = "") -> list[str]:
-    """Return how many claims hold and fail in each variant, and how many checks of the main claim are refuted."""
-    variants = list(dict.fromkeys(verdict.variant for verdict in verdicts))
-    sentences = [_counts(verdicts, variants, titles)] if variants else []
-    main = [verdict for verdict in verdicts if verdict.id == headline]
-    if any(verdict.checks for verdict in main):
-        sentences.append(_headline(main, titles))
-    return sentences
+def finding(template: str, claim: str, outcomes: Mapping[str, Sequence[str]]) -> str:
+    """Return the finding in words, from the outcomes of the checks of the main claim by variant.
+
+    The template names them as in {text[holds]}; {tested} is the number of checks with data, and {which} the claim. If a
+    variant that it names is not judged, there is no such sentence.
+
+    >>> finding("{tested} checks {which}: {a[holds]} hold.", "C1", {"a": ["holds", "fails", "not testable"]})
+    '2 checks that were run (C1, 3 in all): 1 hold.'
+    """
+    counts = {variant: Counter(words) for variant, words in outcomes.items()}
+    first = next(iter(counts.values()), Counter())
+    total, tested = first.total(), first.total() - first["not testable"]
+    which = f"that were run ({claim}, {total} in all)" if tested < total else f"({claim})"
+    try:
+        return template.format_map({"tested": tested, "which": which, **counts})
+    except KeyError:
+        return ""
 
 
-def _counts(verdicts: Sequence[Verdict], variants: Sequence[str], titles: Mapping[str, str]) -> str:
+def outcomes_of(claim: str, verdicts: Iterable[Verdict]) -> dict[str, list[Outcome]]:
+    """Return the outcomes of the checks of a claim, by variant."""
+    return {one.variant: [check.verdict for check in one.checks] for one in verdicts if one.id == claim}
+
+
+def counts_text(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
+    """Return how many claims hold and fail in each variant, in a sentence."""
+    variants = dict.fromkeys(verdict.variant for verdict in verdicts)
     claims = len({verdict.id for verdict in verdicts})
     parts: list[str] = []
     for variant in variants:
@@ -57,23 +62,11 @@ def _counts(verdicts: Sequence[Verdict], variants: Sequence[str], titles: Mappin
         others = f" ({', '.join(rest)})" if rest else ""
         parts.append(f"under “{titles.get(variant, variant)}”, {of_all}{result}{others}")
     text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _verb(count: int, verb: str) -> str:
     return f"{count} {verb}{'s' * (count == 1)}"
-
-
-def _headline(main: Sequence[Verdict], titles: Mapping[str, str]) -> str:
-    parts: list[str] = []
-    for verdict in main:
-        outcomes = [check.verdict for check in verdict.checks]
-        refuted, run = outcomes.count("fails"), len(outcomes) - outcomes.count("not testable")
-        run_only = "" if run == len(outcomes) else f" run ({len(outcomes)} in all)"
-        total = f" of {run} check{'s' * (run != 1)}{run_only} {'is' if refuted == 1 else 'are'} refuted"
-        under = f"under “{titles.get(verdict.variant, verdict.variant)}”, "
-        parts.append(f"{under}{refuted}{total if not parts else f' of {run}'}")
-    return f"{main[0].id}, “{main[0].text.removesuffix('.')}”: {'; '.join(parts)}."
 
 
 def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learners: Mapping[str, str]) -> dict[str, Any]:
@@ -139,12 +132,8 @@ def verdict_entry(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, An
     """Return a verdict for the script and for the download, with no more of its checks than the page shows."""
     plain = verdict.as_dict()
     plain["checks"] = [
-        {key: _short(values[key]) for key in _CHECK_KEYS}
+        {key: few_digits(value, DIGITS) if isinstance(value := values[key], float) else value for key in _SHOWN}
         | {"title": by_title(check.subject, verdict, learners), "outcome": OUTCOMES[check.verdict]}
         for check, values in zip(verdict.checks, plain["checks"], strict=True)
     ]
     return plain
-
-
-def _short(value: Any) -> Any:
-    return few_digits(value, DIGITS) if isinstance(value, float) else value

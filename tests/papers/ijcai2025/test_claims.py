@@ -73,11 +73,11 @@ def verdict(claim, source, variant="text"):
 
 
 def duel(baseline, game):
-    return TEXT.against_coebl(baseline, game)
+    return TEXT.match(game, baseline, "coebl")
 
 
 def alone(learner, game):
-    return TEXT.self_play(learner, game)
+    return TEXT.match(game, learner)
 
 
 # one or two matches that play otherwise, and the claim that does not survive it
@@ -111,7 +111,7 @@ SPOILERS = [
     ("C12", {duel("ucb", "bigger-number:n=3"): -2}),
     ("C13", {alone("exp3", "diagonal:n=5"): 0.01 * np.sqrt(ROUNDS)}),
     ("C14", {duel("ucb", "rps"): -5}),
-    ("C15", {TEXT.against_best_response("ucb", "diagonal:n=3"): 50}),
+    ("C15", {TEXT.match("diagonal:n=3", "ucb", "best-response"): 50}),
     ("C16", {MatchSpecs("diagonal:n=2", "coebl", "best-response"): 20_000}),
 ]
 
@@ -146,7 +146,7 @@ def test_is_undecided_in_noise(claim):
 
 
 def test_a_spoiler_of_one_variant_is_one_of_that_variant_only():
-    changed = VARIANTS["as-released"].against_coebl("exp3", "rps")
+    changed = VARIANTS["as-released"].match("rps", "exp3", "coebl")
     verdicts = PAPER.judge(Synthetic({changed: -10}), "C2")
     assert {result.variant: result.verdict for result in verdicts} == {
         "text": "holds",

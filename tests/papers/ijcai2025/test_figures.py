@@ -164,7 +164,7 @@ def test_a_panel_has_its_own_data_in_the_colours_of_its_learners(quick):
     by_color = {line.get_color(): line.get_ydata() for line in curves(panel)}
     assert len(by_color) == 4
     for role in ROLES:
-        values = quick.values(*RELEASED.self_play(role, "diagonal:n=4"), "tv")
+        values = quick.values(*RELEASED.match("diagonal:n=4", role), "tv")
         np.testing.assert_allclose(by_color[learner_style(role)["color"]], [sum(row) / 3 for row in values])
 
 

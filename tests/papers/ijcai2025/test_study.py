@@ -32,8 +32,8 @@ def study():
 def match_ups(variant, game):
     """The seven of the paper."""
     return {
-        *(variant.self_play(role, game) for role in ROLES),
-        *(variant.against_coebl(role, game) for role in BASELINES),
+        *(variant.match(game, role) for role in ROLES),
+        *(variant.match(game, role, "coebl") for role in BASELINES),
     }
 
 

@@ -4,7 +4,7 @@
 """
 
 from coebl.papers import Paper, Quick
-from coebl.papers.ijcai2025.paper_claims import CLAIMS, HEADLINE, SPAN, answer
+from coebl.papers.ijcai2025.paper_claims import ANSWER, CLAIMS, HEADLINE, SPAN
 from coebl.papers.ijcai2025.paper_figures import (
     CONVERGENCE,
     DISTANCE,
@@ -19,14 +19,13 @@ from coebl.papers.ijcai2025.variants import (
     MAIN_SIZES,
     QUESTION,
     REFERENCE,
-    ROLES,
     STUDY,
     TITLE,
     VARIANTS,
     coebl,
     games,
 )
-from coebl.report.page import Frontier, Presentation, Preset
+from coebl.report.page import Presentation
 
 __all__ = ["PAPER"]
 
@@ -49,18 +48,11 @@ PAPER = Paper(
         title=TITLE,
         question=QUESTION,
         headline=HEADLINE,
-        presets=[
-            Preset(
-                variant.title,
-                {"rps": variant.learners("rps"), "*": variant.learners("")},
-                id=variant.id,
-                note=variant.note,
-                opponent=ROLES.index("coebl"),
-            )
-            for variant in VARIANTS.values()
-        ],
+        answer=ANSWER,
+        presets=[variant.preset("coebl") for variant in VARIANTS.values()],
         first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
-        frontier=Frontier(BEST_RESPONSE, [CONVERGENCE, DISTANCE["paper"]]),
+        strongest=BEST_RESPONSE,
+        convergence=[CONVERGENCE, DISTANCE["paper"]],
         reference=REFERENCE,
         switches={
             "exp3-as-released": "D1: Exp3 updated as released",
@@ -69,6 +61,5 @@ PAPER = Paper(
         },
         citation=CITATION,
     ),
-    answer=answer,
     averaged={"tv": SPAN},
 )

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from coebl.evidence.checks import MatchSpecs
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
-from coebl.naming import game_title, learner_style, learner_title
-from coebl.papers.drawing import Figure, Panel, curves_panel, frontier_panel, heat_map_panel
+from coebl.naming import game_title, learner_title
+from coebl.papers import Variant
+from coebl.papers.drawing import Figure, Panel, curves_panel, frontier_panel, heat_map_panel, line_title
 from coebl.papers.ijcai2025.variants import (
     BASELINES,
     BEST_RESPONSE,
@@ -27,8 +28,6 @@ from coebl.papers.ijcai2025.variants import (
     SETTING,
     SIZES,
     VARIANTS,
-    Role,
-    Variant,
     actions_of,
     coebl,
     family_of_games,
@@ -49,7 +48,7 @@ DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
 CONVERGENCE = "exploitability"  # of the frontier
 
 Groups = list[list[Panel]]
-Lines = dict[Role, MatchSpecs]
+Lines = dict[str, MatchSpecs]  # by role
 
 _BOTH: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
 _ONE: dict[str, str] = {"paper": ""}
@@ -67,15 +66,8 @@ def heading(title: str, shown: Sequence[MatchSpecs], variant: Variant) -> str:
 _figure = partial(Figure, heading=heading, suffixes=_BOTH)
 
 
-def line_title(role: Role, match: MatchSpecs) -> str:
-    """Return the title of a line: the row player and its opponent."""
-    row = learner_title(role)
-    return row if match.row == match.column else f"{row} v {learner_title('coebl')}"
-
-
 def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> Panel:
-    """Return a panel of curves, in the colours that the roles have in every variant."""
-    titles = {role: line_title(role, match) for role, match in lines.items()}
+    """Return a panel of curves, with what the paper's figures have beside them."""
     game = next(iter(lines.values())).game
 
     def finish(ax: Axes) -> None:
@@ -90,23 +82,17 @@ def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> 
         elif measure is DISTANCE:
             ax.set_ylim(-0.08, 2.08)  # the whole range in these games, so that panels are comparable
 
-    return curves_panel(
-        title,
-        measure,
-        {titles[role]: match for role, match in lines.items()},
-        {titles[role]: learner_style(role) for role in lines},
-        finish,
-    )
+    return curves_panel(title, measure, lines, finish)
 
 
 def self_plays(variant: Variant, game: str) -> Lines:
     """Return every learner against itself."""
-    return {role: variant.self_play(role, game) for role in ROLES}
+    return {role: variant.match(game, role) for role in ROLES}
 
 
 def duels(variant: Variant, game: str) -> Lines:
     """Return every baseline against COEBL."""
-    return {role: variant.against_coebl(role, game) for role in BASELINES}
+    return {role: variant.match(game, role, "coebl") for role in BASELINES}
 
 
 def rps_self_play(variant: Variant) -> Groups:

@@ -7,17 +7,15 @@ in the results can be seen: the text; the text with c = 2 everywhere; and that w
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Literal
 
 import numpy as np
 
-from coebl import papers
 from coebl.core.specs import split_spec
-from coebl.evidence.checks import MatchSpecs, Setting
-from coebl.learners import parse_learner
+from coebl.evidence.checks import Setting
+from coebl.learners import Coebl
+from coebl.papers import Variant
 from coebl.plots import Reference
 
 STUDY = resources.files(__package__).joinpath("study.toml").read_text(encoding="utf-8")
@@ -26,75 +24,38 @@ TITLE: str = _KEYS["title"]
 QUESTION: str = _KEYS["description"]
 SETTING = Setting(_KEYS["rounds"], _KEYS["noise"])
 
-Role = Literal["coebl", "ucb", "exp3", "exp3-ix"]  # a learner of the paper; the variant says which spec plays it
-
 SIZES = (2, 3, 4, 5, 6, 7)
 MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
 FAMILIES = ("diagonal", "bigger-number")
-ROLES: tuple[Role, ...] = ("coebl", "ucb", "exp3", "exp3-ix")
-BASELINES: tuple[Role, ...] = ("exp3", "exp3-ix", "ucb")
+ROLES = ("coebl", "ucb", "exp3", "exp3-ix")  # the learners of the paper; the variant says which spec plays each
+BASELINES = ("exp3", "exp3-ix", "ucb")
 BEST_RESPONSE = "best-response"
 REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
 
-
-@dataclass(frozen=True)
-class Variant(papers.Variant):
-    """The specs of the four learners of the paper."""
-
-    note: str
-    exp3: str = "exp3"
-    exp3_ix: str = "exp3-ix"
-    rate: int | None = None  # COEBL's c; None is the text's: 2 on rock-paper-scissors, 8 elsewhere
-
-    def spec(self, role: Role, game: str) -> str:
-        """Return the learner that plays a role on a game.
-
-        >>> VARIANTS["text"].spec("coebl", "rps"), VARIANTS["text"].spec("coebl", "diagonal:n=2")
-        ('coebl:c=2', 'coebl')
-        """
-        if role == "coebl":
-            return coebl(self.rate or (2 if game == "rps" else 8))
-        return {"ucb": "ucb", "exp3": self.exp3, "exp3-ix": self.exp3_ix}[role]
-
-    def learners(self, game: str) -> list[str]:
-        """Return the learners of all roles on a game."""
-        return [self.spec(role, game) for role in ROLES]
-
-    def self_play(self, role: Role, game: str) -> MatchSpecs:
-        """Return the match of a learner against itself."""
-        return MatchSpecs(game, self.spec(role, game), self.spec(role, game))
-
-    def against_coebl(self, role: Role, game: str) -> MatchSpecs:
-        """Return the match of a baseline in the row seat against COEBL."""
-        return MatchSpecs(game, self.spec(role, game), self.spec("coebl", game))
-
-    def against_best_response(self, role: Role, game: str) -> MatchSpecs:
-        """Return the match of a learner in the row seat against the best response to its policy."""
-        return MatchSpecs(game, self.spec(role, game), BEST_RESPONSE)
-
-
-VARIANTS: dict[str, Variant] = {
+_TEXT: dict[str, str | Mapping[str, str]] = {
+    "coebl": {"rps": "coebl:c=2", "*": "coebl"},
+    "ucb": "ucb",
+    "exp3": "exp3",
+    "exp3-ix": "exp3-ix",
+}
+_RATE = {**_TEXT, "coebl": "coebl:c=2"}
+_RELEASED = {**_RATE, "exp3": "exp3-as-released", "exp3-ix": "exp3-ix-as-released"}
+VARIANTS = {
     variant.id: variant
     for variant in (
         Variant(
             "text",
             "the text",
+            _TEXT,
             "The algorithms as the text states them: c = 2 on rock-paper-scissors, c = 8 elsewhere.",
         ),
-        Variant(
-            "c=2",
-            "c = 2 everywhere",
-            "The same with c = 2 everywhere, as in the released program.",
-            rate=2,
-        ),
+        Variant("c=2", "c = 2 everywhere", _RATE, "The same with c = 2 everywhere, as in the released program."),
         Variant(
             "as-released",
             "as released",
+            _RELEASED,
             "The same with c = 2, and with Exp3 and Exp3-IX updated as in the released program.",
-            "exp3-as-released",
-            "exp3-ix-as-released",
-            rate=2,
         ),
     )
 }
@@ -106,7 +67,7 @@ def coebl(rate: float) -> str:
     >>> coebl(8), coebl(0.5)
     ('coebl', 'coebl:c=0.5')
     """
-    return str(parse_learner(f"coebl:c={rate:g}"))
+    return str(Coebl(c=rate))
 
 
 def games(sizes: Sequence[int] = SIZES) -> list[str]:
