@@ -18,6 +18,7 @@ import shutil
 import tarfile
 from collections import Counter
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,12 @@ PUBLISHED = ROOT / "results"
 Rows = list[Any]
 
 # Adapters: the present interface, as plain values
+
+
+def fields(value: Any, names: str) -> dict[str, Any]:
+    """The attributes of these names, also as in "advantage=difference.mean", in this order."""
+    pairs = (name.partition("=")[::2] for name in names.split())
+    return {key: attrgetter(path or key)(value) for key, path in pairs}
 
 
 def summaries(folder: Path, rounds: int | None = None) -> Rows:
@@ -69,28 +76,9 @@ def ranking(folder: Path) -> Rows:
 
     found = rank(Results(folder))
     assert found is not None
-    learners = [
-        {
-            "rank": one.rank,
-            "learner": one.learner,
-            "won": one.won,
-            "level": one.level,
-            "lost": one.lost,
-            "score": one.score,
-        }
-        for one in found.learners
-    ]
+    learners = [fields(one, "rank learner won level lost score") for one in found.learners]
     pairings = [
-        {
-            "game": one.game,
-            "noise": one.noise,
-            "rounds": one.rounds,
-            "first": one.first,
-            "second": one.second,
-            "advantage": one.advantage.mean,
-            "p_holm": one.advantage.p_holm,
-            "winner": one.winner,
-        }
+        fields(one, "game noise rounds first second advantage=advantage.mean p_holm=advantage.p_holm winner")
         for one in found.pairings
     ]
     return [found.metric, learners, pairings, found.left_out]
@@ -116,34 +104,17 @@ def verdicts(folder: Path) -> Rows:
     rows = []
     for verdict in load_paper("ijcai2025").judge(Results(folder)):
         checks = [
-            {
-                "measured": check.estimate.mean,
-                "low": check.estimate.low,
-                "high": check.estimate.high,
-                "n": check.estimate.n,
-                "threshold": check.check.threshold,
-                "p_for": check.estimate.p_for,
-                "p_against": check.estimate.p_against,
-                "p_for_holm": check.estimate.p_for_holm,
-                "p_against_holm": check.estimate.p_against_holm,
-                "beside": check.check.beside,
-                "missing": bool(check.missing),
-                "outcome": check.verdict,
-            }
+            fields(check.estimate, "measured=mean low high n")
+            | {"threshold": check.check.threshold}
+            | fields(check.estimate, "p_for p_against p_for_holm p_against_holm")
+            | {"beside": check.check.beside, "missing": bool(check.missing), "outcome": check.verdict}
             for check in verdict.checks
         ]
         reported = [(one.metric, one.verdict, one.estimate) for one in verdict.reported]
         rows.append(
-            {
-                "id": verdict.id,
-                "variant": verdict.variant,
-                "outcome": verdict.verdict,
-                "metric": verdict.metric,
-                "measured": verdict.estimate.mean,
-                "low": verdict.estimate.low,
-                "high": verdict.estimate.high,
-                "threshold": verdict.threshold,
-                "n": verdict.estimate.n,
+            fields(verdict, "id variant outcome=verdict metric measured=estimate.mean low=estimate.low")
+            | fields(verdict, "high=estimate.high threshold n=estimate.n")
+            | {
                 "decisive": verdict.as_dict()["decisive"],
                 "checks": checks,
                 "reported": [[metric, outcome, one.mean, one.low, one.high] for metric, outcome, one in reported],
@@ -181,19 +152,9 @@ def _standings(folder: Path) -> Any:
 def duels(folder: Path) -> Rows:
     """All pairs of a tournament: over all games, then on each game."""
     return [
-        {
-            "game": duel.game,
-            "first": duel.first,
-            "second": duel.second,
-            "advantage": duel.advantage.mean,
-            "low": duel.advantage.low,
-            "high": duel.advantage.high,
-            "sd": duel.advantage.sd,
-            "n": duel.advantage.n,
-            "p": duel.advantage.p,
-            "p_holm": duel.advantage.p_holm,
-            "winner": duel.winner,
-        }
+        fields(duel, "game first second")
+        | fields(duel.advantage, "advantage=mean low high sd n p p_holm")
+        | {"winner": duel.winner}
         for duel in _standings(folder).duels
     ]
 
@@ -225,10 +186,7 @@ def trial(folder: Path) -> Rows:
     return [
         {
             "statement": verdict.id,
-            "reached": one.reached,
-            "missed": one.missed,
-            "allowed": one.allowed,
-            "total": one.total,
+            **fields(one, "reached missed allowed total"),
             "counts": dict(one.counts),
             "reported": {metric: dict(counts) for metric, counts in one.reported.items()},
             "rows": list(one.rows),
@@ -491,18 +449,11 @@ def test_outcomes_of_the_published_test_follow_from_its_p_values():
     for id, statement in statements.items():
         of_statement = [row for row in rows if row["statement"] == id]
         for row, short in zip(of_statement, statement["rows"] + statement["overall"], strict=True):
-            assert (row["game"], row["opponent"], row["outcome"]) == (
-                short["game"],
-                short["opponent"],
-                short["outcome"],
-            )
+            assert all(row[key] == short[key] for key in ("game", "opponent", "outcome"))
             assert trial_outcome(statement["kind"], float(row["p_for"]), float(row["p_against"])) == row["outcome"]
             assert float(row["measured"]) == pytest.approx(short["measured"], rel=1e-5)
         assert _counts(statement) == {key: statement["counts"][key] for key in _counts(statement)}
-        missed = {
-            "head-to-head": "behind",
-            "self-play": "not least",
-        }.get(statement["kind"])
+        missed = {"head-to-head": "behind", "self-play": "not least"}.get(statement["kind"])
         too_many = statement["missed"] > statement["allowed"] or statement["counts"].get("too far", 0) > 0
         assert statement["reached"] == (not too_many)
         if missed:

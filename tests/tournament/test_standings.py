@@ -83,19 +83,19 @@ def test_a_learner_that_beats_all_others_has_all_the_mass():
     assert "no cycle of learners that beat each other" in " ".join(sentences(found))
 
 
-def test_copies_share_the_mass_of_one():
-    """Rock twice: the equilibria have a third for both together, and the one of largest entropy halves it."""
-    doubled = ROCK_PAPER_SCISSORS[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])]
-    average = nash_average(doubled)
-    assert not average.unique
-    assert average.mass == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3], abs=1e-5)
-    assert nash_average(ROCK_PAPER_SCISSORS).unique
-
-
-def test_those_who_never_differ_share_evenly():
-    average = nash_average(np.zeros((4, 4)))
-    assert not average.unique
-    assert average.mass == pytest.approx([0.25] * 4)
+@pytest.mark.parametrize(
+    ("against", "mass", "unique"),
+    [
+        (ROCK_PAPER_SCISSORS, [1 / 3] * 3, True),
+        # Rock twice: the equilibria have a third for both together, and the one of largest entropy halves it.
+        (ROCK_PAPER_SCISSORS[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])], [1 / 6, 1 / 6, 1 / 3, 1 / 3], False),
+        (np.zeros((4, 4)), [0.25] * 4, False),
+    ],
+)
+def test_copies_share_the_mass_of_one(against, mass, unique):
+    found, only = nash_average(against)
+    assert found == pytest.approx(mass, abs=1e-5)
+    assert only == unique
 
 
 def test_holm_is_over_the_pairs_of_one_game_and_over_those_of_all():

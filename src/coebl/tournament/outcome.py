@@ -62,13 +62,13 @@ COLUMNS = [
     Column("rank in kind", lambda entry: _within_kind(entry, f"{entry.kind_rank} of {entry.kind_size}"), _AMONG),
     Column("Nash", lambda entry: f"{entry.nash_mass:.2f}", "probability in the equilibrium of the meta-game"),
     Column("Nash in kind", lambda entry: _within_kind(entry, f"{entry.kind_nash_mass or 0:.2f}"), _AMONG),
-    Column("worst, %", lambda entry: _share(entry.regret, 2), f"losses to a best response, {_SHARE}", brief=True),
+    Column("worst, %", lambda entry: _share(entry.regret), f"losses to a best response, {_SHARE}", brief=True),
     Column("self, %", lambda entry: _share(entry.exploitability, 1), "exploitability after self-play"),
     Column("microseconds", lambda entry: f"{entry.microseconds:.1f}", "of computing per round"),
 ]
 
 
-def _share(estimate: Estimate, digits: int) -> str:
+def _share(estimate: Estimate, digits: int = 2) -> str:
     return f"{100 * estimate.mean:.{digits}f}"
 
 
@@ -122,7 +122,7 @@ def sentences(ranking: Standings, learners: Collection[str] = ()) -> list[str]:
 def _leaders(ranking: Standings) -> str:
     groups = {kind: [row for row in ranking.standings if row.kind == kind] for kind in kinds_in(ranking.standings)}
     safest = [min(entries, key=lambda entry: entry.regret.mean) for entries in groups.values()]
-    holds = ", ".join(f"{entry.learner} ({_percent(entry.regret)})" for entry in safest)
+    holds = ", ".join(f"{entry.learner} ({_share(entry.regret)} %)" for entry in safest)
     regret = f"least worst-case regret{' of each kind' * (len(groups) > 1)}: {holds}."
     leads = [
         f"{entry.learner} among {_PLURAL[kind]} ({100 * entry.kind_advantage.mean:+.2f} %)"
@@ -136,17 +136,13 @@ def _leaders(ranking: Standings) -> str:
     return f"Largest advantage over its own kind: {', '.join(leads)}; {regret}"
 
 
-def _percent(estimate: Estimate) -> str:
-    return f"{100 * estimate.mean:.2f} %"
-
-
 def _of_own(ranking: Standings, entry: Standing) -> str:
     kind = _PLURAL[entry.kind]
     among = "" if entry.kind_rank is None else f", {entry.kind_rank} of {entry.kind_size} among {kind}"
     return (
         f"{entry.learner} is {entry.rank} of {len(ranking.standings)} (95 %: {entry.rank_low} to {entry.rank_high})"
         f"{among}: it beats {entry.beats} and loses to {entry.loses_to} after Holm, and best-response takes "
-        f"{_percent(entry.regret)} of the payoff range per round from it."
+        f"{_share(entry.regret)} % of the payoff range per round from it."
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,26 +227,18 @@ def _cycle_through(graph: Mapping[str, Sequence[str]], start: str) -> tuple[str,
 # it. If the meta-game has several equilibria, the one of largest entropy is taken, as there.
 
 
-class NashAverage(NamedTuple):
-    """An equilibrium of the meta-game."""
+def nash_average(against: Floats) -> tuple[Floats, bool]:
+    """How often the equilibrium of largest entropy of an antisymmetric meta-game plays each; True if there is no other.
 
-    mass: Floats  # (learners,), how often each is played
-    score: Floats  # (learners,), its advantage over that mixture: zero for those that are played, else below it
-    unique: bool  # True if it is the only one
-
-
-def nash_average(against: Floats) -> NashAverage:
-    """The equilibrium of largest entropy of an antisymmetric meta-game, and the learners' scores against it.
-
-    >>> nash_average(np.array([[0.0, 1, -1], [-1, 0, 1], [1, -1, 0]])).mass.round(3)
-    array([0.333, 0.333, 0.333])
+    >>> mass, unique = nash_average(np.array([[0.0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
+    >>> mass.round(3), unique
+    (array([0.333, 0.333, 0.333]), True)
     """
     count = len(against)
     # One equilibrium per learner, which plays it as often as any does: if all are the same, there is only one.
     favourites = maximin(np.repeat(against[None], count, axis=0), ties=1.0 - np.eye(count)).strategy
     unique = bool(np.ptp(favourites, axis=0).max() < _ALIKE)
-    mass = favourites[0] if unique else _largest_entropy(against, favourites.mean(axis=0))
-    return NashAverage(mass, against @ mass, unique)
+    return favourites[0] if unique else _largest_entropy(against, favourites.mean(axis=0)), unique
 
 
 def _largest_entropy(against: Floats, inside: Floats) -> Floats:
@@ -321,13 +313,13 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     graphs = {game: beaten(duels, game) for game in (ALL_GAMES, *measured.games)}
     wins = graphs.pop(ALL_GAMES)
     by_game = {game: cycles(graph) for game, graph in graphs.items()}
-    average = nash_average(measured.against)
+    mass, unique = nash_average(measured.against)
     return Standings(
-        standings=sorted(_rows(measured, resamples, average, wins), key=lambda entry: entry.rank),
+        standings=sorted(_rows(measured, resamples, mass, wins), key=lambda entry: entry.rank),
         duels=duels,
         cycles=cycles(wins),
         cycles_by_game={game: chains for game, chains in by_game.items() if chains},
-        nash_unique=average.unique,
+        nash_unique=unique,
         games=measured.games,
         seeds=len(measured.seeds),
         resamples=resamples,
@@ -335,9 +327,7 @@ def standings(measured: Measured, resamples: int = RESAMPLES) -> Standings:
     )
 
 
-def _rows(
-    measured: Measured, resamples: int, average: NashAverage, wins: Mapping[str, Sequence[str]]
-) -> Iterator[Standing]:
+def _rows(measured: Measured, resamples: int, nash: Floats, wins: Mapping[str, Sequence[str]]) -> Iterator[Standing]:
     """The standing of each learner; arrays have the data themselves first, then the resamples."""
     random = np.random.default_rng(_SEED)
     weights = resample_weights(len(measured.games), len(measured.seeds), resamples, random)
@@ -349,6 +339,7 @@ def _rows(
     advantage, ranks = _mean_and_rank(against, everyone)
     kind_advantage, kind_ranks = _mean_and_rank(against, kin)
     kind_masses = _kind_masses(measured)
+    scores = measured.against @ nash
     for place, learner in enumerate(measured.learners):
         low, high = np.percentile(ranks[1:, place], [2.5, 97.5], method="nearest")
         alone = kin[place].sum() == 1
@@ -363,8 +354,8 @@ def _rows(
             kind_size=int(kin[place].sum()),
             kind_advantage=None if alone else _estimate(kind_advantage[:, place]),
             kind_nash_mass=kind_masses.get(place),
-            nash_mass=float(average.mass[place]),
-            nash_score=float(average.score[place]),
+            nash_mass=float(nash[place]),
+            nash_score=float(scores[place]),
             nash_mass_mean=float(mass[:, place].mean()),
             nash_support=float((mass[:, place] > _PLAYED).mean()),
             regret=_estimate(regret[:, place]),
@@ -381,7 +372,7 @@ def _kind_masses(measured: Measured) -> dict[int, float]:
     for kind in KINDS:
         places = [place for place, other in enumerate(measured.kinds) if other == kind]
         if len(places) > 1:
-            mass = nash_average(measured.against[np.ix_(places, places)]).mass
+            mass, _ = nash_average(measured.against[np.ix_(places, places)])
             masses |= dict(zip(places, mass.tolist(), strict=True))
     return masses
 
