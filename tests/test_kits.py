@@ -96,6 +96,20 @@ def starting_with(attribute, value):
     return start
 
 
+class DividesByItsNewestPolicy(Sound):
+    name = "newest policy"
+
+    def policy(self, t):
+        good = np.maximum(self.total, 0)
+        total = good.sum(axis=1, keepdims=True)
+        self.played = np.where(total > 0, good / np.where(total > 0, total, 1), 1 / self.seat.actions)
+        return self.played
+
+    def observe(self, t, seen):
+        at = self.seat.at(seen.action)
+        self.total[at] += seen.reward / self.played[at]
+
+
 UsesGlobalState = faulty("global", policy=draws_from_the_global_state)
 SeesTooMuch = faulty("peeks", observe=sees_too_much)
 MakesItsOwnArrays = faulty(
@@ -133,6 +147,7 @@ def test_a_custom_class_passes():
     ("learner", "point", "remedy"),
     [
         (faulty("leaks", policy=leaks_between_runs), "a run does not depend on its batch", "never over runs"),
+        (DividesByItsNewestPolicy, "plays on if outcomes are late", "take seen.probability"),
         (UsesGlobalState, "leaves the global random state alone", "draw from seat.random"),
         (
             faulty("wrong sign", observe=lambda self, t, seen: Sound.observe(self, t, Seen(seen.action, -seen.reward))),
@@ -186,7 +201,7 @@ def test_a_cause_is_reported_once_and_checks_that_depend_on_it_are_skipped():
     report = check_learner(CannotPlay)
     assert str(report).count("no attribute 'saet'") == 1
     assert [point.name for point in report.points if point.passed] == ["its spec reads back", "pickles"]
-    assert str(report).endswith("10 points, 1 failure, 7 not tried")
+    assert str(report).endswith("11 points, 1 failure, 8 not tried")
 
 
 def test_the_global_random_state_is_not_blamed_on_a_sum():

@@ -258,9 +258,10 @@ def test_nesting_that_is_too_deep_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("spec", ["exp3", "coebl", "kin", "gp-mw"])
-def test_the_file_does_not_grow_with_the_rounds(spec, tmp_path):
+def test_the_file_does_not_grow_with_the_rounds(spec, tmp_path, monkeypatch):
+    monkeypatch.setattr("coebl.engine.records.KEPT", 256)  # outcomes that are kept one by one
     player = Player(spec, 3, 3, horizon=2000, seed=1, payoff_range=(-9, 9))
-    play(player, 10)
+    play(player, 256)
     player.save(tmp_path / "early.npz")
     play(player, 1000)
     player.save(tmp_path / "late.npz")
@@ -327,22 +328,28 @@ def test_a_hostile_file_is_rejected_in_one_line(node, tmp_path):
         lambda content: content.pop("state"),
         lambda content: content.update(state=3),
         lambda content: content.update(state={}),
-        lambda content: content.update(round=0),
-        lambda content: content.update(round="x"),
-        lambda content: content.pop("round"),
-        lambda content: content.update(action=2),
-        lambda content: content.update(action="x"),
-        lambda content: content.update(policy=[1.0]),
-        lambda content: content.update(policy="x"),
+        lambda content: content.update(issued=-1),
+        lambda content: content.update(issued="x"),
+        lambda content: content.pop("issued"),
+        lambda content: content.update(learned=0.5),
+        lambda content: content.update(restarts=None),
+        lambda content: content.update(tickets=[[1, 2]]),
+        lambda content: content.update(tickets=[[1, 0], [2, 0]]),
+        lambda content: content.update(tickets=3),
+        lambda content: content.update(current=7),
+        lambda content: content.update(asked=True),
+        lambda content: content.update(warned=3),
         lambda content: attributes(content).pop("score"),
         lambda content: content["state"].update(Exp3=["list"]),
     ],
 )
 def test_a_damaged_file_is_rejected_in_one_line(change, tmp_path):
+    player = Player("exp3", 2)
+    player.ticket()
     with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*\.$"):
-        Player.load(altered(tmp_path, Player("exp3", 2), change))
+        Player.load(altered(tmp_path, player, change))
 
 
 def test_a_later_format_is_rejected(tmp_path):
-    with pytest.raises(InputError, match="has another format than 1 or 2; load it with the coebl that wrote it"):
-        Player.load(altered(tmp_path, Player("exp3", 2), lambda content: content.update(format=3)))
+    with pytest.raises(InputError, match="has another format than 1 or 3; load it with the coebl that wrote it"):
+        Player.load(altered(tmp_path, Player("exp3", 2), lambda content: content.update(format=4)))

@@ -13,5 +13,6 @@ from coebl.engine.player import Player
 from coebl.engine.result import Keep, Result
 from coebl.engine.simulate import Record, simulate
 from coebl.engine.table import PolicyError
+from coebl.engine.tickets import Ticket
 
-__all__ = ["Keep", "Match", "Player", "PolicyError", "Record", "Result", "simulate"]
+__all__ = ["Keep", "Match", "Player", "PolicyError", "Record", "Result", "Ticket", "simulate"]

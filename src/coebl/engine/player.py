@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import io
-import json
+import copy
 import os
 import secrets
+import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from coebl.core.arrays import MOST_ENTRIES, Floats, machine_memory
+from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
-from coebl.core.files import read_whole, write_whole
-from coebl.core.specs import files_in, split_spec, without_folder
+from coebl.engine.insight import Insight
+from coebl.engine.player_file import Saved, choose_learner, read_player, reports_damage, write_player
+from coebl.engine.records import UNKNOWN, Labels, Outcome, Records
 from coebl.engine.state import State, StateError
 from coebl.engine.table import Seated, build_seat
+from coebl.engine.tickets import Ticket
 from coebl.games import Indices
-from coebl.learners import LEARNERS, Learner, parse_learner
+from coebl.learners import Learner, parse_learner
 
-_FORMAT = 2
-_TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
+_TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
+_MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
 
 
-class Player:
+class Player(Insight):
     """A learner in a real contest: ask it for an action, then report the outcome to it.
 
     It plays as in a simulation with a single run, and maximises its reward. A copy, also by pickle, continues as the
-    original would.
+    original would. Threads may share a player: each call is done before the next begins.
 
     Args:
         learner: a spec, or a `Learner`.
-        actions: the number of its actions.
-        opponent_actions: the number of the opponent's; not needed by a learner that does not see what the opponent
-            does.
+        actions: the number of its actions, or their labels.
+        opponent_actions: the same for the opponent; not needed by a learner that does not see what the opponent does.
         horizon: the approximate number of rounds; some learners need it.
         seed: the seed of its draws. With None it is random, so that no two players are alike.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
@@ -55,45 +56,47 @@ class Player:
     def __init__(
         self,
         learner: str | Learner,
-        actions: int,
-        opponent_actions: int | None = None,
+        actions: int | Sequence[str],
+        opponent_actions: int | Sequence[str] | None = None,
         horizon: int | None = None,
         seed: int | None = 0,
         payoff_range: tuple[float, float] = (-1.0, 1.0),
     ) -> None:
         self.learner = parse_learner(learner)
-        self.actions = check_integer("actions", actions, 1)
-        if opponent_actions is None and self.learner.sees:
+        self.actions, own_labels = _count_actions("actions", actions)
+        self.opponent_actions: int | None = None
+        opponent_labels = None
+        if opponent_actions is not None:
+            self.opponent_actions, opponent_labels = _count_actions("opponent_actions", opponent_actions)
+        elif self.learner.sees:
             raise InputError(
                 f"opponent_actions is None, and {self.learner} learns from what the opponent does; accepted: the "
                 "number of the opponent's actions. Pass opponent_actions=."
             )
-        self.opponent_actions = (
-            1 if opponent_actions is None else check_integer("opponent_actions", opponent_actions, 1)
-        )
-        if self.actions * self.opponent_actions > MOST_ENTRIES:
+        self.labels = Labels(own_labels, opponent_labels)
+        if self.actions * (self.opponent_actions or 1) > MOST_ENTRIES:
             raise InputError(
-                f"actions x opponent_actions is {self.actions:,} x {self.opponent_actions:,}; accepted: at most "
-                f"{MOST_ENTRIES:,} together. Leave out actions that are alike."
+                f"actions x opponent_actions is {self.actions:,} x {self.opponent_actions or 1:,}; accepted: at most "
+                f"{MOST_ENTRIES:,} together, since numbers are kept for each pair. Leave out actions that are alike."
             )
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
-        try:
-            low, high = (float(end) for end in payoff_range)
-        except (TypeError, ValueError):
-            raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
-        if not (np.isfinite([low, high]).all() and low < high):
-            raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
-        self.payoff_range = low, high
-        self._warned = False  # that a reward does not fit the payoff range
+        self.payoff_range = _check_range(payoff_range)
+        self._warned: set[str] = set()  # the topics of warnings so far
+        self._lock = threading.RLock()
         self.reset()
 
     def reset(self) -> None:
         """Forget everything and begin again, with the same seed."""
-        self._round = 1
-        self._action: int | None = None
-        self._policy: Floats | None = None  # (actions,)
-        self._sit_down()
+        with self._lock:
+            self._issued = 0  # rounds for which there was a ticket
+            self._learned = 0  # outcomes that the learner has learned from
+            self._restarts = 0  # of the learner, each with its own random numbers
+            self._open: dict[int, Ticket] = {}  # by round
+            self._current: Ticket | None = None  # the one that act() repeats
+            self._policy: Floats | None = None  # (actions,), of the next round if it was asked for
+            self._records = Records(self.actions, self.opponent_actions or 1)
+            self._sit_down()
 
     def _sit_down(self, state: State | None = None) -> None:
         """Start the learner, in the state of an equal player if one is given."""
@@ -101,186 +104,333 @@ class Player:
         self._seated.begin_block(1)
         if state is not None:
             self._seated.restore(state)
-        if self._policy is not None:
-            self._seated.policies[0] = self._policy
 
     def _seat_learner(self) -> Seated:
-        shape = self.actions, self.opponent_actions
-        seat = build_seat(self.learner, [self.seed], shape, self.horizon, self.payoff_range)
-        return Seated(self.learner, seat, [self.seed], Indices(self.actions))
+        shape, seeds = (self.actions, self.opponent_actions or 1), [self.seed + (self._restarts << 128)]
+        seat = build_seat(self.learner, seeds, shape, self.horizon, self.payoff_range)
+        return Seated(self.learner, seat, seeds, Indices(self.actions))
 
     @property
     def round(self) -> int:
-        """The current round, from 1."""
-        return self._round
+        """The current round, from 1: that of act(), or else of the next ticket."""
+        current = self._current
+        return self._issued + 1 if current is None else current.round
 
     @property
     def policy(self) -> Floats:
-        """The mixed strategy of this round: (actions,)."""
+        """The mixed strategy of the current round: (actions,)."""
+        with self._lock:
+            return (self._next_policy() if self._current is None else self._current.policy).copy()
+
+    @property
+    def tickets(self) -> Mapping[int, Ticket]:
+        """The open tickets by their rounds. At most 1024 are open: beyond that, the oldest is forgotten."""
+        with self._lock:
+            return MappingProxyType(dict(self._open))
+
+    def _next_policy(self) -> Floats:
         if self._policy is None:
-            self._seated.move(self.round, 0)
-            self._seated.check(self.round, 1)
+            t = self._issued + 1
+            self._seated.move(t, 0)
+            self._seated.check(t, 1)
             self._policy = self._seated.policies[0, 0].copy()
-        return self._policy.copy()
+        return self._policy
 
-    def act(self) -> int:
-        """Return the action to play in this round, the same until `observe` is called."""
-        if self._action is None:
-            _ = self.policy  # calls the learner, unless that was done already
-            self._action = int(self._seated.draw(0)[0])
-        return self._action
+    def _issue(self, action: int | None = None) -> Ticket:
+        """Begin the next round with this action; by default, with one that is drawn."""
+        policy = self._next_policy()
+        if action is None:
+            self._seated.policies[0, 0] = policy
+            action = int(self._seated.draw(0)[0])
+        self._issued += 1
+        self._policy = None
+        ticket = Ticket(action, self._issued, policy, None if self.labels.own is None else self.labels.own[action])
+        self._open[ticket.round] = ticket
+        if len(self._open) > _MOST_OPEN:
+            self._close(next(iter(self._open.values())))
+        return ticket
 
-    def observe(self, *, reward: float, opponent: int | None = None) -> None:
-        """Report the reward of this round and, to learners that see it, the opponent's action.
+    def act(self) -> Ticket:
+        """Return the action to play in this round, the same until its outcome is observed or it is forgotten."""
+        with self._lock:
+            if self._current is None:
+                self._current = self._issue()
+            return self._current
+
+    def ticket(self) -> Ticket:
+        """Return an action for a new round at every call. Its outcome may come at any time: `observe(ticket, ...)`.
+
+        >>> player = Player("ots-rm", actions=2, opponent_actions=2, seed=1)
+        >>> first, second, third = player.ticket(), player.ticket(), player.ticket()
+        >>> player.observe(second, reward=0.5, opponent=1)
+        >>> player.forget(third)  # its outcome will never be known
+        >>> player.observe(first, reward=0.1, opponent=0, action=1)  # action 1 was played, whatever was advised
+        >>> len(player.tickets)
+        0
+        """
+        with self._lock:
+            return self._issue()
+
+    def observe(
+        self,
+        ticket: Ticket | None = None,
+        *,
+        reward: float,
+        opponent: int | str | None = None,
+        action: int | str | None = None,
+    ) -> None:
+        """Report the outcome of a round.
+
+        Every outcome is in the history. The learner learns from it unless it learns from the opponent's action and that
+        is missing, or divides by the probability of the action and that was 0.
 
         Args:
-            reward: the reward of the action, in the units of `payoff_range`.
-            opponent: the index of the opponent's action.
+            ticket: the one that `ticket` or `act` returned; by default, the one of `act`.
+            reward: the reward of the action that was played.
+            opponent: the number or label of the opponent's action, if it is known.
+            action: the number or label of the action that was played, if it is not the one that was advised. Without a
+                ticket and before `act`, it is a move that was made without asking.
         """
-        if self._action is None:
-            raise InputError("observe came before act; ask act() for an action, play it, then call observe().")
-        if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
-            raise InputError(f"reward is {reward!r}; accepted: a finite number.")
-        if "opponent" in self.learner.sees:
-            if not isinstance(opponent, (int, np.integer)) or not 0 <= opponent < self.opponent_actions:
-                raise InputError(
-                    f"opponent is {opponent!r}; accepted: the opponent's action, 0 .. {self.opponent_actions - 1}, "
-                    f"since {self.learner} learns from it."
-                )
-        else:
-            opponent = None
-        self._check_units(float(reward))
-        shown = None if opponent is None else np.array([int(opponent)])
-        self._seated.observe(self._round, 0, np.array([self._action]), shown, np.array([float(reward)]))
-        self._round += 1
-        self._action = self._policy = None
+        with self._lock:
+            if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
+                raise InputError(f"reward is {reward!r}; accepted: a finite number.")
+            other = self._opponent_number(opponent)
+            played = UNKNOWN if action is None else _number("action", action, self.actions, self.labels.own)
+            asked = ticket is not None or self._current is not None
+            ticket = self._find(ticket, played)
+            self._report(ticket, int(ticket) if action is None else played, other, float(reward), asked)
 
-    def _check_units(self, reward: float) -> None:
-        """Warn once about a reward so far outside the payoff range that the units seem to differ."""
+    def forget(self, ticket: Ticket) -> None:
+        """Close a ticket whose outcome will never be known.
+
+        Args:
+            ticket: an open one.
+        """
+        with self._lock:
+            self._close(self._find(ticket, UNKNOWN))
+
+    def _find(self, ticket: Ticket | None, played: int) -> Ticket:
+        """Return the open ticket that is meant; a new one, for a move that was made without asking."""
+        if ticket is None:
+            if self._current is not None:
+                return self._current
+            if played != UNKNOWN:
+                return self._issue(played)
+            if self._open:
+                raise InputError(f"observe came without a ticket, and {len(self._open)} are open; pass one of them.")
+            raise InputError("observe came before act; ask act() for an action, play it, then call observe().")
+        if not isinstance(ticket, Ticket):
+            raise InputError(f"ticket is {shorten(ticket)}; accepted: what act() or ticket() returned.")
+        known = self._open.get(ticket.round)
+        if known is None or known != ticket or not np.array_equal(known.policy, ticket.policy):
+            raise InputError(
+                f"ticket is {ticket!r}, which is not open; accepted: a ticket of this player that was neither observed "
+                f"nor forgotten. At most {_MOST_OPEN} are open at a time."
+            )
+        return known
+
+    def _close(self, ticket: Ticket) -> None:
+        del self._open[ticket.round]
+        if ticket is self._current:
+            self._current = None
+
+    def _report(self, ticket: Ticket, action: int, opponent: int, reward: float, asked: bool) -> None:
+        """Teach the learner, if it can learn from this outcome, and record it."""
+        self._check_outcome(ticket.round, opponent, reward)
+        probability = float(ticket.policy[action])
+        sees = opponent != UNKNOWN or "opponent" not in self.learner.sees
+        teaches = sees and (probability > 0 or not self.learner.importance_weighted)
+        if teaches:
+            self._teach(action, opponent, reward, probability)
+        self._close(ticket)
+        self._policy = None  # the next one is computed with what was learned
+        advised = int(ticket) if asked else UNKNOWN
+        self._records.add(Outcome(ticket.round, advised, action, opponent, reward, probability, teaches))
+
+    def _teach(self, action: int, opponent: int, reward: float, probability: float) -> None:
+        shown = np.array([opponent]) if "opponent" in self.learner.sees else None
+        self._seated.policies[0, 0, action] = probability
+        self._seated.observe(self._learned + 1, 0, np.array([action]), shown, np.array([reward]))
+        self._learned += 1
+
+    def _learn_again(self) -> None:
+        """Start the learner again, with other random numbers, and teach it the kept outcomes."""
+        self._restarts += 1
+        self._learned, self._policy = 0, None
+        self._sit_down()
+        for outcome in self._records.recent():
+            if outcome["learned"]:
+                self._seated.move(self._learned + 1, 0)
+                self._teach(*(outcome[name].item() for name in ("action", "opponent", "reward", "probability")))
+
+    def _opponent_number(self, opponent: int | str | None) -> int:
+        if opponent is None:
+            return UNKNOWN
+        most = 2**31 if self.opponent_actions is None else self.opponent_actions
+        return _number("opponent", opponent, most, self.labels.opponent)
+
+    def _check_outcome(self, round: int, opponent: int, reward: float) -> None:
+        """Warn once about units that seem to differ, and about outcomes that cannot be learned from."""
         low, high = self.payoff_range
-        if self._warned or max(low - reward, reward - high) <= high - low:
-            return
-        self._warned = True
-        warnings.warn(
-            f"reward is {reward:g} in round {self.round}, further outside payoff_range ({low:g}, {high:g}) than its "
-            "width; unless that is noise, set payoff_range to the range of your payoffs, in the units of the rewards.",
-            stacklevel=3,
-        )
+        if max(low - reward, reward - high) > high - low:
+            self._warn(
+                "units",
+                f"reward is {reward:g} in round {round}, further outside payoff_range ({low:g}, {high:g}) than its "
+                "width; unless that is noise, set payoff_range to the range of your payoffs, in the units of the "
+                "rewards.",
+            )
+        if opponent == UNKNOWN and "opponent" in self.learner.sees:
+            self._warn(
+                "opponent",
+                f"opponent is None in round {round}, and {self.learner} learns from the opponent's action; such "
+                "outcomes are kept in the history, and it does not learn from them.",
+            )
+
+    def _warn(self, topic: str, text: str) -> None:
+        if topic not in self._warned:
+            self._warned.add(topic)
+            warnings.warn(text, stacklevel=5)  # the caller of observe
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to continue from, as JSON and arrays, in one .npz file.
 
-        The file holds the attributes of the learner, so its size and the time do not depend on the rounds played. An
-        attribute that cannot be stored, such as an open file, is reported by its name.
+        The file holds the attributes of the learner, the open tickets, the sums and the recent outcomes, so its size
+        and the time do not depend on the rounds played. An attribute that cannot be stored, such as an open file, is
+        reported by its name.
 
         Args:
             path: of the file, which is replaced whole or not at all.
         """
-        state = self._seated.state(self._seat_learner())
-        content = {
-            "format": _FORMAT,
-            "learner": str(self.learner),
-            "round": self._round,
-            "warned": self._warned,
-            "action": self._action,
-            "policy": None if self._policy is None else self._policy.tolist(),
-            **{name: getattr(self, name) for name in _SETTINGS},
-            "state": state.tree,
-        }
-        arrays: dict[str, Any] = {f"memory-{number:06}": memory for number, memory in enumerate(state.memory)}
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, settings=np.frombuffer(json.dumps(content).encode(), np.uint8), **arrays)
-        write_whole(path, buffer.getvalue())
+        with self._lock:
+            tickets = list(self._open.values())
+            content = {
+                "learner": str(self.learner),
+                "actions": self.labels.own or self.actions,
+                "opponent_actions": self.labels.opponent or self.opponent_actions,
+                **{name: getattr(self, name) for name in ("horizon", "seed", "payoff_range")},
+                "issued": self._issued,
+                "learned": self._learned,
+                "restarts": self._restarts,
+                "warned": sorted(self._warned),
+                "tickets": [[ticket.round, int(ticket)] for ticket in tickets],
+                "current": None if self._current is None else self._current.round,
+                "asked": self._policy is not None,
+            }
+            policies = [ticket.policy for ticket in tickets] + ([] if self._policy is None else [self._policy])
+            arrays = {"policies": np.array(policies).reshape(-1, self.actions), **self._records.arrays()}
+            write_player(path, content, arrays, self._seated.state(self._seat_learner()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> Player:
         """Continue where `save` stopped.
 
         Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
-        learner's spec. Files of coebl 0.1, which hold the history, are replayed.
+        learner's spec. If another version of coebl saved it, and its learner has changed, the learner learns again from
+        the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed.
 
         Args:
             path: of a file that `save` wrote.
             learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
         """
-        content, memory = _read(path)
-        name = content["learner"]
-        if learner is None and (split_spec(name).name not in LEARNERS or files_in(name)):
-            raise InputError(f"{path} holds {shorten(name)}, which is not built in; pass an equal learner as learner=.")
-        if learner is not None:
-            learner = parse_learner(learner)
-            if without_folder(str(learner)) != without_folder(name):
-                raise InputError(f"{path} holds {shorten(name)}, and learner is {learner}; pass an equal one.")
+        saved = read_player(path)
+        settings = {name: saved.content[name] for name in _SETTINGS}
         try:
-            player = cls(learner or name, **{key: content[key] for key in _SETTINGS})
+            player = cls(choose_learner(path, saved, learner), **settings)
         except MemoryError:
-            raise InputError(f"{path} holds {shorten(name)}, which needs more memory than there is.") from None
-        if content["format"] == 1:
-            player._replay(content, str(path))
-            return player
-        try:
-            player._restore(content, memory)
-        except (KeyError, TypeError, ValueError, StateError) as error:
-            raise InputError(
-                f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
-            ) from None
+            name = shorten(saved.content["learner"])
+            raise InputError(f"{path} holds {name}, which needs more memory than there is.") from None
+        if saved.format == 1:
+            player._replay(saved, str(path))
+        else:
+            with reports_damage(path):
+                player._restore(saved, str(path))
         return player
 
-    def _restore(self, content: Mapping[str, Any], memory: list[NDArray[Any]]) -> None:
+    def _restore(self, saved: Saved, path: str) -> None:
         """Continue from the state that an equal player saved."""
-        self._round, self._warned = check_integer("round", content["round"], 1), bool(content["warned"])
-        if content["policy"] is not None:
-            self._policy = np.array(content["policy"], np.float64).reshape(self.actions)
-        if content["action"] is not None:
-            self._action = check_integer("action", content["action"], 0, self.actions - 1)
-        self._sit_down(State(content["state"], memory))
+        content, policies = saved.content, saved.arrays["policies"]
+        counts = (check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts"))
+        self._issued, self._learned, self._restarts = counts
+        self._warned = set(content["warned"])
+        if len(policies) != len(content["tickets"]) + bool(content["asked"]):
+            raise ValueError("it has another number of policies than of tickets")
+        for (round, action), policy in zip(content["tickets"], policies, strict=False):
+            action = check_integer("action", action, 0, self.actions - 1)
+            label = None if self.labels.own is None else self.labels.own[action]
+            self._open[round] = Ticket(action, round, policy.reshape(self.actions).copy(), label)
+        if content["current"] is not None:
+            self._current = self._open[content["current"]]
+        if content["asked"]:
+            self._policy = policies[-1].reshape(self.actions).copy()
+        self._records.restore(saved.arrays)
+        try:
+            self._sit_down(saved.state)
+        except StateError:
+            if saved.is_of_this_version:
+                raise
+            self._learn_again()
+            warnings.warn(
+                f"{path} was saved by coebl {saved.content.get('version')}, and {self.learner} has changed since; it "
+                f"has learned again, from the last {self._learned:,} of {self._records.outcomes:,} outcomes.",
+                stacklevel=3,
+            )
 
-    def _replay(self, content: Mapping[str, Any], path: str) -> None:
+    def _replay(self, saved: Saved, path: str) -> None:
         """Repeat the history of a player of the same settings."""
-        for action, opponent, reward in content["history"]:
+        for action, opponent, reward in saved.content["history"]:
             self.act()  # its draw is ignored: the action that was played counts
-            self._action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
-            self.observe(reward=reward, opponent=None if opponent < 0 else opponent)
-        policy = content["policy"]
+            action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
+            self.observe(reward=reward, opponent=None if opponent < 0 else opponent, action=action)
+        policy = saved.arrays["policy"]
         if policy.shape != self.policy.shape or not np.allclose(self.policy, policy, atol=_TOLERANCE):
             raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
-        if content["acted"]:
+        if saved.content["acted"]:
             self.act()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""
-        return vars(self) | {"_seated": self._seated.state(self._seat_learner())}
+        with self._lock:
+            seated = self._seated.state(self._seat_learner())
+            copies = {name: copy.deepcopy(getattr(self, name)) for name in ("_records", "_open", "_warned")}
+            return {name: value for name, value in vars(self).items() if name != "_lock"} | copies | {"_seated": seated}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         vars(self).update(attributes)
+        self._lock = threading.RLock()
+        if self._current is not None:
+            self._current = self._open[self._current.round]
         self._sit_down(attributes["_seated"])
 
     def __repr__(self) -> str:
-        return f"<Player {self.learner}, {self.actions} x {self.opponent_actions}, round {self.round}>"
+        opponent = "" if self.opponent_actions is None else f" x {self.opponent_actions}"
+        return f"<Player {self.learner}, {self.actions}{opponent}, round {self.round}>"
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """Return the content of a file, and the bytes of the state."""
+def _count_actions(argument: str, actions: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:
+    """Return the number of actions, and their labels if there are any."""
+    if isinstance(actions, (str, bytes)) or not isinstance(actions, Sequence):
+        return check_integer(argument, actions, 1), None
+    labels = tuple(actions)
+    if not labels or not all(isinstance(label, str) for label in labels) or len(set(labels)) < len(labels):
+        raise InputError(f"{argument} is {shorten(actions)}; accepted: a number >= 1, or distinct strings.")
+    return len(labels), labels
+
+
+def _number(argument: str, action: int | str, actions: int, labels: Sequence[str] | None) -> int:
+    """Return the number of an action that is given by its number or its label."""
+    if isinstance(action, (int, np.integer)) and 0 <= action < actions and not isinstance(action, bool):
+        return int(action)
+    if labels is not None and action in labels:
+        return labels.index(str(action))
+    names = "" if labels is None else f", or one of {shorten(', '.join(labels))}"
+    raise InputError(f"{argument} is {shorten(action)}; accepted: 0 .. {actions - 1}{names}.")
+
+
+def _check_range(payoff_range: tuple[float, float]) -> tuple[float, float]:
     try:
-        with np.load(io.BytesIO(read_whole(path, None)), allow_pickle=False) as stored:
-            if sum(entry.file_size for entry in stored.zip.infolist()) > machine_memory() / 2:
-                raise MemoryError  # a small archive may expand to any size
-            arrays = dict(stored)
-        content = json.loads(arrays.pop("settings").tobytes())
-        content["payoff_range"] = tuple(content["payoff_range"])
-        if not isinstance(content["learner"], str) or not isinstance(content["seed"], int):
-            raise TypeError
-        needed = {*_SETTINGS, "format"}
-        if content["format"] == 1:
-            needed.add("acted")
-            history = (arrays[name].tolist() for name in ("action", "opponent", "reward"))
-            content |= {"history": list(zip(*history, strict=True)), "policy": arrays["policy"].astype(np.float64)}
-        if missing := needed - content.keys():
-            raise KeyError(missing)
-    except FileNotFoundError:
-        raise InputError(f"no file {str(path)!r}; accepted: a file that Player.save wrote.") from None
-    except Exception:  # a damaged archive raises anything: zlib's errors, RecursionError, MemoryError, ...
-        raise InputError(f"{path} is not a saved player; accepted: a file that Player.save wrote.") from None
-    if content["format"] not in (1, _FORMAT):
-        raise InputError(f"{path} has another format than 1 or {_FORMAT}; load it with the coebl that wrote it.")
-    return content, [memory for name, memory in sorted(arrays.items()) if name.startswith("memory-")]
+        low, high = (float(end) for end in payoff_range)
+    except (TypeError, ValueError):
+        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
+    return low, high

@@ -44,6 +44,7 @@ class ExploreThenCommit(Learner):
         self.tally = Tally(seat)
         self.solve = seat.maximin(many_ties=True)  # unvisited pairs are all equal
         self.exploration = self.visits * seat.actions * seat.opponent_actions  # rounds
+        self.committed: Floats | None = None  # (runs, m)
 
     def policy(self, t: int) -> Floats:
         """The next action of the turn; after exploration, the maximin strategy of the means."""
@@ -54,8 +55,8 @@ class ExploreThenCommit(Learner):
             policy = self.seat.zeros(self.seat.actions)
             policy[self.seat.at(self.order[:, place])] = 1
             return policy
-        if t == self.exploration + 1:
-            self.committed = self.solve(self.tally.mean).strategy  # (runs, m)
+        if self.committed is None:
+            self.committed = self.solve(self.tally.mean).strategy
         return self.committed
 
     def observe(self, t: int, seen: Seen) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
-from coebl.engine import Match, Player, simulate
+from coebl.engine import Match, Player, PolicyError, simulate
 from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.games.game import SEATS, SeatName
@@ -55,6 +55,7 @@ def _points(learner: Learner) -> Points:
     yield "pickles", lambda: _pickles(learner)
     if set(learner.sees) <= {"opponent"}:
         yield "a saved player continues to the last bit", lambda: _saved(learner)
+        yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
 
 
 def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
@@ -179,6 +180,31 @@ def _saved(learner: Learner) -> str | None:
         if _contest(player, payoff) != _contest(copied, payoff):
             return "it plays differently if the player was saved before; keep all its state in attributes"
     return None
+
+
+def _feedback(learner: Learner) -> str | None:
+    for payoff in _games(learner, "row", 60).values():
+        player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=60)
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"):  # what they lead to is reported
+                _play_with_late_outcomes(player, payoff)
+        except PolicyError as error:
+            return (
+                f"{error} If it divides by the probability of an action, write importance_weighted = True in the class "
+                "and take seen.probability."
+            )
+    return None
+
+
+def _play_with_late_outcomes(player: Player, payoff: Floats) -> None:
+    for opponent in np.arange(10) % payoff.shape[1]:
+        never, *tickets = (player.ticket() for _ in range(6))
+        player.forget(never)
+        for ticket in reversed(tickets):
+            player.observe(ticket, reward=payoff[ticket, opponent], opponent=opponent)
+        least = int(player.policy.argmin())  # a move that the learner would hardly make, or never
+        player.observe(action=least, reward=1.0, opponent=opponent)
+    _ = player.policy
 
 
 def _contest(player: Player, payoff: Floats) -> list[bytes]:

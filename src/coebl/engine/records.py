@@ -1,0 +1,224 @@
+"""The records of a player: its recent outcomes, and what they say about the game. Independent of its learner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coebl.core.arrays import Floats
+from coebl.core.modules import require
+from coebl.solver import solve_matrix
+
+if TYPE_CHECKING:
+    import polars
+
+KEPT = 4096  # outcomes that are kept one by one; of all, there are sums per pair of actions
+RECENT = 100  # outcomes that count as recent
+UNKNOWN = -1  # in place of an action that is not known
+_OUTCOME = np.dtype(
+    [
+        ("round", np.int64),
+        ("advised", np.int32),
+        ("action", np.int32),
+        ("opponent", np.int32),
+        ("reward", np.float64),
+        ("probability", np.float64),
+        ("learned", np.bool_),
+    ]
+)
+_CONFIDENCE = 0.95
+
+
+class Outcome(NamedTuple):
+    """What happened after a round."""
+
+    round: int
+    advised: int  # UNKNOWN if no advice was asked for
+    action: int  # that was played
+    opponent: int  # UNKNOWN if it was not reported
+    reward: float
+    probability: float  # of the action, by the policy of the round
+    learned: bool  # False if the learner could not learn from it
+
+
+class Interval(NamedTuple):
+    """An estimate with a 95 % interval, in the units of the rewards."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Records:
+    """Outcomes of a contest of `actions` against `opponent_actions`.
+
+    All but the recent outcomes are kept as sums alone, so that memory and files do not grow with the rounds.
+    """
+
+    def __init__(self, actions: int, opponent_actions: int) -> None:
+        self.outcomes = 0  # so far
+        self.mean_reward = 0.0
+        self._recent = np.empty(16, _OUTCOME)  # a ring once it has KEPT entries
+        shape = actions, opponent_actions
+        self.visits = np.zeros(shape)
+        self.means = np.zeros(shape)
+        self._squares = np.zeros(shape)  # sums of squared differences from the mean
+
+    def add(self, outcome: Outcome) -> None:
+        """Record an outcome. Without the opponent's action it is in the history alone."""
+        if self.outcomes == len(self._recent) < KEPT:
+            self._recent = np.resize(self._recent, 2 * len(self._recent))
+        self._recent[self.outcomes % KEPT] = outcome
+        self.outcomes += 1
+        self.mean_reward += (outcome.reward - self.mean_reward) / self.outcomes
+        opponent = 0 if self.visits.shape[1] == 1 else outcome.opponent
+        if opponent == UNKNOWN:
+            return
+        pair = outcome.action, opponent
+        self.visits[pair] += 1
+        surprise = outcome.reward - self.means[pair]
+        self.means[pair] += surprise / self.visits[pair]
+        self._squares[pair] += surprise * (outcome.reward - self.means[pair])
+
+    def recent(self, most: int = KEPT) -> NDArray[Any]:
+        """Return the last outcomes, at most so many, the oldest first."""
+        first = max(0, self.outcomes - min(most, KEPT))
+        return self._recent[np.arange(first, self.outcomes) % KEPT]
+
+    def pooled(self) -> tuple[float, int]:
+        """Return the deviation of rewards within pairs, taken as the same for all, and its degrees of freedom."""
+        freedom = int(np.maximum(self.visits - 1, 0).sum())
+        return (float(np.sqrt(self._squares.sum() / freedom)) if freedom else np.nan), freedom
+
+    def bounds(self, payoff_range: tuple[float, float], together: bool) -> tuple[Floats, Floats]:
+        """Return 95 % intervals of the payoffs, two (m, k); the range where a pair has none.
+
+        They are Student's, with the pooled deviation, for each pair alone or all visited pairs together (Bonferroni).
+        """
+        from scipy.special import stdtrit
+
+        deviation, freedom = self.pooled()
+        low, high = (np.full(self.visits.shape, end) for end in payoff_range)
+        if freedom:
+            seen = self.visits > 0
+            tail = (1 - _CONFIDENCE) / 2 / (seen.sum() if together else 1)
+            half = float(stdtrit(freedom, 1 - tail)) * deviation / np.sqrt(self.visits[seen])
+            low[seen], high[seen] = self.means[seen] - half, self.means[seen] + half
+        return low, high
+
+    def filled(self, payoff_range: tuple[float, float]) -> Floats:
+        """Return the mean rewards of all pairs, (m, k); the middle of the range where there are none."""
+        low, high = payoff_range
+        return np.where(self.visits > 0, self.means, low / 2 + high / 2)
+
+    def value(self, payoff_range: tuple[float, float]) -> Interval:
+        """Return the value of the game by the estimates. The interval holds if all pairs' intervals do."""
+        low, high = self.bounds(payoff_range, together=True)
+        matrices = self.filled(payoff_range), low, high
+        return Interval(*(float(solve_matrix(matrix).value) for matrix in matrices))
+
+    def exploitability(self, policy: Floats, payoff_range: tuple[float, float]) -> Interval:
+        """Return the value less what a policy, (m,), earns against the best response, by the estimates."""
+
+        def short_of(value: float, matrix: Floats) -> float:
+            return max(0.0, value - float((policy @ matrix).min()))
+
+        value, (low, high) = self.value(payoff_range), self.bounds(payoff_range, together=True)
+        return Interval(
+            short_of(value.value, self.filled(payoff_range)), short_of(value.low, high), short_of(value.high, low)
+        )
+
+    def estimates_frame(self, labels: Labels, payoff_range: tuple[float, float]) -> polars.DataFrame:
+        """Return one row per pair of actions: visits, mean and interval; null where there is none."""
+        pl, (m, k) = require("polars"), self.visits.shape
+        low, high = self.bounds(payoff_range, together=False)
+        unseen = self.visits == 0
+        unsure = unseen | (self.pooled()[1] == 0)
+        frame: polars.DataFrame = pl.DataFrame(
+            {
+                "action": np.repeat(np.arange(m), k),
+                "opponent": np.tile(np.arange(k), m),
+                "visits": self.visits.ravel().astype(np.int64),
+                "mean": _with_nulls(self.means, unseen),
+                "low": _with_nulls(low, unsure),
+                "high": _with_nulls(high, unsure),
+            }
+        )
+        return labels.name(frame)
+
+    def history_frame(self, labels: Labels) -> polars.DataFrame:
+        """Return one row per kept outcome, the oldest first."""
+        pl, recent = require("polars"), self.recent()
+        frame: polars.DataFrame = pl.DataFrame({name: recent[name].copy() for name in _OUTCOME.names or ()})
+        named = ("advised", "action", "opponent")
+        known = [pl.when(pl.col(name) != UNKNOWN).then(pl.col(name)).cast(pl.Int64).alias(name) for name in named]
+        return labels.name(frame.with_columns(known))
+
+    def opponent_shares(self) -> tuple[Floats, Floats, Floats]:
+        """Return how often the opponent played each action, its share of all, and of the recent outcomes: (k,) each."""
+        k = self.visits.shape[1]
+        recent = self.recent(RECENT)["opponent"]
+        late = np.bincount(recent[recent != UNKNOWN], minlength=k)
+        visits: Floats = self.visits.sum(axis=0)
+        return visits, visits / max(1.0, visits.sum()), late / max(1, late.sum())
+
+    def opponent_frame(self, labels: Labels) -> polars.DataFrame:
+        """Return one row per action of the opponent: how often it was seen, and its shares."""
+        pl, (visits, share, recent) = require("polars"), self.opponent_shares()
+        columns = {
+            "opponent": np.arange(len(visits)),
+            "visits": visits.astype(np.int64),
+            "share": share,
+            "recent": recent,
+        }
+        return labels.name(pl.DataFrame(columns))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all that is recorded, for a file."""
+        return {
+            "history": self.recent(),
+            "visits": self.visits,
+            "means": self.means,
+            "squares": self._squares,
+            "totals": np.array([self.outcomes, self.mean_reward]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from the arrays of equal records; raises a KeyError or ValueError if they are not that."""
+        history = np.zeros(len(arrays["history"]), _OUTCOME)
+        for name in _OUTCOME.names or ():
+            history[name] = arrays["history"][name]
+        outcomes = int(arrays["totals"][0])
+        if len(history) != min(outcomes, KEPT):
+            raise ValueError("its history has another length than it says")
+        size = next(size for size in (2**power for power in range(4, 64)) if size >= len(history))
+        self._recent = np.zeros(size, _OUTCOME)
+        self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
+        self.outcomes, self.mean_reward = outcomes, float(arrays["totals"][1])
+        for name, own in {"visits": self.visits, "means": self.means, "squares": self._squares}.items():
+            own[:] = arrays[name].reshape(own.shape)
+
+
+class Labels(NamedTuple):
+    """The labels of the actions of both sides; None where actions have numbers alone."""
+
+    own: Sequence[str] | None = None
+    opponent: Sequence[str] | None = None
+
+    def name(self, frame: polars.DataFrame) -> polars.DataFrame:
+        """Replace numbers of actions by their labels."""
+        pl = require("polars")
+        sides = {"advised": self.own, "action": self.own, "opponent": self.opponent}
+        names = {column: names for column, names in sides.items() if names is not None and column in frame.columns}
+        return frame.with_columns(
+            pl.col(column).replace_strict(list(range(len(names))), list(names), return_dtype=pl.String)
+            for column, names in names.items()
+        )
+
+
+def _with_nulls(values: Floats, null: NDArray[np.bool_]) -> list[float | None]:
+    pairs = zip(values.ravel().tolist(), null.ravel().tolist(), strict=True)
+    return [None if missing else value for value, missing in pairs]
