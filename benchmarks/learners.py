@@ -18,7 +18,7 @@ import numpy as np
 
 from coebl.backend.streams import BatchRandom, learner_key
 from coebl.engine import Match, simulate
-from coebl.games import parse_game
+from coebl.games import parse_matrix
 from coebl.learners import LEARNERS, parse_learner
 from matches import MATCH_UPS
 from options import chosen_sizes
@@ -125,7 +125,7 @@ def main() -> None:
         rounds = 1000 if n < 5 else 300 if n < 7 else 100
         for row, column in MATCH_UPS:
             mine, where = ours(n, row, column, rounds)
-            played, seconds = play(parse_game(f"diagonal:{n}").payoff, row, column, rounds, 1.5)
+            played, seconds = play(parse_matrix(f"diagonal:{n}").payoff, row, column, rounds, 1.5)
             plain = seconds / played * 1e6
             lines.append(f"| {n} | {row} v {column} | {mine:,.2f} | {plain:,.0f} | {plain / mine:,.0f}x | {where} |")
             print(lines[-1], flush=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars
 
 from coebl import simulate
-from coebl.games import parse_game
+from coebl.games import parse_matrix
 from coebl.learners import Responder, parse_learner
 from coebl.plots import plot_panels, save
 from matrices import plot_matrix
@@ -51,7 +51,7 @@ def game_curves(spec: str) -> bytes:
 
 def game_matrix(spec: str) -> bytes:
     """The payoffs of a game."""
-    return _kept(f"matrix {spec}", lambda: plot_matrix(parse_game(spec)))
+    return _kept(f"matrix {spec}", lambda: plot_matrix(parse_matrix(spec)))
 
 
 def metric_games(name: str) -> tuple[str, ...]:

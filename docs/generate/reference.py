@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from coebl.cli.match_commands import tidy_value
 from coebl.core.registry import Entry, Registry
-from coebl.games import GAMES, NOISES, Game, parse_game
+from coebl.games import GAMES, NOISES, Game, parse_game, parse_matrix
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS, Metric
@@ -124,7 +124,7 @@ def game_pages() -> Iterator[Page]:
     """A page per game, and a list of them."""
     rows = []
     for entry in GAMES:
-        game = parse_game(entry.example)
+        game = parse_matrix(entry.example)
         m, n = game.shape
         rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
         shown = "" if max(m, n) <= _MOST_SHOWN else "The first actions, as "

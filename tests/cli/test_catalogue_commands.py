@@ -138,7 +138,7 @@ def test_kuhn_poker(coebl):
     [
         ("games", ["  rps               Rock-paper-scissors", "diagonal:n=..."]),
         ("noises", ["  student-t    Student's t", "student-t:df=3,sigma=1"]),
-        ("metrics", ["  tv                      TV distance", "sum of V - x_t' A y_t; lower is better"]),
+        ("metrics", ["  tv                       TV distance", "sum of V - x_t' A y_t; lower is better"]),
         ("mutations", ["  gaussian-prose  The variance that"]),
         ("recombinations", ["  both       Kin's: a pair is the offspring"]),
         ("selections", ["  elitist     The fittest of old and new"]),

@@ -8,7 +8,7 @@ from sources import MINE, PLAY
 
 MISTAKES = [  # words of the command, exit code, part of the line
     (["solve", "rsp"], 2, "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
-    (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: an integer, 1 .. 10."),
+    (["solve", "diagonal:0"], 2, "diagonal: n is 0; accepted: an integer, 1 .. 5000."),
     (["solve", "diagonal:k=2"], 2, "diagonal has no parameter 'k'"),
     (["solve", "nowhere.csv"], 2, "nowhere.csv: there is no such file"),
     (["solve", "broken.csv"], 2, "broken.csv: line 2 has 1 cell; accepted: 2, as on line 1."),
@@ -97,7 +97,7 @@ MISTAKES = [  # words of the command, exit code, part of the line
         "broken.csv: this is not a study file, which is TOML. For an example: c",
     ),
     (["mach"], 2, " See: coebl --help"),
-    (["solve", "diagonal"], 2, "diagonal needs n; accepted: diagonal:n=...\n"),
+    (["solve", "diagonal"], 2, "diagonal needs n; accepted: diagonal:n=...,space=indices,binary=false,mask=true.\n"),
     (["solve", "flat.json"], 2, "flat.json: payoff has 1 dimension; accepted: a matrix"),
     (["check", "syntax.py:Mine"], 2, "syntax.py, line 2: SyntaxError: invalid syntax; fix the file."),
     ([*PLAY, "--seeds", "0"], 2, "--seeds is 0; accepted: an integer, 1 .. 1,000,000."),

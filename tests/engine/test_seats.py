@@ -95,7 +95,7 @@ def test_one_player_against_nature():
     ("metric", "words"),
     [
         ("regret", "regret needs a game with a value, which majority does not have; pick another metric."),
-        ("exploitability", "exploitability needs a game with a matrix of payoffs, which majority does not have"),
+        ("exploitability", "exploitability needs a game with an exact best response, which majority does not have"),
         ("kl", "kl needs a game with a known equilibrium, which majority does not have"),
     ],
 )

@@ -110,8 +110,8 @@ def test_parse_game_takes_a_game_and_applies_noise():
     ("spec", "message"),
     [
         (3, "game is 3; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the name of a file."),
-        ("diagonal:11", "diagonal: n is 11; accepted: an integer, 1 .. 10."),
-        ("diagonal:0", "diagonal: n is 0; accepted: an integer, 1 .. 10."),
+        ("diagonal:11", "diagonal: n is 11; accepted: an integer, 1 .. 10, or more with space=bits."),
+        ("diagonal:0", "diagonal: n is 0; accepted: an integer, 1 .. 5000."),
         ("trap:r=1.5", "trap: r is 1.5; accepted: a number, -1 .. 1."),
         ("hide-and-seek:1/0", "hide-and-seek: weights is (1.0, 0.0); accepted: numbers separated by /, > 0."),
         ("ito:5", "ito: family is '5'; accepted: one of 1, 2, 3, 4."),
@@ -120,7 +120,7 @@ def test_parse_game_takes_a_game_and_applies_noise():
         ("random-skew:seed=-1", "random-skew: seed is -1; accepted: an integer, >= 0."),
         ("permuted", "permuted needs game; accepted: permuted:game=...,seed=0."),
         ("permuted:game=rsp", "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
-        ("permuted:game=diagonal:n=11", "diagonal: n is 11; accepted: an integer, 1 .. 10."),
+        ("permuted:game=diagonal:n=11", "diagonal: n is 11; accepted: an integer, 1 .. 10, or more with space=bits."),
         (
             "blotto:coins=30,fields=5",
             "blotto: coins=30,fields=5 makes 46376 actions; accepted: at most 2000. Use fewer coins or fields.",

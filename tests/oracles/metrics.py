@@ -3,6 +3,7 @@
 Each takes the play of one run as a list of rounds (x, y, a, b, r) and returns the metric after the last of them.
 """
 
+import itertools
 import math
 
 
@@ -98,3 +99,38 @@ TWINS = {
         column_external_regret,
     )
 }
+
+
+# Of games of genomes: A is the matrix of all genomes, and policies are marginals, p and q, of one round.
+
+
+def atoms(policy):
+    """The probability of each genome, in the order of the numbers that they write."""
+    chances = []
+    for genome in itertools.product((0, 1), repeat=len(policy)):
+        chances.append(math.prod(p if bit else 1 - p for p, bit in zip(policy, genome, strict=True)))
+    return chances
+
+
+def exploitability_at_least(A, value, p, q):
+    return gap(A, atoms(p), atoms(q))  # where a search gene by gene finds the best response
+
+
+def mode_exploitability(A, value, p, q):
+    return gap(A, *(atoms([float(gene > 0.5) for gene in policy]) for policy in (p, q)))
+
+
+def disengaged(A, value, p, q):
+    x, y = atoms(p), atoms(q)
+    mean = sum(x[i] * A[i][j] * y[j] for i in range(len(x)) for j in range(len(y)))
+    ends = min(map(min, A)), max(map(max, A))
+    near = 0.01 * (ends[1] - ends[0])
+    return float(any(abs(mean - end) <= near < abs(value - end) for end in ends))
+
+
+def entropy(A, value, p, q):
+    bits = [-g * math.log2(g) - (1 - g) * math.log2(1 - g) if 0 < g < 1 else 0.0 for g in [*p, *q]]
+    return sum(bits) / len(bits)
+
+
+OF_GENOMES = {twin.__name__: twin for twin in (exploitability_at_least, mode_exploitability, disengaged, entropy)}

@@ -134,7 +134,8 @@ def show_command(subject: Subject) -> None:
     if kind == GAMES.kind:
         game = parse_game(subject)
         low, high = game.payoff_range
-        print(f"{game}\n\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}")
+        value = "not known" if "value" in getattr(game, "unknown", ()) else tidy_value(game)
+        print(f"{game}\n\nvalue {value}; payoffs in {low:g} .. {high:g}")
         if game.spec:
             _print_description(GAMES[split_spec(game.spec).name])
     elif kind == LEARNERS.kind:

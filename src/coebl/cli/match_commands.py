@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from coebl.engine import Match, Result
     from coebl.evidence.statistics import Estimate
-    from coebl.games import Game
+    from coebl.games import Game, GenomeGame, ZeroSumGame
 
 _MOST_ACTIONS = 24  # of a strategy that are printed
 _FEWEST_SEEDS = 5  # for naming a winner: with fewer, an interval depends on the shape of their distribution
@@ -45,11 +45,15 @@ def solve_command(
       coebl solve diagonal:4 --json
       coebl solve my-game.csv
     """
-    from coebl.games import parse_game
+    from coebl.games import Game, GenomeGame, parse_game
     from coebl.kernels.cache import announce_compilation
 
     loaded = parse_game(game)
     with announce_compilation():
+        if isinstance(loaded, GenomeGame):
+            _print_value(loaded, as_json)
+            return
+        assert isinstance(loaded, Game)
         solution = loaded.solution
     if as_json:
         print(json.dumps(_solution_summary(loaded)))
@@ -65,6 +69,16 @@ def solve_command(
     ):
         print(f"\n{player} player's strategy")
         _print_strategy(labels, strategy.tolist())
+
+
+def _print_value(game: GenomeGame, as_json: bool) -> None:
+    """Print the value of a game of genomes; its equilibria have 2^n entries, and are not printed."""
+    name = game.spec or game.name
+    if as_json:
+        print(json.dumps({"name": name, "value": game.value, "genes": game.n}))
+        return
+    print(f"{printable(name)}: two genomes of {game.n} genes")
+    print(f"value to the row player  {tidy_value(game)}")
 
 
 def _solution_summary(game: Game) -> dict[str, Any]:
@@ -83,7 +97,7 @@ def _solution_summary(game: Game) -> dict[str, Any]:
     }
 
 
-def tidy_value(game: Game) -> str:
+def tidy_value(game: ZeroSumGame) -> str:
     """The value to ten digits; zero if it differs from zero by rounding alone."""
     low, high = game.payoff_range
     return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"

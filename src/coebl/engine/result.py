@@ -286,7 +286,10 @@ def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Colle
     if isinstance(keep, str) or not set(keep) <= set(get_args(Keep)):
         raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
     widths = [space.width for space in match.game.spaces]
-    per_round = {"actions": len(widths), "rewards": len(widths), "policies": sum(widths)}
+    if "counts" in keep and any(space.shape for space in match.game.spaces):
+        raise InputError(f"keep has counts, and {match.game.name} has genomes, too many to count; leave counts out.")
+    numbers_of_actions = sum(prod(space.shape) for space in match.game.spaces)
+    per_round = {"actions": numbers_of_actions, "rewards": len(widths), "policies": sum(widths)}
     numbers = recorded * metrics + match.rounds * sum(per_round.get(name, 0) for name in keep)
     numbers += prod(widths) * ("counts" in keep)
     needed = 2 * 8 * runs * numbers  # twice: the blocks, and the arrays that they are joined to

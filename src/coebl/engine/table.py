@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import NoReturn
 
@@ -15,11 +16,13 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, where
 from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
+from coebl.games import AnyGame
 from coebl.games.spaces import Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
 
 _AHEAD = 256  # random numbers of a run that are fetched at a time, for noise and for actions
+_ROUNDS_AHEAD = 16  # for which they are fetched at least
 
 
 class PolicyError(CoeblError, ValueError):
@@ -46,9 +49,12 @@ def build_seat(
     number: int = 0,
     payoff: Floats | None = None,
     backend: Backend = CPU,
+    space: Space | None = None,
+    answer: Callable[[Floats], Ints] | None = None,
 ) -> Seat:
     """Return a seat that shows a learner what it declares in `sees`; the number decides its random numbers."""
-    hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight != "opponent"]
+    known = {"opponent"} if answer is None else {"opponent", "game", "policy"}
+    hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight not in known]
     if payoff is None and hidden:
         raise InputError(
             f"{learner} sees {' and '.join(hidden)}, which is not known in this seat; pick another learner."
@@ -62,6 +68,34 @@ def build_seat(
         random=backend.random(seeds, learner_key(number)),
         shown_payoff=payoff if "game" in learner.sees else None,
         backend=backend,
+        space=space,
+        shown_answer=answer if "game" in learner.sees else None,
+    )
+
+
+def _view(game: AnyGame, number: int) -> Floats | None:
+    """Return the payoffs of a seat in own view, if the game has a matrix."""
+    view = getattr(game, "own_view", None)
+    payoff: Floats | None = None if view is None else view(game.seats[number]).payoff
+    return payoff
+
+
+def seat_at(
+    game: AnyGame, number: int, learner: Learner, seeds: Sequence[int], horizon: int | None, backend: Backend = CPU
+) -> Seat:
+    """Return a seat of a game. Its opponent plays the joint actions of all others."""
+    widths, answer = [space.width for space in game.spaces], getattr(game, "answer", None)
+    return build_seat(
+        learner,
+        seeds,
+        (widths[number], prod(widths) // widths[number]),
+        horizon,
+        game.ranges[number],
+        number=number,
+        payoff=_view(game, number),
+        backend=backend,
+        space=game.spaces[number],
+        answer=None if answer is None else partial(answer, number),
     )
 
 
@@ -102,7 +136,8 @@ class Seated:
         self._against = None  # (opponent's actions, actions), what each action earns, for a learner that sees payoffs
         if payoff is not None and "payoffs" in learner.sees:
             self._against = seat.backend.arrays.asarray(payoff).T
-        self._draws = seat.backend.stream(seeds, actions_key(number), "uniform", fill_uniform, _AHEAD)
+        ahead = max(_AHEAD, _ROUNDS_AHEAD * space.uniforms)
+        self._draws = seat.backend.stream(seeds, actions_key(number), "uniform", fill_uniform, ahead)
         try:
             self.learner = learner.seated(seat)
         except (Exception, SystemExit) as error:
@@ -124,7 +159,8 @@ class Seated:
         """Allocate the arrays of the next rounds."""
         arrays, (runs, width) = self._backend.arrays, self.shape
         self.policies: Floats = arrays.empty((rounds, runs, width))
-        self.actions: Ints = arrays.empty((rounds, runs), np.int64)
+        dtype = np.int8 if self._space.shape else np.int64  # of a genome, or of a number
+        self.actions: Ints = arrays.empty((rounds, runs, *self._space.shape), dtype)
         self.rewards: Floats = arrays.empty((rounds, runs))
 
     def move(self, t: int, index: int, opponent: Seated | None = None) -> None:
@@ -146,8 +182,9 @@ class Seated:
         self.policies[index] = policy
 
     def draw(self, index: int) -> Ints:
-        """Draw the actions of a round of the block: (runs,)."""
-        action: Ints = self._backend.draw(self._space, self.policies[index], self._draws.take(1))
+        """Draw the actions of a round of the block: (runs,), or genomes, (runs, n)."""
+        uniform = self._draws.take(self._space.uniforms)
+        action: Ints = self._backend.draw(self._space, self.policies[index], uniform)
         self.actions[index] = action
         return action
 
@@ -193,7 +230,8 @@ class Table:
         self.match = match
         self.seeds = seeds
         self.backend = backend
-        game = match.game
+        deal = getattr(match.game, "dealt", None)
+        self.game = game = match.game if deal is None else deal(seeds, backend)
         self._widths = [space.width for space in game.spaces]
         self._others = [[other for other in range(len(game.seats)) if other != seat] for seat in range(len(game.seats))]
         self.seats = [self._seated(number) for number in range(len(game.seats))]
@@ -207,23 +245,11 @@ class Table:
         self._playing = 0.0  # seconds, the learners' included
 
     def _seated(self, number: int) -> Seated:
-        """Seat a player. Its opponent plays the joint actions of all others."""
-        game, learner = self.match.game, self.match.players[number]
-        view = getattr(game, "own_view", None)
-        payoff = None if view is None else view(game.seats[number]).payoff
-        shape = self._widths[number], prod(self._widths[other] for other in self._others[number])
-        seat = build_seat(
-            learner,
-            self.seeds,
-            shape,
-            self.match.rounds,
-            game.ranges[number],
-            number=number,
-            payoff=payoff,
-            backend=self.backend,
-        )
-        space, name = game.spaces[number], game.seats[number]
-        return Seated(learner, seat, self.seeds, space, number=number, name=name, payoff=payoff)
+        """Seat a player."""
+        game, learner = self.game, self.match.players[number]
+        seat = seat_at(game, number, learner, self.seeds, self.match.rounds, self.backend)
+        name, payoff = game.seats[number], _view(game, number)
+        return Seated(learner, seat, self.seeds, game.spaces[number], number=number, name=name, payoff=payoff)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -256,7 +282,7 @@ class Table:
         policies, played_actions, seen = zip(
             *((seat.policies, seat.actions, seat.rewards) for seat in self.seats), strict=True
         )
-        return Block(self.match.game, first, policies, played_actions, seen, self.backend)
+        return Block(self.game, first, policies, played_actions, seen, self.backend)
 
     def _joint_action(self, actions: Sequence[Ints], others: Sequence[int]) -> Ints | None:
         """Return the number of the joint action of some seats, (runs,): the last of them varies fastest."""

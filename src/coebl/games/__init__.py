@@ -10,23 +10,35 @@
 """
 
 from coebl.games import catalogue, random_games  # each registers its games; the classics come first
-from coebl.games.game import AnyGame, Game
+from coebl.games.game import AnyGame, Game, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game, write_game
+from coebl.games.genome_games import BiggerNumber, Bilinear, CountGame, Diagonal, GeneBilinear
+from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import NOISES, Noise, parse_noise
-from coebl.games.registry import GAMES, parse_game, solve
-from coebl.games.spaces import Indices, Space
+from coebl.games.registry import GAMES, parse_game, parse_matrix, solve
+from coebl.games.spaces import Bits, Indices, Space
 
 __all__ = [
     "GAMES",
     "NOISES",
     "SUFFIXES",
     "AnyGame",
+    "BiggerNumber",
+    "Bilinear",
+    "Bits",
+    "CountGame",
+    "Diagonal",
+    "FunctionGame",
     "Game",
+    "GeneBilinear",
+    "GenomeGame",
     "Indices",
     "Noise",
     "Space",
+    "ZeroSumGame",
     "catalogue",
     "parse_game",
+    "parse_matrix",
     "parse_noise",
     "random_games",
     "read_game",

@@ -17,10 +17,15 @@ import numpy as np
 from coebl.core.arrays import Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
-from coebl.games.game import Game
-from coebl.games.registry import GAMES, parse_game
+from coebl.games.game import Game, ZeroSumGame
+from coebl.games.genome_games import MOST_COUNTED, BiggerNumber, Bilinear, CountGame, Diagonal, GeneBilinear
+from coebl.games.genomes import MOST_LISTED, GenomeGame
+from coebl.games.registry import GAMES, parse_matrix
 
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
+
+Genes = Annotated[int, Range(1, MOST_COUNTED)]
+SpaceName = Literal["indices", "bits"]
 
 _RPS = ["rock", "paper", "scissors"]
 
@@ -70,21 +75,27 @@ def matching_pennies() -> Game:
 
 
 @GAMES.add("diagonal", title="Diagonal", example="diagonal:n=3")
-def diagonal(n: Annotated[int, Range(1, 10)]) -> Game:
+def diagonal(n: Genes, space: SpaceName = "indices", binary: bool = False, mask: bool = True) -> ZeroSumGame:
     """The bitstring with more ones wins, out of all 2^n of them.
 
     The payoff is the sign of |u|_1 - |v|_1. Lin and Lehre (2024), with the draw that the paper adds.
     Value 0; the unique equilibrium is pure, both play the string of n ones, the last action.
 
     Args:
-        n: the number of bits of an action.
+        n: the number of bits of an action, at most 10 with space=indices.
+        space: bits if actions are genomes and policies marginals; indices if actions are numbered.
+        binary: true for the game of the runtime papers: 1 if |u|_1 >= |v|_1, else 0. Its value is 1.
+        mask: with space=bits, true if hidden masks are drawn for each seed.
     """
-    ones = np.array([label.count("1") for label in _bitstrings(n)])
-    return _larger_wins(ones, n)
+    if space == "bits":
+        return CountGame(np.greater_equal, n, payoff_range=(0, 1), mask=mask) if binary else Diagonal(n, mask=mask)
+    ones = np.array([label.count("1") for label in _bitstrings("diagonal", n)])
+    game = _larger_wins(ones, n)
+    return Game(game.payoff >= 0, row_labels=game.row_labels, column_labels=game.row_labels) if binary else game
 
 
 @GAMES.add("bigger-number", title="BiggerNumber", example="bigger-number:n=2")
-def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Game:
+def bigger_number(n: Genes, original: bool = False, space: SpaceName = "indices", mask: bool = True) -> ZeroSumGame:
     """The larger of two numbers of n bits wins.
 
     The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
@@ -92,10 +103,17 @@ def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Ga
     Value 0; the unique equilibrium is pure, both play the largest number, the last action.
 
     Args:
-        n: the number of bits.
-        original: true if a difference of exactly 1 counts twice, as in the source.
+        n: the number of bits, at most 10 with space=indices.
+        original: true if a difference of exactly 1 counts twice, as in the source; with space=indices alone.
+        space: bits if actions are genomes and policies marginals; indices if actions are numbered.
+        mask: with space=bits, true if hidden masks are drawn for each seed.
     """
-    game = _larger_wins(np.arange(2**n), n)
+    if space == "bits":
+        if original:
+            raise InputError("bigger-number: original is true with space=bits; accepted: one of them. Leave one out.")
+        return BiggerNumber(n, mask=mask)
+    labels = _bitstrings("bigger-number", n)
+    game = _larger_wins(np.arange(len(labels)), n)
     if not original:
         return game
     difference = np.subtract.outer(np.arange(2**n), np.arange(2**n))
@@ -103,12 +121,14 @@ def bigger_number(n: Annotated[int, Range(1, 10)], original: bool = False) -> Ga
     return Game(payoff, row_labels=game.row_labels, column_labels=game.column_labels, payoff_range=(-2, 2))
 
 
-def _bitstrings(n: int) -> list[str]:
+def _bitstrings(game: str, n: int) -> list[str]:
+    if n > MOST_LISTED:
+        raise InputError(f"{game}: n is {n}; accepted: an integer, 1 .. {MOST_LISTED}, or more with space=bits.")
     return [f"{number:0{n}b}" for number in range(2**n)]
 
 
 def _larger_wins(score: Ints, n: int) -> Game:
-    labels = _bitstrings(n)
+    labels = _bitstrings("", n)
     payoff = np.sign(np.subtract.outer(score, score))
     return Game(payoff, row_labels=labels, column_labels=labels, payoff_range=(-1, 1))
 
@@ -258,7 +278,7 @@ def scaled(
         scale: the factor of its payoffs.
         shift: the number that is then added.
     """
-    original = parse_game(game)
+    original = parse_matrix(game)
     low, high = original.payoff_range
     return Game(
         scale * original.payoff + shift,
@@ -267,3 +287,96 @@ def scaled(
         noise=original.noise,
         payoff_range=(scale * low + shift, scale * high + shift),
     )
+
+
+@GAMES.add("bilinear", title="Bilinear", example="bilinear:n=4")
+def bilinear(
+    n: Genes, alpha: Annotated[float, Range(0, 1)] = 0.5, beta: Annotated[float, Range(0, 1)] = 0.5, mask: bool = True
+) -> GenomeGame:
+    """Genomes that matter through their shares of ones, u and v: the payoff is (u - beta)(v - alpha).
+
+    The game of the runtime papers, in units of shares.
+    Value 0; every mixture with mean shares beta and alpha is an equilibrium.
+
+    Args:
+        n: the number of genes.
+        alpha: the equilibrium share of ones of the column player.
+        beta: that of the row player.
+        mask: true if hidden masks are drawn for each seed.
+    """
+    return Bilinear(n, alpha, beta, mask=mask)
+
+
+@GAMES.add("lead", title="Lead", example="lead:n=4")
+def lead(n: Genes, power: Annotated[float, Range(0, 10)] = 1.0, mask: bool = True) -> GenomeGame:
+    """The genome with more ones wins a power of its lead: sign(d) |d|^power, where d = (|u|_1 - |v|_1) / n.
+
+    With power=0 it is diagonal; a larger power makes small leads weak signals.
+    Value 0; the unique equilibrium is pure, both play n ones.
+
+    Args:
+        n: the number of genes.
+        power: of the lead.
+        mask: true if hidden masks are drawn for each seed.
+    """
+    return CountGame(lambda k, l: np.sign(k - l) * np.abs((k - l) / n) ** power, n, payoff_range=(-1, 1), mask=mask)
+
+
+@GAMES.add("gene-bilinear", title="Gene-bilinear", example="gene-bilinear:n=4")
+def gene_bilinear(
+    n: Annotated[int, Range(1, 1000)],
+    seed: Annotated[int, Range(0)] = 0,
+    interaction: Annotated[float, Range(0)] = 1.0,
+    mask: bool = True,
+) -> GenomeGame:
+    """A random game that is linear in the genes of each player, [1, X]' C [1, Y] with X and Y in {-1, 1}^n.
+
+    The entries of C are independent and normal, with variance 0.5 / n for single genes, interaction^2 / n^2 for pairs
+    and 0 for the constant.
+    The value is that of a linear program; an equilibrium may be pure, mixed, or both by gene.
+
+    Args:
+        n: the number of genes.
+        seed: of the random numbers.
+        interaction: how much pairs of genes matter beside single ones.
+        mask: true if hidden masks are drawn for each seed.
+    """
+    random = np.random.default_rng(seed)
+    own, other = math.sqrt(0.5 / n) * random.standard_normal((2, n))
+    pairs = interaction / n * random.standard_normal((n, n))
+    # In bits: X = 2x - 1, Y = 2y - 1.
+    return GeneBilinear(
+        pairs.sum() - own.sum() - other.sum(),
+        2 * own - 2 * pairs.sum(axis=1),
+        2 * other - 2 * pairs.sum(axis=0),
+        4 * pairs,
+        mask=mask,
+    )
+
+
+@GAMES.add("coverage", title="Coverage", example="coverage:n=4")
+def coverage(
+    n: Annotated[int, Range(1, 1000)],
+    seed: Annotated[int, Range(0)] = 0,
+    spill: Annotated[float, Range(0, 1)] = 0.5,
+    mask: bool = True,
+) -> GenomeGame:
+    """An attacker, the row player, hits some of n targets, and a defender covers some; both pay costs.
+
+    A target that is hit pays its value to the attacker, less what covering takes away: all of it on the target, and a
+    share `spill` on its two neighbours in a circle, split between them. Values are uniform on 0.5 .. 1.5, costs of
+    hitting 0.2 to 0.6 and of covering 0.1 to 0.4 times the value, all divided by n.
+    The value is that of a linear program.
+
+    Args:
+        n: the number of targets.
+        seed: of the random numbers.
+        spill: how much covering a target also protects its neighbours.
+        mask: true if hidden masks are drawn for each seed.
+    """
+    random = np.random.default_rng(seed)
+    worth = random.uniform(0.5, 1.5, n) / n
+    hitting, covering = random.uniform(0.2, 0.6, n) * worth, random.uniform(0.1, 0.4, n) * worth
+    circle = np.eye(n)
+    protects = circle + spill / 2 * (np.roll(circle, 1, axis=1) + np.roll(circle, -1, axis=1))
+    return GeneBilinear(0.0, worth - hitting, covering, -worth[:, None] * protects, mask=mask)

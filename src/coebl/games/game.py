@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,7 +70,76 @@ class AnyGame(Protocol):
         """
 
 
-class Game(Interchange):
+class ZeroSumGame:
+    """A game of two players, of whom one wins what the other loses: a `Game` with a matrix, or a `GenomeGame`.
+
+    >>> from coebl.games import GenomeGame
+    >>> issubclass(Game, ZeroSumGame), issubclass(GenomeGame, ZeroSumGame)
+    (True, True)
+    """
+
+    seats: ClassVar[tuple[SeatName, SeatName]] = SEATS
+
+    name: str
+    spec: str | None
+    noise: Noise
+    payoff_range: tuple[float, float]  # the ends between which the payoffs to the row player lie
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The lengths of the policies, of the row player and of the column player."""
+        raise NotImplementedError
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The actions of each seat."""
+        raise NotImplementedError
+
+    @property
+    def value(self) -> float:
+        """The payoff of the row player at equilibrium."""
+        raise NotImplementedError
+
+    def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
+        """Return the observed reward of each seat: (runs,).
+
+        Args:
+            actions: per seat: (runs,), or genomes, (runs, n).
+            draw: nature's numbers, from `Noise.draw`: (runs,).
+        """
+        raise NotImplementedError
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        """The known range of each seat's payoffs."""
+        low, high = self.payoff_range
+        return (low, high), (0.0 - high, 0.0 - low)
+
+    def with_noise(self, noise: str | Noise) -> Self:
+        """Return the same game with another noise.
+
+        Args:
+            noise: a spec, or a `Noise`.
+        """
+        return self._with(noise=parse_noise(noise))
+
+    def renamed(self, name: str, spec: str | None = None) -> Self:
+        """Return the same game with another name.
+
+        Args:
+            name: the name in tables and messages.
+            spec: the spec that makes the game, if one does.
+        """
+        return self._with(name=name, spec=spec)
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium."""
+        changed = copy.copy(self)
+        vars(changed).update(changes)
+        return changed
+
+
+class Game(ZeroSumGame, Interchange):
     """A two-player zero-sum game in matrix form.
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
@@ -93,8 +162,6 @@ class Game(Interchange):
     >>> game.value, game.solution.row
     (1.5, array([0.25, 0.75]))
     """
-
-    seats: ClassVar[tuple[SeatName, SeatName]] = SEATS
 
     def __init__(
         self,
@@ -127,12 +194,6 @@ class Game(Interchange):
     def spaces(self) -> tuple[Space, ...]:
         """The actions of each seat."""
         return tuple(map(Indices, self.payoff.shape))
-
-    @property
-    def ranges(self) -> tuple[Range, ...]:
-        """The known range of each seat's payoffs."""
-        low, high = self.payoff_range
-        return (low, high), (0.0 - high, 0.0 - low)
 
     @cached_property
     def solution(self) -> Solution:
@@ -193,29 +254,6 @@ class Game(Interchange):
         payoffs = self.payoff if payoff is None else payoff
         reward = self.noise.reward(payoffs[tuple(actions)], draw, self.payoff_range)
         return reward, -reward
-
-    def with_noise(self, noise: str | Noise) -> Game:
-        """Return the same game with another noise.
-
-        Args:
-            noise: a spec, or a `Noise`.
-        """
-        return self._with(noise=parse_noise(noise))
-
-    def renamed(self, name: str, spec: str | None = None) -> Game:
-        """Return the same game with another name.
-
-        Args:
-            name: the name in tables and messages.
-            spec: the spec that makes the game, if one does.
-        """
-        return self._with(name=name, spec=spec)
-
-    def _with(self, **changes: Any) -> Game:
-        """Return a copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium."""
-        changed = copy.copy(self)
-        vars(changed).update(changes)
-        return changed
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Game:

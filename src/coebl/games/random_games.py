@@ -14,7 +14,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game
-from coebl.games.registry import GAMES, parse_game
+from coebl.games.registry import GAMES, parse_matrix
 
 Size = Annotated[int, Range(1, 5000)]
 Seed = Annotated[int, Range(0)]
@@ -189,7 +189,7 @@ def permuted(game: Annotated[str, SpecOf(GAMES)], seed: Seed = 0) -> Game:
         game: the spec of the other game.
         seed: the same seed gives the same order.
     """
-    return permute(parse_game(game), seed)
+    return permute(parse_matrix(game), seed)
 
 
 def permute(game: Game, seed: int) -> Game:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import typing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard, get_args, get_origin
 
@@ -16,17 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coebl.core.errors import InputError, shorten
-from coebl.core.registry import OTHER_KIND, Registry
+from coebl.core.registry import OTHER_KIND, Entry, Registry
 from coebl.core.specs import split_spec, without_folder
-from coebl.games.game import Game
+from coebl.games.game import Game, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game
+from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import Noise
 
 if TYPE_CHECKING:
     from coebl.solver import Solution
 
-GameLike = str | os.PathLike[str] | Game | ArrayLike
-"""A spec, the name of a file, a `Game`, or a matrix of payoffs to the row player."""
+GameLike = str | os.PathLike[str] | ZeroSumGame | ArrayLike
+"""A spec, the name of a file, a `Game`, a `GenomeGame`, or a matrix of payoffs to the row player."""
 
 
 def _reason_to_reject(factory: object) -> str | None:
@@ -37,7 +39,7 @@ def _reason_to_reject(factory: object) -> str | None:
         hints = typing.get_type_hints(factory, include_extras=True)
     except (NameError, TypeError) as error:
         return f"its annotations cannot be read ({error}); correct them."
-    for parameter in inspect.signature(factory).parameters.values():
+    for parameter in list(inspect.signature(factory).parameters.values())[2 if _is_of_genomes(factory) else 0 :]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             return f"it takes {parameter}; accepted: parameters that each have a name, so that a spec can set them."
         if not _can_be_set(hints.get(parameter.name)):
@@ -48,16 +50,22 @@ def _reason_to_reject(factory: object) -> str | None:
     return None
 
 
+def _is_of_genomes(factory: Any) -> bool:
+    """Return true if a function has payoffs of genomes: its first parameters are x and y, without annotations."""
+    parameters = list(inspect.signature(factory).parameters.values())[:2]
+    return [(p.name, p.annotation) for p in parameters] == [(name, inspect.Parameter.empty) for name in ("x", "y")]
+
+
 def _can_be_set(hint: Any) -> bool:
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     return kind in (int, float, bool, str, tuple[float, ...]) or get_origin(kind) is Literal
 
 
-GAMES: Registry[Game] = Registry("game", "games", rejects=_reason_to_reject)
+GAMES: Registry[ZeroSumGame] = Registry("game", "games", rejects=_reason_to_reject)
 """The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
 
 
-def parse_game(spec: GameLike, noise: str | Noise | None = None) -> Game:
+def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame:
     """Return the game of a spec or a file, with another noise if one is given. A game or a matrix is accepted too.
 
     A string is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
@@ -74,6 +82,22 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> Game:
     """
     game = _find_game(spec) if isinstance(spec, (str, os.PathLike)) else _as_game(spec)
     return game if noise is None else game.with_noise(noise)
+
+
+def parse_matrix(spec: GameLike) -> Game:
+    """Return a game as a matrix; one of genomes is listed, or rejected if it has too many genes.
+
+    Args:
+        spec: as for `parse_game`.
+
+    >>> parse_matrix("diagonal:n=3,space=bits").shape
+    (8, 8)
+    """
+    game = parse_game(spec)
+    if isinstance(game, GenomeGame):
+        return game.to_matrix().renamed(game.name, game.spec)
+    assert isinstance(game, Game)
+    return game
 
 
 def solve(
@@ -97,11 +121,12 @@ def solve(
     """
     from coebl.solver import solve_matrix  # imports Numba
 
-    return solve_matrix(parse_game(game) if isinstance(game, (str, os.PathLike)) else game, ties=ties, random=random)
+    given = parse_matrix(game) if isinstance(game, (str, os.PathLike, ZeroSumGame)) else game
+    return solve_matrix(given, ties=ties, random=random)
 
 
-def _as_game(given: object) -> Game:
-    if isinstance(given, Game):
+def _as_game(given: object) -> ZeroSumGame:
+    if isinstance(given, ZeroSumGame):
         return given
     if not _is_matrix(given):
         raise InputError(
@@ -115,17 +140,25 @@ def _is_matrix(given: object) -> TypeGuard[ArrayLike]:
     return isinstance(given, (list, tuple)) or hasattr(given, "__array__")
 
 
-def _find_game(spec: str | os.PathLike[str]) -> Game:
+def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame:
     text = os.fspath(spec)
     parts = split_spec(text)
     if not parts.file and parts.name not in GAMES and is_path(text):  # a file "rps" does not hide the game
         return read_game(text)
     entry, arguments = GAMES.parse(text)
-    made: object = entry.factory(**arguments)
-    if not isinstance(made, Game) and not _is_matrix(made):
+    made: object = _of_function(entry, arguments) if _is_of_genomes(entry.factory) else entry.factory(**arguments)
+    if not isinstance(made, ZeroSumGame) and not _is_matrix(made):
         raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
     canonical = entry.write(arguments)
     return _as_game(made).renamed(without_folder(canonical), canonical)
+
+
+def _of_function(entry: Entry[Any], arguments: dict[str, Any]) -> FunctionGame:
+    """Return the game of a function of genomes, which has a parameter n."""
+    values = {p.name: p.default for p in entry.parameters} | arguments
+    if "n" not in values:
+        raise InputError(f"{entry.name} has no parameter n; accepted: def payoff(x, y, n: int), n the genes. Add it.")
+    return FunctionGame(partial(entry.factory, **arguments), values["n"], name=entry.name)
 
 
 def is_path(text: str) -> bool:

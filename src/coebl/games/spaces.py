@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -24,12 +24,20 @@ class Space(Protocol):
     def width(self) -> int:
         """The length of a policy."""
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of an action: () for a number, (width,) for a genome."""
+
+    @property
+    def uniforms(self) -> int:
+        """The number of uniform numbers that the draw of an action takes."""
+
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return an action per run: (runs,).
+        """Return an action per run: (runs, *shape).
 
         Args:
             policy: (runs, width).
-            uniform: a number per run, uniform on [0, 1): (runs, 1).
+            uniform: numbers per run, uniform on [0, 1): (runs, uniforms).
         """
 
     def are_policies(self, policies: Floats) -> Booleans:
@@ -59,6 +67,8 @@ class Indices:
     """
 
     width: int  # the number of actions, m
+    shape: ClassVar[tuple[int, ...]] = ()
+    uniforms: ClassVar[int] = 1
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
         """Return the first action whose cumulative probability exceeds the uniform number of a run, for each policy."""
@@ -84,3 +94,47 @@ class Indices:
         else:
             fault = f"sums to {policy.sum():.10g}"
         return f"{fault}; accepted: probabilities >= 0 that sum to 1"
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The genomes of `width` genes, each 0 or 1. A policy has the probability of a 1 for each gene: its marginals.
+
+    A genome is an array of int8, so that 2 * x - 1 is -1 or 1.
+
+    >>> genes = Bits(3)
+    >>> genes.draw(np.array([[0.0, 0.5, 1.0]]), np.array([[0.2, 0.7, 0.9]]))
+    array([[0, 0, 1]], dtype=int8)
+    >>> genes.fault(np.array([0.5, 1.5, 0.0]))
+    'has the marginal 1.5; accepted: numbers in 0 .. 1, one per gene'
+    """
+
+    width: int  # the number of genes, n
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of a genome: (width,)."""
+        return (self.width,)
+
+    @property
+    def uniforms(self) -> int:
+        """The number of uniform numbers of a draw: one per gene."""
+        return self.width
+
+    def draw(self, policy: Floats, uniform: Floats) -> Ints:
+        """Return a genome per run, (runs, width): a gene is 1 if its uniform number is below its marginal."""
+        genome: Ints = (uniform < policy).astype(np.int8)
+        return genome
+
+    def are_policies(self, policies: Floats) -> Booleans:
+        """Return true where policies, (rounds, runs, width), are valid: (rounds, runs)."""
+        good: Booleans = (policies >= 0).all(axis=-1) & (policies.max(axis=-1) <= 1)
+        return good
+
+    def fault(self, policy: Floats) -> str | None:
+        """Return why a policy of one run is not valid, to follow "its policy"; None if it is."""
+        if self.are_policies(policy):
+            return None
+        outside = policy[~((policy >= 0) & (policy <= 1))]
+        fault = "has NaN" if np.isnan(outside).any() else f"has the marginal {outside[0]:.3g}"
+        return f"{fault}; accepted: numbers in 0 .. 1, one per gene"

@@ -44,6 +44,7 @@ from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND, Component
+from coebl.games.spaces import Bits, Space
 from coebl.solver import BatchSolution
 
 Sight = Literal["opponent", "payoffs", "game", "policy"]
@@ -53,6 +54,14 @@ SIGHTS: dict[Sight, str] = {  # beyond its action and reward, which every learne
     "payoffs": "what each of its actions would have earned",
     "game": "the true payoffs",
     "policy": "the opponent's policy of the same round",
+}
+
+Plays = Literal["indices", "bits"]
+"""The actions that a learner may declare in `plays`."""
+PLAYS: dict[Plays, str] = {"indices": "numbered actions", "bits": "genomes"}
+_OTHER: dict[Plays, str] = {  # the repair, by what the game has
+    "indices": "pick another learner, or a game with space=bits.",
+    "bits": "pick another learner; up to 10 genes, as-atoms:learner=... seats it.",
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle", "search"]
@@ -95,13 +104,15 @@ class Seat:
     """
 
     runs: int  # the number of runs that are played at once: the length of axis 0
-    actions: int  # the number of its actions, m
-    opponent_actions: int  # the number of the opponent's actions, k
+    actions: int  # the length of its policies: the number of its actions, m, or of its genes, n
+    opponent_actions: int  # that of the opponent's: k, or n
     horizon: int | None  # the number of rounds, None if it is not known
     payoff_range: tuple[float, float]  # of its payoffs; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
     backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
+    space: Space | None = None  # of its actions: Bits(n), or Indices(m), which None stands for
+    shown_answer: Callable[[Floats], Ints] | None = None  # best responses to genomes, where `game` is declared
 
     @property
     def payoff(self) -> Floats:
@@ -109,6 +120,18 @@ class Seat:
         if self.shown_payoff is None:
             raise _undeclared("seat.payoff", "game")
         return self.shown_payoff
+
+    @property
+    def answer(self) -> Callable[[Floats], Ints]:
+        """The best response to an opponent's policy, (runs, n), in a game of genomes, for a learner that sees it."""
+        if self.shown_answer is None:
+            raise _undeclared("seat.answer", "game")
+        return self.shown_answer
+
+    @property
+    def plays(self) -> Plays:
+        """The kind of its actions: "bits" if they are genomes, else "indices"."""
+        return "bits" if isinstance(self.space, Bits) else "indices"
 
     def zeros(self, *shape: int) -> Floats:
         """Return an array of zeros, (runs, *shape)."""
@@ -206,15 +229,15 @@ class Seen:
     coebl.core.errors.InputError: seen.payoffs is asked for and not declared; write sees = {"payoffs"} in the class.
     """
 
-    action: Ints  # (runs,), of the learner
+    action: Ints  # (runs,), of the learner; genomes are (runs, n)
     reward: Floats  # (runs,), of the learner, as observed
-    shown_opponent: Ints | None = None  # (runs,), where `opponent` is declared
+    shown_opponent: Ints | None = None  # (runs,) or (runs, n), where `opponent` is declared
     shown_payoffs: Floats | None = None  # (runs, actions), where `payoffs` is declared
     shown_probability: Floats | None = None  # (runs,), where `importance_weighted` is declared
 
     @property
     def opponent(self) -> Ints:
-        """The opponent's action: (runs,)."""
+        """The opponent's action: (runs,), or (runs, n) for genomes."""
         if self.shown_opponent is None:
             raise _undeclared("seen.opponent", "opponent")
         return self.shown_opponent
@@ -257,6 +280,7 @@ class Learner(Component):
     name: ClassVar[str] = ""  # in specs; until it is registered a label, by default the name of the class
     title: ClassVar[str] = ""  # in tables and figures; by default its spec name
     sees: ClassVar[Collection[Sight]] = frozenset()  # beyond its action and reward
+    plays: ClassVar[Collection[Plays]] = frozenset({"indices"})  # with {"bits"}, its policies are marginals of genes
     needs_horizon: ClassVar[bool] = False
     importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability, of moves that it may have chosen
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
@@ -278,6 +302,9 @@ class Learner(Component):
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
         """Return why the learner cannot play in this seat, on one line; None if it can."""
+        if seat.plays not in self.plays:
+            own = " or ".join(PLAYS[kind] for kind in self.plays)
+            return f"{self} plays {own}, and the game has {PLAYS[seat.plays]}; {_OTHER[seat.plays]}"
         if self.needs_horizon and seat.horizon is None:
             return f"{self} needs the number of rounds, and horizon is None; pass about how many will be played."
         return None

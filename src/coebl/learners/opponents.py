@@ -19,14 +19,15 @@ class Uniform(Learner):
 
     A baseline that every other learner should beat.
 
-        each round: play i with probability 1 / m
+        each round: play i with probability 1 / m; of genomes, each gene with probability 1 / 2
     """
 
     name = "uniform"
+    plays = frozenset({"indices", "bits"})
     improves = False
 
     def start(self, seat: Seat) -> None:
-        self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m)
+        self.current = seat.full(1 / 2 if seat.plays == "bits" else 1 / seat.actions, seat.actions)  # (runs, m)
 
     def policy(self, t: int) -> Floats:
         return self.current
@@ -139,19 +140,23 @@ class BestResponse(Responder):
 
     It is the worst case that Nash regret is defined by. A pure strategy; ties go to the lowest index.
 
-        each round: see the opponent's policy y; play argmax_i (A y)_i
+        each round: see the opponent's policy y; play argmax_i (A y)_i; of genomes, the game's best response
     """
 
     name = "best-response"
     title = "best response"
     sees = frozenset({"game", "policy"})
+    plays = frozenset({"indices", "bits"})
     improves = False
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
-        self.payoff = seat.array(seat.payoff)  # (m, k)
+        if seat.plays == "indices":
+            self.payoff = seat.array(seat.payoff)  # (m, k)
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
+        if self.seat.plays == "bits":
+            return self.seat.array(self.seat.answer(opponent_policy))
         earned = self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy)
         answer = np.zeros_like(earned)
         answer[self.seat.at(earned.argmax(axis=-1))] = 1

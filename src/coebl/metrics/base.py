@@ -17,11 +17,15 @@ from coebl.core.errors import InputError
 from coebl.games import AnyGame
 from coebl.games.game import SEATS
 
-Need = Literal["value", "payoffs", "equilibrium"]
-_NEEDS: dict[Need, tuple[str, str]] = {  # attributes of a game, and their names in messages
-    "value": ("value", "a value"),
-    "payoffs": ("own_view", "a matrix of payoffs"),
-    "equilibrium": ("unique_equilibrium", "a known equilibrium"),
+Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes"]
+_NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, one of which is enough, and the message
+    "value": (("value",), "a value"),
+    "payoffs": (("own_view",), "a matrix of payoffs"),
+    "equilibrium": (("unique_equilibrium",), "a known equilibrium"),
+    "expected": (("own_view", "expected"), "exact expected payoffs"),
+    "response": (("own_view", "response"), "an exact best response"),
+    "mean": (("own_view", "linear"), "payoffs that are linear in the genes, so that policies have a mean"),
+    "genomes": (("answer",), "genomes as actions"),
 }
 
 
@@ -40,7 +44,7 @@ class Block:
     game: Any  # the game that is played, an `AnyGame` that has what the metric needs
     first_round: int  # rounds count from 1
     policies: Sequence[Floats]  # per seat: (rounds, runs, actions)
-    actions: Sequence[Ints]  # per seat: (rounds, runs)
+    actions: Sequence[Ints]  # per seat: (rounds, runs), or genomes, (rounds, runs, n)
     rewards: Sequence[Floats]  # per seat: (rounds, runs), as observed
     backend: Backend = CPU  # the device of these arrays
 
@@ -134,8 +138,15 @@ class Metric:
 
 def _missing(game: Any, need: Need) -> str:
     """Return the names of the attributes that a game lacks, or "". Nothing is computed."""
-    attribute, words = _NEEDS[need]
-    return "" if getattr_static(game, attribute, None) is not None else f"{words}, which {game.name} does not have"
+    attributes, words = _NEEDS[need]
+    found = any(_has(game, attribute) for attribute in attributes)
+    known = need not in getattr(game, "unknown", ())  # a game of genomes may lack an oracle
+    return "" if found and known else f"{words}, which {game.name} does not have"
+
+
+def _has(game: Any, attribute: str) -> bool:
+    found = getattr_static(game, attribute, None)
+    return found is not None and found is not False
 
 
 class Outcomes:
@@ -155,7 +166,9 @@ class Outcomes:
     """
 
     def __init__(self, block: Block) -> None:
-        if missing := _missing(block.game, "payoffs"):
+        self._is_matrix = not _missing(block.game, "payoffs")
+        if not self._is_matrix and _missing(block.game, "genomes"):
+            missing = _missing(block.game, "payoffs")
             raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
         # Not the block itself: it keeps this object, and a cycle would hold on to large arrays.
         self._game, self._backend = block.game, block.backend
@@ -172,6 +185,14 @@ class Outcomes:
             self._payoffs[seat] = self._backend.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
         return self._payoffs[seat]
 
+    def best(self, seat: int) -> Floats:
+        """Return the most that a seat could earn against the opponent's policy: (rounds, runs)."""
+        if self._is_matrix:
+            largest: Floats = self.payoffs(seat).max(axis=-1)
+            return largest
+        best: Floats = self._game.response(seat, self._policies[1 - seat])
+        return best
+
     def hindsight(self, seat: int) -> Floats:
         """Return the payoffs of a seat's actions against the opponent's action: (rounds, runs, actions)."""
         return self._view(seat).T[self._actions[1 - seat]]
@@ -179,12 +200,18 @@ class Outcomes:
     @cached_property
     def expected(self) -> Floats:
         """The payoff of the row policy against the column policy, x'Ay: (rounds, runs)."""
+        if not self._is_matrix:
+            mean: Floats = self._game.expected(*self._policies)
+            return mean
         expected: Floats = -self._backend.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
         return expected
 
     @cached_property
     def earned(self) -> Floats:
         """The payoff of the actions to the row player, without noise, A[a, b]: (rounds, runs)."""
+        if not self._is_matrix:
+            earned: Floats = self._game.payoffs(*self._actions)
+            return earned
         payoff: Floats = np.asarray(self._game.payoff, like=self._actions[0])
         return payoff[tuple(self._actions)]
 

@@ -6,7 +6,7 @@ the actions, r_t the reward as observed, x* and y* the equilibrium.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, log
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Regret(Total):
 class PseudoRegret(Regret):
     """The regret without its noise: same expectation, far smaller variance."""
 
-    needs = frozenset({"value", "payoffs"})
+    needs = frozenset({"value", "expected"})
     title = "Pseudo-regret"
     definition = "sum of V - x_t' A y_t"
     formula = r"$\Sigma\,(V - x_t^\top\! A y_t)$"
@@ -170,7 +170,7 @@ class TotalVariation(_Distance):
 class Exploitability(Metric):
     """The gain of best responses to both policies: zero at an equilibrium, and only there."""
 
-    needs = frozenset({"payoffs"})
+    needs = frozenset({"response"})
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     in_payoffs = True
@@ -180,16 +180,14 @@ class Exploitability(Metric):
     bounds = (0, inf)
 
     def __call__(self, block: Block) -> Floats:
-        row, column = (block.outcomes.payoffs(seat).max(axis=-1) for seat in (0, 1))
-        gap: Floats = row + column
-        return gap
+        return block.outcomes.best(0) + block.outcomes.best(1)
 
 
 @METRICS.add("average_exploitability")
 class AverageExploitability(Metric):
     """The exploitability of the averages of all policies so far."""
 
-    needs = frozenset({"payoffs"})
+    needs = frozenset({"response", "mean"})
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
     in_payoffs = True
@@ -202,12 +200,16 @@ class AverageExploitability(Metric):
         self._sums = RunningSum(runs), RunningSum(runs)  # per seat
 
     def __call__(self, block: Block) -> Floats:
-        # A times the mean policy is the mean of A times the policy, which other metrics have computed already.
-        row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
         rounds = range(block.first_round, block.first_round + block.rounds)
         t = np.asarray(rounds, np.float64, like=block.reward)[:, None]
-        gap: Floats = (row + column) / t
-        return gap
+        if hasattr(block.game, "response"):  # to the mean marginals
+            sums = [add_up(block, policy) for add_up, policy in zip(self._sums, block.policies, strict=True)]
+            gap: Floats = sum(block.game.response(1 - seat, sums[seat] / t[..., None]) for seat in (0, 1))
+            return gap
+        # A times the mean policy is the mean of A times the policy, which other metrics have computed already.
+        row, column = (self._sums[seat](block, block.outcomes.payoffs(seat)).max(axis=-1) for seat in (0, 1))
+        gap = (row + column) / t
+        return gap  # noqa: RET504 - its type
 
 
 @METRICS.add("external_regret")
@@ -241,3 +243,106 @@ class ColumnExternalRegret(ExternalRegret):
     definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
     meaning = "The same for the column player."
     seat = 1
+
+
+@METRICS.add("exploitability_at_least")
+class ExploitabilityAtLeast(Metric):
+    """A lower bound on the exploitability, for games of genomes without an exact best response.
+
+    Each player's most likely genome is improved against the opponent's policy, gene by gene, until no change of a
+    single gene gains.
+    """
+
+    needs = frozenset({"expected", "genomes"})
+    title = "Exploitability, at least"
+    definition = "what the best genomes found gain against x_t and y_t"
+    in_payoffs = True
+    within_range = True
+    meaning = "A lower bound: what the best responses that a search found would gain against both policies."
+    bounds = (0, inf)
+
+    def __call__(self, block: Block) -> Floats:
+        gain: Floats = np.zeros_like(block.reward)
+        for seat in (0, 1):
+            own = _modes(block.policies[seat])
+            found = self._earned(block, seat, own)
+            improved = True
+            while improved:
+                improved = False
+                for gene in range(own.shape[-1]):
+                    other = own.copy()
+                    other[..., gene] = 1 - other[..., gene]
+                    earned = self._earned(block, seat, other)
+                    better = earned > found + 1e-12
+                    own, found = np.where(better[..., None], other, own), np.where(better, earned, found)
+                    improved = improved or bool(better.any())
+            gain = gain + found
+        return np.maximum(gain, 0.0)
+
+    def _earned(self, block: Block, seat: int, own: Floats) -> Floats:
+        policies = [own, block.policies[1]] if seat == 0 else [block.policies[0], own]
+        expected: Floats = block.game.expected(*policies)
+        return expected if seat == 0 else -expected
+
+
+@METRICS.add("mode_exploitability")
+class ModeExploitability(Metric):
+    """The exploitability of the most likely genome of each policy, as if it were always played."""
+
+    needs = frozenset({"response", "genomes"})
+    title = "Exploitability of the modes"
+    definition = "exploitability of the genomes (x_t > 1/2) and (y_t > 1/2)"
+    in_payoffs = True
+    within_range = True
+    meaning = "What best responses would gain against the most likely genome of each player."
+    bounds = (0, inf)
+
+    def __call__(self, block: Block) -> Floats:
+        row, column = map(_modes, block.policies)
+        gap: Floats = block.game.response(0, column) + block.game.response(1, row)
+        return gap
+
+
+@METRICS.add("disengaged")
+class Disengaged(Metric):
+    """1 where one player always wins, so that neither can learn from rewards; else 0.
+
+    The expected payoff is then within 1 % of an end of the payoff range, and the value is not.
+    """
+
+    needs = frozenset({"value", "expected", "genomes"})
+    title = "Disengaged"
+    definition = "1 if x_t' A y_t is within 1 % of an end of the payoff range that is not the value, else 0"
+    meaning = "The share of runs in which one player always wins: always winning and always losing teach nothing."
+    bounds = (0, 1)
+
+    def __call__(self, block: Block) -> Floats:
+        low, high = self.game.payoff_range
+        near = 0.01 * (high - low)
+        ends = [end for end in (low, high) if abs(end - self.game.value) > near]
+        stuck = sum(np.abs(block.outcomes.expected - end) <= near for end in ends)
+        return np.asarray(stuck, np.float64, like=block.reward)
+
+
+@METRICS.add("entropy")
+class Entropy(Metric):
+    """The mean entropy of a gene: 1 bit at the start of most learners, 0 when both play a single genome."""
+
+    needs = frozenset({"genomes"})
+    title = "Entropy"
+    definition = "mean over the genes of x_t and y_t of - p log2 p - (1 - p) log2(1 - p)"
+    meaning = "How undecided the genes of both players are, in bits: 1 is a fair coin, 0 is decided."
+    bounds = (0, 1)
+
+    def __call__(self, block: Block) -> Floats:
+        total: Floats = np.zeros_like(block.reward)
+        for policy in map(contiguous, block.policies):
+            one = np.ones_like(policy)
+            bits = block.backend.rel_entr(policy, one) + block.backend.rel_entr(1 - policy, one)
+            total = total - bits.mean(axis=-1) / (2 * log(2))
+        return total
+
+
+def _modes(policy: Floats) -> Floats:
+    """Return the most likely genomes, as policies."""
+    return (policy > 0.5).astype(np.float64)

@@ -96,7 +96,7 @@ def game_order(game: Mapping[str, Any]) -> tuple[Any, ...]:
 def _actions(spec: str) -> list[int] | None:
     """Return the numbers of actions of the players, if the game is registered here."""
     try:
-        return list(parse_game(spec).payoff.shape) if GAMES.known(spec) else None
+        return list(parse_game(spec).shape) if GAMES.known(spec) else None
     except InputError:
         return None
 

@@ -14,7 +14,7 @@ from coebl.backend import Device
 from coebl.core.errors import printable
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
-from coebl.games import Game, parse_game
+from coebl.games import Game, GenomeGame, parse_game
 from coebl.learners import parse_learner
 from coebl.study.record import Description, seat_key
 
@@ -126,7 +126,9 @@ def _checksum(file: str) -> str:
 
 def _source_checksum(value: Any) -> str:
     """A checksum of a game's payoffs, or of the source of an object's class if it is available."""
-    if isinstance(value, Game):
+    if isinstance(value, GenomeGame):
+        source = value.fingerprint()
+    elif isinstance(value, Game):
         source = f"{value.payoff.tolist()} {value.ranges} {value.noise}"
     else:
         try:

@@ -21,10 +21,10 @@ from coebl.core.specs import files_in, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.simulate import MOST_SEEDS
-from coebl.engine.table import build_seat
+from coebl.engine.table import seat_at
 from coebl.engine.until import Until
-from coebl.games import GAMES, NOISES, SUFFIXES, Game, Noise, parse_game, parse_noise, read_game
-from coebl.games.game import SeatName
+from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, ZeroSumGame, parse_game, parse_noise, read_game
+from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, metric_class
 from coebl.study.cell import Cell, is_file
@@ -164,7 +164,7 @@ class Study:
         self,
         name: str = "study",
         *,
-        games: Sequence[str | Game] | None = None,
+        games: Sequence[str | ZeroSumGame] | None = None,
         learners: Sequence[str | Learner] | None = None,
         rounds: int = 3000,
         seeds: int | Sequence[int] | Mapping[str, int] | None = None,
@@ -263,7 +263,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
-    if isinstance(value, Game):
+    if isinstance(value, ZeroSumGame):
         return value.spec or value.name
     return value if isinstance(value, (str, int, float)) else str(value)
 
@@ -272,9 +272,9 @@ def _repair(value: Any, kind: type) -> str:
     """How to make an object of a kind from what was given in its place; empty if that is not clear."""
     if isinstance(value, type) and issubclass(value, kind):
         return f" Make one: {value.__name__}()."
-    if kind is Game and isfunction(value):
+    if kind is ZeroSumGame and isfunction(value):
         return f" Call it: {value.__name__}()."
-    if kind is Game and (isinstance(value, list) or hasattr(value, "__array__")):
+    if kind is ZeroSumGame and (isinstance(value, list) or hasattr(value, "__array__")):
         return " Make a game of it: Game(payoff, name=...)."
     return ""
 
@@ -349,7 +349,7 @@ class Build:
     def name(self, spec: str, value: Any, registered: bool) -> str:
         """Keep an object that no spec can make, under its spec."""
         kept = value if registered else self.objects.setdefault(spec, value)
-        if kept is not value and (isinstance(value, Game) or type(kept) is not type(value)):
+        if kept is not value and (isinstance(value, ZeroSumGame) or type(kept) is not type(value)):
             raise InputError(f"two different objects are called {spec!r}; give one of them another name.")
         return spec
 
@@ -426,7 +426,7 @@ class _Part:
         pairs = self._pairs()
         if "games" not in self._table:
             return
-        games = self._entries(self._table["games"], self.place("games"), ACCEPTED["games"], Game)
+        games = self._entries(self._table["games"], self.place("games"), ACCEPTED["games"], ZeroSumGame)
         cells_per_game = len(noises) * len(pairs) * len(blocks)
         build.cell_count += len(games) * cells_per_game
         if build.cell_count > MOST:
@@ -728,10 +728,10 @@ class _Part:
                     build.add(where, f"{spec} cannot take the {seat} seat of {key}: {reason}")
         return allowed
 
-    def _game(self, entry: str | Game) -> tuple[str, Game]:
+    def _game(self, entry: str | ZeroSumGame) -> tuple[str, ZeroSumGame]:
         """The name of a game in a cell, and the game."""
         build = self._build
-        if isinstance(entry, Game):
+        if isinstance(entry, ZeroSumGame):
             if entry.spec:
                 return entry.spec, entry
             if entry.name in GAMES or Path(entry.name).suffix:
@@ -744,7 +744,7 @@ class _Part:
         game = parse_game(build.files.placed(entry))
         return game.spec or entry, game
 
-    def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: Game) -> tuple[str, ...]:
+    def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: ZeroSumGame) -> tuple[str, ...]:
         """The metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
         reasons, chosen = self._build.reasons, set()
         for place, name in metrics:
@@ -760,12 +760,10 @@ class _Part:
         return (*(name for name in METRICS.names if name in chosen), *custom)
 
 
-def _reason_not_to_play(learner: Learner, seat: SeatName, game: Game, rounds: int) -> str | None:
+def _reason_not_to_play(learner: Learner, seat: SeatName, game: AnyGame, rounds: int) -> str | None:
     """The reason why a learner cannot take a seat of a game; None if it can."""
-    payoff, payoff_range = game.own_view(seat)
-    shape = payoff.shape[0], payoff.shape[1]
     try:
-        return learner.reason_not_to_play(build_seat(learner, [0], shape, rounds, payoff_range, payoff=payoff))
+        return learner.reason_not_to_play(seat_at(game, SEATS.index(seat), learner, [0], rounds))
     except Exception as error:  # of user code
         return reason_of(error)
 

@@ -12,7 +12,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import UserCodeError, printable, reason_of, where
 from coebl.core.text import counted
 from coebl.engine import Match, simulate
-from coebl.games import Game, parse_game
+from coebl.games import Game, GenomeGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS
 from coebl.metrics import Block, Metric
 from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray
@@ -116,7 +116,7 @@ def _root(error: BaseException) -> tuple[str, str]:
     return reason_of(error).replace("column seat", "row seat"), where(error)
 
 
-def check_game(game: str | Game) -> Report:
+def check_game(game: str | ZeroSumGame) -> Report:
     """Check a game against its contract.
 
     >>> print(check_game("matching-pennies"))
@@ -130,6 +130,9 @@ def check_game(game: str | Game) -> Report:
     6 points, no failures
     """
     subject = parse_game(game)
+    if isinstance(subject, GenomeGame):
+        return report_on(repr(subject), _points_of_genome_game(subject))
+    assert isinstance(subject, Game)
     return report_on(repr(subject), _points_of_game(subject))
 
 
@@ -173,6 +176,66 @@ def _points_of_game(game: Game) -> Points:
     yield "its noise works on arrays of any library", arrays
 
 
+def _points_of_genome_game(game: GenomeGame) -> Points:
+    random = np.random.default_rng(0)
+    dealt = game.dealt([3])
+    genomes = random.integers(0, 2, (2, 20, game.n), np.int8)
+    policies = random.uniform(size=(2, 20, game.n))
+
+    def spec() -> str | None:
+        if game.spec is None:
+            return None
+        return None if parse_game(game.spec, game.noise) == game else f"{game.spec!r} reads back as another game"
+
+    def payoffs() -> str | None:
+        payoff, (low, high) = dealt.payoffs(*genomes), game.payoff_range
+        if payoff.shape != (20,):
+            return f"the payoffs of 20 pairs of genomes have shape {payoff.shape}"
+        slack = 1e-9 * (high - low)
+        outside = payoff[~((payoff >= low - slack) & (payoff <= high + slack))]
+        return None if not len(outside) else f"the payoff {outside[0]:g} lies outside its range {low:g} .. {high:g}"
+
+    def batch() -> str | None:
+        alone = [dealt.payoffs(x, y) for x, y in genomes.swapaxes(0, 1)]
+        return None if np.array_equal(dealt.payoffs(*genomes), alone) else "a pair alone has another payoff"
+
+    def expected() -> str | None:
+        own = [(random.random((4000, game.n)) < policy[0]).astype(np.int8) for policy in policies]
+        payoff = dealt.payoffs(*own)
+        error = abs(float(payoff.mean()) - float(dealt.expected(policies[0, 0], policies[1, 0])))
+        allowed = 5 * float(payoff.std()) / np.sqrt(4000) + 1e-9
+        return None if error <= allowed else f"the mean payoff of 4000 draws is {error:.3g} away from expected(...)"
+
+    def responses() -> str | None:
+        for seat in (0, 1):
+            policy = policies[1 - seat]
+            best, answer = dealt.response(seat, policy), dealt.answer(seat, policy).astype(np.float64)
+            pairs = [(answer, best), *((genome.astype(np.float64), None) for genome in genomes)]
+            for genome, promised in pairs:
+                earned = dealt.expected(genome, policy) if seat == 0 else -dealt.expected(policy, genome)
+                if promised is not None and not np.allclose(earned, promised):
+                    return f"seat {seat}: answer(...) does not earn response(...)"
+                if (earned > best + 1e-9).any():
+                    return f"seat {seat}: a random genome earns more than response(...)"
+        return None
+
+    def value() -> str | None:
+        row, column = policies
+        above = (dealt.response(0, column) < game.value - 1e-9).any()
+        below = (-dealt.response(1, row) > game.value + 1e-9).any()
+        return "best responses to a policy earn less than the value" if above or below else None
+
+    yield "its spec reads back", spec
+    yield "a payoff per pair of genomes, within its range", payoffs
+    yield "a payoff does not depend on the batch", batch
+    if "expected" not in game.unknown:
+        yield "expected payoffs are those of drawn genomes", expected
+    if not {"expected", "response"} & game.unknown:
+        yield "no genome earns more than its best response", responses
+    if not {"value", "response"} & game.unknown:
+        yield "best responses earn at least the value", value
+
+
 def check_metric(metric: type[Metric]) -> Report:
     """Check a metric against its contract: one number per round and run, for any blocks and any batch.
 
@@ -184,7 +247,10 @@ def check_metric(metric: type[Metric]) -> Report:
 
 
 def _points_of_metric(metric: type[Metric]) -> Points:
-    match = Match.of(Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]]), "ucb", "exp3", rounds=40)
+    if "genomes" in metric.needs:
+        match = Match.of("bigger-number:n=4,space=bits,mask=false", "uniform", "uniform", rounds=40)
+    else:
+        match = Match.of(Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]]), "ucb", "exp3", rounds=40)
 
     def record(seeds: list[int], block_rounds: int) -> Floats:
         return simulate(match, seeds, metrics=[metric], block_rounds=block_rounds).metrics[metric.name]

@@ -20,7 +20,7 @@ from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, label, pairwise
 from coebl.evidence.statistics import Estimate
-from coebl.games import Game, parse_game
+from coebl.games import ZeroSumGame, parse_game
 from coebl.learners.base import KINDS, Kind
 from coebl.solver import maximin
 from coebl.study import Results, Study
@@ -127,7 +127,7 @@ def measure(study: Study, results: Results) -> Measured:
     )
 
 
-def payoff_width(game: Game) -> float:
+def payoff_width(game: ZeroSumGame) -> float:
     """The width of the range of payoffs, or 1 if they are all equal."""
     low, high = game.payoff_range
     return (high - low) or 1.0

@@ -1,0 +1,399 @@
+"""Games between genomes: an action is a string of n bits, and a policy has the probability of a 1 for each bit.
+
+Nothing here has 2^n entries, except where n is at most 10. A game answers through oracles instead: the payoff of two
+genomes, the expected payoff of two policies, the best response to a policy, the value. To add a game, extend
+`GenomeGame`, or write a function of two batches of genomes (`FunctionGame`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import InputError, check_integer, shorten
+from coebl.games.game import SEATS, Game, ZeroSumGame
+from coebl.games.noise import Noise, parse_noise
+from coebl.games.spaces import Bits, Space
+
+MOST_LISTED = 10  # genes up to which all genomes are listed
+MOST_GENES = 100_000
+_CERTAIN = 1e-9  # of the payoff range: differences up to here are rounding
+
+
+class GenomeGame(ZeroSumGame):
+    """A two-player zero-sum game between genomes of n genes. Extend it: `_payoffs`, and the oracles that are known.
+
+    With at most 10 genes every oracle can be left out: all genomes are then listed. Above, a game lacks what it does
+    not define (`unknown`), and metrics that need it are rejected with the reason.
+
+    A game with `mask` hides which bit of a gene is which: it is g(x xor s, y xor s'), with s and s' drawn for each
+    seed when the game is dealt. Until then its methods are those of g.
+
+    Args:
+        n: the number of genes.
+        payoff_range: the ends between which the payoffs to the row player lie.
+        name: the name in tables and messages.
+        noise: the difference between rewards and payoffs: a spec, or a `Noise`.
+        mask: true if masks are drawn when the game is dealt.
+        spec: the spec that made the game, if one did.
+
+    >>> class OneMax(GenomeGame):
+    ...     def _payoffs(self, x, y):
+    ...         return (x.sum(axis=-1) - y.sum(axis=-1)) / self.n
+    >>> game = OneMax(4, payoff_range=(-1, 1))
+    >>> game.payoffs(np.array([[1, 1, 0, 0]]), np.array([[1, 0, 0, 0]])), game.value
+    (array([0.25]), 0.0)
+    >>> half = np.full((1, 4), 0.5)
+    >>> game.response(0, half), game.answer(0, half)
+    (array([0.5]), array([[1, 1, 1, 1]], dtype=int8))
+    """
+
+    linear: ClassVar[bool] = False  # True if expected payoffs are linear in the marginals of each player
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        payoff_range: tuple[float, float],
+        name: str = "game",
+        noise: str | Noise = "gaussian",
+        mask: bool = True,
+        spec: str | None = None,
+    ) -> None:
+        self.n = check_integer("n", n, 1, MOST_GENES)
+        self.payoff_range = float(payoff_range[0]), float(payoff_range[1])
+        self.name, self.spec, self.mask = name, spec, mask
+        self.noise = parse_noise(noise)
+        self.masks: tuple[Ints, Ints] | None = None  # per seat, (runs, n), of a game that was dealt
+        self.einsum: Callable[..., Any] = np.einsum  # that of the device of its arrays
+
+    # What a game defines, for genomes without masks
+
+    def _payoffs(self, x: Ints, y: Ints) -> Floats:
+        """Return the payoffs of genomes, (..., n), to the row player: (...)."""
+        raise InputError(f"{self.name} has no _payoffs(x, y); write one that returns a payoff per pair of genomes.")
+
+    def _expected(self, row: Floats, column: Floats) -> Floats:
+        """Return the expected payoff of two policies, (..., n), to the row player: (...)."""
+        expected: Floats = (_probabilities(row) * self._against(0, column)).sum(axis=-1)
+        return expected
+
+    def _answer(self, seat: int, policy: Floats) -> Ints:
+        """Return a genome that is a best response of a seat to the opponent's policy, (..., n)."""
+        best: Ints = genomes(self.n)[self._against(seat, policy).argmax(axis=-1)]
+        return best
+
+    def _response(self, seat: int, policy: Floats) -> Floats:
+        """Return what a best response of a seat earns against the opponent's policy, (..., n): (...)."""
+        answer = self._answer(seat, policy).astype(np.float64)
+        return self._expected(answer, policy) if seat == 0 else -self._expected(policy, answer)
+
+    def _value(self) -> float:
+        """Return the payoff of the row player at equilibrium."""
+        return self._listed.value
+
+    @cached_property
+    def _listed(self) -> Game:
+        return _without_masks(self).to_matrix()
+
+    def _against(self, seat: int, policy: Floats) -> Floats:
+        """Return what each of all 2^n genomes of a seat earns against the opponent's policy: (..., 2^n)."""
+        return times(_probabilities(policy), self._listed.own_view(SEATS[seat]).payoff.T)
+
+    # What metrics, learners and searches use
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """The oracles that it lacks, out of "expected", "response" and "value"."""
+        if self.n <= MOST_LISTED:
+            return frozenset()
+        hooks = {"expected": "_expected", "response": "_answer", "value": "_value"}
+        return frozenset(name for name, hook in hooks.items() if getattr(type(self), hook) is getattr(GenomeGame, hook))
+
+    @property
+    def exact(self) -> bool:
+        """True if it has every oracle; all that it has are exact."""
+        return not self.unknown
+
+    def payoffs(self, x: Ints, y: Ints) -> Floats:
+        """Return the payoffs to the row player, without noise: (...).
+
+        Args:
+            x: genomes of the row player: (..., n).
+            y: genomes of the column player, likewise.
+        """
+        for name, genome in (("x", x), ("y", y)):
+            if np.shape(genome)[-1:] != (self.n,):
+                raise InputError(f"{name} has shape {np.shape(genome)}; accepted: genomes of {self.n} genes.")
+        return self._payoffs(self._bare(0, x), self._bare(1, y))
+
+    def expected(self, row: Floats, column: Floats) -> Floats:
+        """Return the expected payoff of policies to the row player: (...).
+
+        Args:
+            row: marginals of the row player: (..., n).
+            column: marginals of the column player, likewise.
+        """
+        self._need("expected")
+        return self._expected(self._bare(0, row), self._bare(1, column))
+
+    def response(self, seat: int, policy: Floats) -> Floats:
+        """Return the most that a seat can earn against the opponent's policy: (...).
+
+        Args:
+            seat: 0 for the row player, 1 for the column player, who earns the negative payoff.
+            policy: marginals of the opponent: (..., n).
+        """
+        self._need("response")
+        return self._response(seat, self._bare(1 - seat, policy))
+
+    def answer(self, seat: int, policy: Floats) -> Ints:
+        """Return a genome that earns `response`: (..., n).
+
+        Args:
+            seat: 0 for the row player, 1 for the column player.
+            policy: marginals of the opponent: (..., n).
+        """
+        self._need("response")
+        return self._bare(seat, self._answer(seat, self._bare(1 - seat, policy)))
+
+    @cached_property
+    def value(self) -> float:
+        """The payoff of the row player at equilibrium."""
+        self._need("value")
+        return float(self._value())
+
+    def is_optimal(self, seat: int, action: Ints) -> Booleans:
+        """Return true where a genome, played alone, guarantees the value: (...).
+
+        Args:
+            seat: 0 for the row player, 1 for the column player.
+            action: genomes of this player: (..., n).
+        """
+        value = self.value if seat == 0 else -self.value
+        low, high = self.payoff_range
+        guaranteed = -self.response(1 - seat, np.asarray(action, np.float64, like=action))
+        optimal: Booleans = guaranteed >= value - _CERTAIN * (high - low)
+        return optimal
+
+    def _need(self, oracle: str) -> None:
+        if oracle in self.unknown:
+            raise InputError(
+                f"{self.name} has no exact {oracle} for {self.n} genes; accepted: at most {MOST_LISTED} genes, or a "
+                "game that defines it."
+            )
+
+    def to_matrix(self) -> Game:
+        """Return the game as a matrix of 2^n x 2^n payoffs: at most 10 genes. Labels are the genomes.
+
+        The matrix has the masks of a game that was dealt to one seed, and no masks before that.
+        """
+        if self.n > MOST_LISTED:
+            raise InputError(f"{self.name} has 2^{self.n} genomes; accepted for a matrix: at most {MOST_LISTED} genes.")
+        if self.masks is not None and len(self.masks[0]) > 1:
+            raise InputError(f"{self.name} was dealt to {len(self.masks[0])} seeds; accepted for a matrix: one.")
+        listed = genomes(self.n)
+        labels = ["".join(map(str, genome)) for genome in listed.tolist()]
+        return Game(
+            self.payoffs(listed[:, None], listed[None]),
+            name=self.name,
+            row_labels=labels,
+            column_labels=labels,
+            noise=self.noise,
+            payoff_range=self.payoff_range,
+        )
+
+    # Masks
+
+    def dealt(self, seeds: Sequence[int], backend: Any = None) -> Self:
+        """Return the game that runs of these seeds play: with their masks, if it has any.
+
+        Args:
+            seeds: of the runs.
+            backend: the device of the genomes; the CPU by default.
+        """
+        from coebl.backend.streams import NATURE, generator  # imports Numba
+
+        game = self
+        if self.mask:
+            shape = 2, self.n
+            drawn = [generator(seed, NATURE, "uniform").integers(0, 2, shape, np.int8) for seed in seeds]
+            game = self.masked(*np.stack(drawn, axis=1))
+        if backend is None:
+            return game
+        arrays: dict[str, Any] = {
+            key: backend.arrays.asarray(array) for key, array in vars(game).items() if isinstance(array, np.ndarray)
+        }
+        masks = None if game.masks is None else tuple(map(backend.arrays.asarray, game.masks))
+        return game._with(masks=masks, einsum=backend.einsum, **arrays)
+
+    def masked(self, row: ArrayLike, column: ArrayLike) -> Self:
+        """Return the game g(x xor row, y xor column).
+
+        Args:
+            row: the mask of the row player's genomes: n bits, or (runs, n).
+            column: likewise for the column player.
+        """
+        masks = []
+        for seat, given in zip(SEATS, (row, column), strict=True):
+            mask = np.atleast_2d(np.asarray(given))
+            if mask.ndim != 2 or mask.shape[1] != self.n or not np.isin(mask, (0, 1)).all():
+                raise InputError(f"the mask of {seat} is {shorten(given)}; accepted: {self.n} bits, each 0 or 1.")
+            masks.append(mask.astype(np.int8))
+        return self._with(masks=tuple(masks))
+
+    def _bare(self, seat: int, genome: NDArray[Any]) -> NDArray[Any]:
+        """Return genomes or marginals without the mask of a seat, or with it: both are the same."""
+        return genome if self.masks is None else np.abs(genome - self.masks[seat])
+
+    # What the engine needs
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The actions of each seat."""
+        return Bits(self.n), Bits(self.n)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The lengths of policies: the numbers of genes."""
+        return self.n, self.n
+
+    def rewards(self, actions: Sequence[Ints], draw: Floats) -> tuple[Floats, Floats]:
+        """Return the observed reward of each seat: (runs,).
+
+        Args:
+            actions: genomes per seat: (runs, n).
+            draw: nature's numbers, from `Noise.draw`: (runs,).
+        """
+        reward = self.noise.reward(self.payoffs(*actions), draw, self.payoff_range)
+        return reward, -reward
+
+    def _content(self) -> tuple[Any, ...]:
+        """Return what two equal games share: all but names and what was computed."""
+        own = {key: value for key, value in vars(self).items() if key not in ("name", "spec", "value", "_listed")}
+        return type(self), *((key, _comparable(value)) for key, value in sorted(own.items()))
+
+    def fingerprint(self) -> str:
+        """Return a text of all that its payoffs depend on, for the names of stored results."""
+        parts = [repr(self._content()[1:])]
+        codes: list[Any] = [type(self), *filter(callable, vars(self).values())]
+        for code in codes:
+            with suppress(OSError, TypeError):  # a class or function without a file
+                parts.append(inspect.getsource(code))
+        return "\n".join(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GenomeGame) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.n, self.payoff_range))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.spec or self.name!r}, {self.n} genes, {self.noise}>"
+
+    def __str__(self) -> str:
+        hidden = "masked" if self.mask else "without masks"
+        return f"{self.spec or self.name}: two genomes of {self.n} genes, {hidden}, noise {self.noise}"
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.tobytes()
+    if isinstance(value, partial):
+        return value.func, tuple(sorted(value.keywords.items()))
+    return tuple(map(_comparable, value)) if isinstance(value, tuple) else value
+
+
+def _without_masks(game: GenomeGame) -> GenomeGame:
+    return game._with(masks=None)
+
+
+def genomes(n: int) -> Ints:
+    """Return all genomes of n genes, (2^n, n), in the order of the numbers that they write.
+
+    >>> genomes(2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    listed: Ints = (np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1).astype(np.int8)
+    return listed
+
+
+def _probabilities(policy: Floats) -> Floats:
+    """Return the probability of each of all genomes: (..., 2^n)."""
+    chances: Floats = np.ones_like(policy[..., :1])
+    for gene in range(policy.shape[-1]):
+        one = policy[..., gene, None]
+        chances = np.stack([chances * (1 - one), chances * one], axis=-1).reshape((*policy.shape[:-1], -1))
+    return chances
+
+
+def times(vectors: Floats, matrix: Floats, einsum: Callable[..., Any] = np.einsum) -> Floats:
+    """Return vectors, (..., j), times a matrix, (j, i), with sums whose order does not depend on the batch.
+
+    >>> times(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]))
+    array([[1., 2., 4.]])
+    """
+    flat = np.ascontiguousarray(vectors.reshape((-1, vectors.shape[-1])), like=vectors)
+    product: Floats = einsum("rj,ji->ri", flat, np.ascontiguousarray(matrix, like=matrix))
+    return product.reshape((*vectors.shape[:-1], -1))
+
+
+class FunctionGame(GenomeGame):
+    """A game whose payoffs are a function of two batches of genomes.
+
+    In a file such as mine.py, a function whose first two parameters are x and y, without annotations, is such a game:
+    the spec is mine.py:payoff:n=20, and n is passed on if the function has a parameter n. Payoffs lie in -1 .. 1 there.
+
+    Args:
+        payoff: returns a payoff to the row player for each pair of rows of x and y, both (runs, n) of 0 and 1.
+        n: the number of genes.
+        payoff_range: the ends between which the payoffs lie.
+        **options: those of `GenomeGame`.
+
+    >>> def closest(x, y):
+    ...     return 1 - 2 * abs(x - y).mean(axis=-1)
+    >>> game = FunctionGame(closest, n=6)
+    >>> game.payoffs(np.array([[1, 1, 0, 0, 0, 0]]), np.array([[1, 0, 0, 0, 0, 1]]))
+    array([0.33333333])
+    >>> round(game.value, 6)
+    0.0
+    """
+
+    def __init__(
+        self,
+        payoff: Callable[[Any, Any], Any],
+        n: int,
+        *,
+        payoff_range: tuple[float, float] = (-1.0, 1.0),
+        **options: Any,
+    ) -> None:
+        super().__init__(n, payoff_range=payoff_range, **options)
+        self.payoff = payoff
+
+    def _payoffs(self, x: Ints, y: Ints) -> Floats:
+        x, y = np.broadcast_arrays(x, y)
+        batch = x.shape[:-1]
+        flat = [genome.reshape((-1, self.n)).astype(np.int64) for genome in (x, y)]  # int64: sums do not overflow
+        payoff: Any = self.payoff(*flat)
+        if np.shape(payoff) != (len(flat[0]),):
+            raise InputError(
+                f"{self.name} returned an array of shape {np.shape(payoff)} for {len(flat[0])} pairs of genomes; "
+                f"accepted: ({len(flat[0])},), a payoff per pair. Sum over the last axis."
+            )
+        low, high = self.payoff_range
+        slack = _CERTAIN * (high - low)
+        inside = (payoff >= low - slack) & (payoff <= high + slack)  # false for NaN
+        if not inside.all():
+            raise InputError(
+                f"{self.name} returned the payoff {float(payoff[~inside][0])}; accepted: numbers in its payoff range, "
+                f"{low:g} .. {high:g}. Scale it, or return FunctionGame(payoff, n, payoff_range=(low, high))."
+            )
+        payoffs: Floats = np.asarray(payoff, np.float64, like=payoff).reshape(batch)
+        return payoffs

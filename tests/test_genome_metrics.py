@@ -1,0 +1,123 @@
+"""Metrics of games of genomes: against the matrix of all genomes, and by hand."""
+
+import numpy as np
+import pytest
+
+from coebl import simulate
+from coebl.core.errors import InputError
+from coebl.games import FunctionGame, parse_game
+from coebl.metrics import METRICS, Block, parse_metrics
+from oracles.metrics import OF_GENOMES, atoms
+
+MATRIX = ["regret", "pseudo_regret", "absolute_regret", "regret_magnitude", "absolute_pseudo_regret", "exploitability"]
+OF_FOUR_GENES = [
+    "diagonal:n=4,space=bits",
+    "bigger-number:n=3,space=bits",
+    "gene-bilinear:n=4,seed=1",
+    "bilinear:n=4,alpha=0.2",
+]
+
+
+def play(game, rounds=5, runs=3, seed=0):
+    """A block of random marginals, with some at 0 and 1, and random genomes and rewards, of a game that was dealt."""
+    random = np.random.default_rng(seed)
+    policies = list(np.clip(random.uniform(-0.2, 1.2, (2, rounds, runs, game.n)), 0, 1))
+    actions = list(random.integers(0, 2, (2, rounds, runs, game.n), np.int8))
+    reward = random.normal(size=(rounds, runs))
+    return Block(game.dealt(range(runs)), 1, policies, actions, [reward, -reward])
+
+
+def listed(game, block, run):
+    """The same rounds of one run, played in the matrix of all genomes."""
+    matrix = game.dealt([run]).to_matrix()
+    policies = [np.array([[atoms(policy)] for policy in seat[:, run]]) for seat in block.policies]
+    actions = [np.array([[int("".join(map(str, genome)), 2)] for genome in seat[:, run]]) for seat in block.actions]
+    return Block(matrix, 1, policies, actions, [reward[:, run : run + 1] for reward in block.rewards])
+
+
+@pytest.mark.parametrize("spec", OF_FOUR_GENES)
+def test_metrics_are_those_of_the_matrix_of_all_genomes(spec):
+    game = parse_game(spec)
+    block = play(game)
+    names = [*MATRIX, "average_exploitability"] if game.linear else MATRIX
+    for name in names:
+        [metric] = parse_metrics([name], game, 3)
+        values = metric(block)
+        for run in range(3):
+            same = listed(game, block, run)
+            [twin] = parse_metrics([name], same.game, 1)
+            assert values[:, run] == pytest.approx(twin(same)[:, 0], abs=1e-9), (name, run)
+
+
+@pytest.mark.parametrize("name", OF_GENOMES)
+@pytest.mark.parametrize("spec", OF_FOUR_GENES)
+def test_metrics_of_genomes_agree_with_their_twins(spec, name):
+    game = parse_game(spec)
+    block = play(game)
+    [metric] = parse_metrics([name], game, 3)
+    values = metric(block)
+    for run in range(3):
+        payoff = game.dealt([run]).to_matrix().payoff.tolist()
+        for t in range(5):
+            pair = [policy[t, run].tolist() for policy in block.policies]
+            assert values[t, run] == pytest.approx(OF_GENOMES[name](payoff, game.value, *pair), abs=1e-9)
+
+
+def test_by_hand():
+    game = parse_game("diagonal:n=2,space=bits,mask=false")
+    policies = [np.array([[[1.0, 1.0]], [[0.5, 0.75]]]), np.array([[[0.0, 0.0]], [[1.0, 1.0]]])]
+    genomes = [np.zeros((2, 1, 2), np.int8)] * 2
+    block = Block(game, 1, policies, genomes, [np.zeros((2, 1))] * 2)
+    by_hand = {
+        "exploitability": [1.0, 1 - 0.375],  # 2 - P(11) - P(11)
+        "exploitability_at_least": [0.0, 1 - 0.375],  # 00 loses to 11, and so do 01 and 10: no single gene gains
+        "mode_exploitability": [1.0, 1.0],  # of 11 and 00, then of 01 and 11
+        "disengaged": [1.0, 0.0],
+        "entropy": [0.0, (1 + 0.811278124459133) / 4],
+        "pseudo_regret": [-1.0, -1.0 + 0.625],
+    }
+    for name, values in by_hand.items():
+        [metric] = parse_metrics([name], game, 1)
+        assert metric(block)[:, 0] == pytest.approx(values), name
+
+
+def test_a_lower_bound_is_at_most_the_exploitability():
+    def valleys(x, y):  # ascent by single genes stops at local optima
+        return np.cos(2.5 * (x.sum(axis=-1) - y.sum(axis=-1))) * (x.sum(axis=-1) + 1) / (x.shape[-1] + 1)
+
+    game = FunctionGame(valleys, 6)
+    block = play(game, 4, 3)
+    least, gap = (metric(block) for metric in parse_metrics(["exploitability_at_least", "exploitability"], game, 3))
+    assert (least <= gap + 1e-12).all()
+    assert (least < gap - 1e-3).any()
+
+
+@pytest.mark.parametrize(
+    ("spec", "metric", "reason"),
+    [
+        ("diagonal:n=30,space=bits", "kl", "a known equilibrium"),
+        ("diagonal:n=30,space=bits", "external_regret", "a matrix of payoffs"),
+        (
+            "diagonal:n=30,space=bits",
+            "average_exploitability",
+            "payoffs that are linear in the genes",
+        ),
+        ("diagonal:n=3", "entropy", "genomes as actions"),
+    ],
+)
+def test_what_needs_more_than_the_game_has_is_rejected_with_the_reason(spec, metric, reason):
+    with pytest.raises(InputError, match=f"^{metric} needs a game with {reason}.*, which {spec} does not have; pick"):
+        parse_metrics([metric], parse_game(spec), 2)
+
+
+def test_a_game_without_oracles_has_the_metrics_of_rewards_alone():
+    game = FunctionGame(lambda x, y: (x ^ y).mean(axis=-1), 12, name="mine")
+    allowed = [metric.name for metric in parse_metrics(["all"], game, 2)]
+    assert allowed == ["entropy"]
+    with pytest.raises(InputError, match="exploitability needs a game with an exact best response, which mine does"):
+        simulate(game, "uniform", "uniform", rounds=3, seeds=2, metrics=["exploitability"])
+
+
+def test_all_metrics_of_a_game_of_genomes():
+    allowed = {metric.name for metric in parse_metrics(["all"], parse_game("gene-bilinear:n=30"), 2)}
+    assert allowed == set(METRICS.names) - {"kl", "tv", "external_regret", "column_external_regret"}
