@@ -13,24 +13,11 @@ from oracles.certificate import certify
 from oracles.highs import value_by_highs
 from oracles.simplex import solve_exactly
 
-SIZES = [
-    (1, 1),
-    (1, 7),
-    (7, 1),
-    (2, 2),
-    (3, 5),
-    (9, 4),
-    (16, 16),
-    (19, 21),
-    (21, 22),
-    (30, 40),
-    (47, 50),
-    (60, 49),
-    (64, 96),
-]
+SMALL = [(1, 1), (1, 7), (7, 1), (2, 2), (3, 5), (9, 4), (16, 16), (19, 21)]
+LARGE = [(21, 22), (30, 40), (47, 50), (60, 49), (64, 96)]
 
 
-@pytest.mark.parametrize(("m", "n"), SIZES)
+@pytest.mark.parametrize(("m", "n"), SMALL + LARGE)
 def test_agrees_with_highs(m, n):
     random = np.random.default_rng([m, n])
     runs = 400 if m * n <= 64 else 60 if m * n < 1000 else 12
@@ -116,28 +103,18 @@ def _block(random):
     return A
 
 
-NASTY = {
+NASTY = {  # besides the families of test_nasty.py
     "constant": lambda random: np.full((30, 30), 3.0),
     "zero": lambda random: np.zeros((5, 4)),
     "one hot": lambda random: np.eye(1, 900, 451).reshape(30, 30),
-    "identity": lambda random: np.eye(64),
-    "Hilbert": lambda random: 1 / (np.arange(1, 31)[:, None] + np.arange(30)),
-    "small Hilbert": lambda random: 1 / (np.arange(1, 9)[:, None] + np.arange(8)),
-    "nearly tied": lambda random: 1 + 1e-12 * random.normal(size=(40, 40)),
     "tied but for one": lambda random: np.ones((50, 50)) + 1e-12 * np.eye(1, 2500, 77).reshape(50, 50),
-    "rank one": lambda random: np.outer(random.normal(size=40), random.normal(size=50)),
     "block": _block,
     "1 x n": lambda random: random.normal(size=(1, 500)),
     "n x 1": lambda random: random.normal(size=(500, 1)),
     "2 x 300": lambda random: random.normal(size=(2, 300)),
     "300 x 2": lambda random: random.normal(size=(300, 2)),
-    "integer ties": lambda random: random.integers(0, 2, size=(60, 60)).astype(float),
     "signs": lambda random: random.choice([-1.0, 1.0], size=(80, 70)),
     "skew": lambda random: np.triu(np.ones((64, 64)), 1) - np.tril(np.ones((64, 64)), -1),
-    "wide range": lambda random: 10.0 ** random.uniform(-8, 8, size=(30, 30)),
-    "large offset": lambda random: 1e6 + random.normal(size=(50, 50)),
-    "tiny": lambda random: 1e-300 * random.normal(size=(25, 25)),
-    "huge": lambda random: 1e300 * random.normal(size=(25, 25)),
 }
 
 
@@ -191,22 +168,13 @@ def test_payoffs_that_are_not_finite(shape, bad):
         maximin(batch)
 
 
-def test_a_range_beyond_floats():
-    with pytest.raises(InputError, match="more than a float can hold"):
-        solve([[1.7e308, -1.7e308], [0, 1]])
-
-
 @pytest.mark.parametrize("n", [2, 30, 60])
-def test_a_batch_with_a_range_beyond_floats(n):
+def test_the_largest_and_the_smallest_range(n):
     payoffs = np.zeros((2, n, n))
     payoffs[1, 0, 0], payoffs[1, 1, 0] = 1.7e308, -1.7e308
     with pytest.raises(InputError, match=r"payoffs\[1\] spans more than a float can hold"):
         maximin(payoffs)
-
-
-def test_the_smallest_range_there_is():
-    found = maximin([[0.0, 0.0], [5e-324, 5e-324]])
-    np.testing.assert_array_equal(found.strategy, [0.0, 1.0])
+    np.testing.assert_array_equal(maximin([[0.0] * n, [5e-324] * n]).strategy, [0.0, 1.0])  # the smallest range
 
 
 @pytest.mark.parametrize("n", [5, 30])
@@ -250,8 +218,6 @@ def test_solve_breaks_ties_by_the_given_rule():
         int(solve(constant, ties="random", random=np.random.default_rng(seed)).row.argmax()) for seed in range(40)
     }
     assert chosen == {0, 1, 2, 3, 4}  # each is missed with probability 0.8 ** 40, about 1e-4
-    with pytest.raises(InputError, match=r"pass random=numpy\.random\.default_rng"):
-        solve(constant, ties="random")
 
 
 @pytest.mark.parametrize("shape", [(3,), (0, 2), (2, 0, 3), (1, 2, 3, 4)])

@@ -94,13 +94,10 @@ def test_weights_are_scaled_by_one_rule_on_every_device():
     np.testing.assert_array_equal(scaled_weights(weight), scaled)
 
 
-def test_first_on_a_constant_matrix_is_action_zero():
+def test_a_constant_matrix_leaves_the_choice_to_the_rule():
     for m in (1, 4, 30, 60):
         strategy = maximin(np.full((2, m, m + 1), 2.5)).strategy
         np.testing.assert_array_equal(strategy, np.tile(np.eye(1, m), (2, 1)))
-
-
-def test_weights_choose():
     strategy = maximin(np.ones((2, 3, 3)), ties=np.array([[2.0, 1.0, 3.0], [3.0, 2.0, 1.0]])).strategy
     np.testing.assert_array_equal(strategy, [[0, 1, 0], [0, 0, 1]])
 
@@ -124,13 +121,9 @@ def test_random_depends_on_the_callers_generator_alone():
     other = maximin(batch, ties="random", random=np.random.default_rng(2)).strategy
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
-
-
-def test_random_leaves_a_unique_answer_alone():
-    batch = np.random.default_rng(4).normal(size=(30, 5, 7))
-    np.testing.assert_allclose(
-        maximin(batch, ties="random", random=np.random.default_rng(1)).strategy, maximin(batch).strategy, atol=1e-12
-    )
+    batch = np.random.default_rng(4).normal(size=(30, 5, 7))  # of unique answers, which it leaves alone
+    shuffled = maximin(batch, ties="random", random=np.random.default_rng(1)).strategy
+    np.testing.assert_allclose(shuffled, maximin(batch).strategy, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [3, 30])
@@ -149,14 +142,19 @@ def test_a_solver_asks_for_weights_once_per_solve(n):
     assert len(asked) == 3
 
 
-def test_bad_ties():
-    with pytest.raises(InputError, match="ties is 'random'; accepted: \"first\", or a function"):
-        Maximin((1, 2, 2), ties="random")
-    with pytest.raises(InputError, match=r"ties has shape \(2,\); accepted: finite weights"):
-        Maximin((1, 2, 2), ties=lambda: np.ones(2))(np.ones((1, 2, 2)))
-    with pytest.raises(InputError, match="random is None; pass random="):
-        maximin(np.ones((1, 2, 2)), ties="random")
-    with pytest.raises(InputError, match="ties is 'last'; accepted"):
-        maximin(np.ones((1, 2, 2)), ties="last")
-    with pytest.raises(InputError, match=r"ties has shape \(2,\); accepted: finite weights"):
-        maximin(np.ones((1, 2, 2)), ties=np.ones(2))
+ONES = np.ones((1, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("solve", "message"),
+    [
+        (lambda: Maximin((1, 2, 2), ties="random"), "ties is 'random'; accepted: \"first\", or a function"),
+        (lambda: Maximin((1, 2, 2), ties=lambda: np.ones(2))(ONES), r"ties has shape \(2,\); accepted: finite weights"),
+        (lambda: maximin(ONES, ties="random"), "random is None; pass random="),
+        (lambda: maximin(ONES, ties="last"), "ties is 'last'; accepted"),
+        (lambda: maximin(ONES, ties=np.ones(2)), r"ties has shape \(2,\); accepted: finite weights"),
+    ],
+)
+def test_bad_ties(solve, message):
+    with pytest.raises(InputError, match=message):
+        solve()
