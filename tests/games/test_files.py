@@ -68,13 +68,10 @@ def test_labels_survive_and_the_name_is_the_stem_unless_the_file_has_one(
     assert (back == AWKWARD) == (suffix == ".json")  # which alone keeps noise and range
 
 
-def test_csv_labels_with_line_breaks_and_blanks_survive(tmp_path: Path) -> None:
+def test_csv_keeps_odd_labels_and_writes_them_only_where_they_say_something(tmp_path: Path) -> None:
     game = Game([[1, 2], [3, 4]], row_labels=["", " a\n#b\n\nc"], column_labels=["a\tb", "c;\r\nd "])
     write_game(game, tmp_path / "odd.csv")
     assert read_game(tmp_path / "odd.csv") == game
-
-
-def test_csv_writes_labels_only_where_they_say_something(tmp_path: Path) -> None:
     write_game(Game([[1, 2.5]]), tmp_path / "plain.csv")
     assert (tmp_path / "plain.csv").read_text() == "1.0,2.5\n"
     write_game(Game([[1, 2.5]], column_labels=["a", "b"]), tmp_path / "labelled.csv")
@@ -118,47 +115,6 @@ def test_csv_with_decimal_commas(tmp_path: Path, delimiter: str) -> None:
     assert game == Game([[0.5, 2], [1, 1.5]], row_labels=["x", "y,5"], column_labels=["1,5", "b"])
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the file is empty; accepted: a payoff matrix"),
-        (" \n\n", "the file is empty"),
-        ("# nothing\n", "the file has only comments"),
-        ("a,b\n", "line 1 holds labels and no payoffs follow"),
-        ("1,2\n3\n", "line 2 has 1 cell; accepted: 2, as on line 1."),
-        ("a,b,c\n1,2\n", "line 1 has 3 cells; accepted: 2, as on line 2."),
-        (",a\nx,1,2\n", "line 1 has 2 cells; accepted: 3, as on line 2."),
-        (
-            "# c\n1,2\n3,x\n",
-            "line 3, cell 2 is 'x'; accepted: numbers such as 1, -0.5 or 2e-3. Replace it with a number.",
-        ),
-        ("1,O,3\n4,5,6\n", "line 1, cell 2 is 'O'; accepted: numbers"),
-        ("O,1\n4,5\n", "line 1, cell 1 is 'O'; accepted: numbers"),
-        ("1,2\n3,\n", "line 2, cell 2 is empty; accepted: numbers"),
-        ("1,2\n3,nan\n", "line 2, cell 2 is 'nan'; accepted: finite numbers"),
-        ("NaN,2\n3,4\n", "line 1, cell 1 is 'NaN'; accepted: finite numbers"),
-        ("1,2\n3,1e999\n", "line 2, cell 2 is '1e999'; accepted: finite numbers"),
-        (
-            '"0,5","1,5"\n"2,5","3,5"\n',
-            "line 1, cell 1 is '0,5'; accepted: numbers such as 1, -0.5 or 2e-3. Write decimals",
-        ),
-        (
-            "0,5;1,5\n2,5;3.5\n",
-            "line 2, cell 2 is '3.5'; accepted: numbers such as 1, -0.5 or 2e-3. Write all decimals with",
-        ),
-        ("1.5;2.5\n0,5;1\n", "line 1, cell 1 is '1.5'"),
-        ("0,5;1,5,2\n2,5;3,5\n", "line 1, cell 2 is '1,5,2'"),
-        ("1_0,2\n3,4\n", "line 1, cell 1 is '1_0'; accepted: numbers"),
-        ("a,a\n1,2\n", "column_labels has 'a' twice; accepted: labels that all differ"),
-        ("x,1\nx,2\n", "row_labels has 'x' twice"),
-        ('a,"b\n1,2\n', "is not CSV"),
-        ("-1e308,1e308\n", "payoff spans -1e+308 to 1e+308"),
-    ],
-)
-def test_bad_csv_is_rejected(tmp_path: Path, text: str, message: str) -> None:
-    assert message in refusal(written(tmp_path, "bad.csv", text))
-
-
 @pytest.mark.parametrize(("data", "byte"), [(b"\x89PNG\r\n\x1a\n", 0), (b"1,2\n\xff\xfe", 4), (b"1,\x002", 2)])
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".nfg"])
 def test_a_binary_file_is_rejected(tmp_path: Path, data: bytes, byte: int, suffix: str) -> None:
@@ -189,6 +145,12 @@ def npy(array: object) -> bytes:
     return buffer.getvalue()
 
 
+def archive() -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, np.ones((2, 2)))
+    return buffer.getvalue()
+
+
 class Bomb:
     """A pickle that leaves a trace if it is loaded."""
 
@@ -214,64 +176,9 @@ def test_pickles_are_rejected_and_not_run(tmp_path: Path) -> None:
     assert not bomb.trace.exists()
 
 
-def test_bad_npy_is_rejected(tmp_path: Path) -> None:
-    good = npy(np.ones((3, 4)))
-    archive = io.BytesIO()
-    np.savez(archive, np.ones((2, 2)))
-    for data, message in [
-        (b"", "the file is empty"),
-        (good[:-8], "it is not a complete .npy file; accepted: a matrix of numbers written by numpy.save"),
-        (good[:20], "it is not a complete .npy file"),
-        (b"PK\x03\x04 no archive", "it is not a complete .npy file"),
-        (good.replace(b"(3", b"(("), "it is not a complete .npy file"),  # an unclosed bracket
-        (archive.getvalue(), "it is an archive of arrays; accepted: one matrix"),
-        (npy(np.ones(3)), "payoff has 1 dimension; accepted: a matrix"),
-        (npy(np.ones((0, 3))), "payoff has shape (0, 3)"),
-        (npy([[1j]]), "its entries are of type complex128; accepted: real numbers"),
-        (npy([["1"]]), "its entries are of type <U1; accepted: real numbers"),
-        (npy([[1, np.nan]]), "payoff[0][1] is nan; accepted: finite numbers"),
-    ]:
-        assert message in refusal(written(tmp_path, "bad.npy", data))
-
-
 def test_json_of_the_payoff_alone(tmp_path: Path) -> None:
     for text in ("[[1, 2, 3]]", '{"payoff": [[1, 2, 3]], "row_labels": null}'):
         assert read_game(written(tmp_path, "a.json", text)) == Game([[1, 2, 3]])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the file is empty"),
-        ('{"payoff": [[1, 2],\n  [3 4]]}', "line 2, column 6 is not JSON (Expecting ',' delimiter)"),
-        ("7", "the file holds 7; accepted: a list of rows, or an object"),
-        ("{}", "there is no key 'payoff'"),
-        ('{"payof": [[1]]}', "unknown key 'payof': did you mean 'payoff'? Accepted: name, payoff, row_labels"),
-        ('{"payoff": [[1]], "payoff": [[2]]}', "the key 'payoff' occurs twice"),
-        ('{"payoff": 3}', "payoff is 3; accepted: a list of rows"),
-        ("[[1, 2], [3]]", "payoff has rows of 1 to 2 entries; accepted: rows of one length"),
-        ("[1, 2]", "payoff has 1 dimension"),
-        ("[[[1]]]", "payoff has 3 dimensions"),
-        ("[]", "payoff has 1 dimension"),
-        ('[[1, "2"]]', 'payoff[0][1] is "2"; accepted: numbers'),
-        ("[[1], [true]]", "payoff[1][0] is true; accepted: numbers"),
-        ("[[1, null]]", "payoff[0][1] is null; accepted: numbers"),
-        ("[[1, NaN]]", "payoff[0][1] is nan; accepted: finite numbers"),
-        ("[[1, 1e999]]", "payoff[0][1] is inf; accepted: finite numbers"),
-        (f"[[{'9' * 400}]]", "payoff holds a number too large for a float"),
-        (f"[[{'9' * 5000}]]", "a number is too long"),
-        ("[" * 100_000, "the brackets are nested too deeply"),
-        ('{"payoff": [[1]], "row_labels": 5}', "row_labels is 5; accepted: a list of strings"),
-        ('{"payoff": [[1]], "row_labels": [5]}', "row_labels is [5]; accepted: a list of 1 strings"),
-        ('{"payoff": [[1], [2]], "row_labels": ["a", "a"]}', "row_labels has 'a' twice"),
-        ('{"payoff": [[1]], "name": 5}', "name is 5; accepted: a string"),
-        ('{"payoff": [[1]], "noise": 5}', 'noise is 5; accepted: a noise such as "gaussian:sigma=0.5"'),
-        ('{"payoff": [[1]], "noise": "gausian"}', "did you mean 'gaussian'?"),
-        ('{"payoff": [[1]], "payoff_range": [2, 3]}', "payoff_range is (2, 3); accepted: low < high"),
-    ],
-)
-def test_bad_json_is_rejected(tmp_path: Path, text: str, message: str) -> None:
-    assert message in refusal(written(tmp_path, "bad.json", text))
 
 
 HEAD = 'NFG 1 R "a \\"small\\" game" { "Ann" "Bob" } '
@@ -285,7 +192,9 @@ def test_nfg_payoff_form_runs_down_the_columns(tmp_path: Path) -> None:
     assert (game.row_labels, game.column_labels) == (("up", "do\\wn"), ("l", "c", "r"))
 
 
-def test_nfg_escapes(tmp_path: Path) -> None:
+def test_nfg_escapes_and_sums_that_differ_by_rounding(tmp_path: Path) -> None:
+    game = read_game(written(tmp_path, "a.nfg", HEAD + "{ 2 1 }\n0.1 0.2 0.15 0.15"))
+    np.testing.assert_array_equal(game.payoff, [[0.1], [0.15]])
     text = HEAD + r'{ { "a\\b" "c\d" "\"e\"" "f\\" } { "x" } } "" 1 -1 2 -2 3 -3 4 -4'
     assert read_game(written(tmp_path, "a.nfg", text)).row_labels == ("a\\b", "c\\d", '"e"', "f\\")
 
@@ -305,10 +214,72 @@ def test_nfg_outcome_form(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the file is empty"),
+BAD = {
+    ".csv": [
+        ("", "the file is empty; accepted: a payoff matrix"),
+        ("# nothing\n", "the file has only comments"),
+        ("a,b\n", "line 1 holds labels and no payoffs follow"),
+        ("1,2\n3\n", "line 2 has 1 cell; accepted: 2, as on line 1."),
+        ("a,b,c\n1,2\n", "line 1 has 3 cells; accepted: 2, as on line 2."),
+        (",a\nx,1,2\n", "line 1 has 2 cells; accepted: 3, as on line 2."),
+        (
+            "# c\n1,2\n3,x\n",
+            "line 3, cell 2 is 'x'; accepted: numbers such as 1, -0.5 or 2e-3. Replace it with a number.",
+        ),
+        ("1,O,3\n4,5,6\n", "line 1, cell 2 is 'O'; accepted: numbers"),
+        ("O,1\n4,5\n", "line 1, cell 1 is 'O'; accepted: numbers"),
+        ("1,2\n3,\n", "line 2, cell 2 is empty; accepted: numbers"),
+        ("1,2\n3,nan\n", "line 2, cell 2 is 'nan'; accepted: finite numbers"),
+        ("NaN,2\n3,4\n", "line 1, cell 1 is 'NaN'; accepted: finite numbers"),
+        ("1,2\n3,1e999\n", "line 2, cell 2 is '1e999'; accepted: finite numbers"),
+        (
+            '"0,5","1,5"\n"2,5","3,5"\n',
+            "line 1, cell 1 is '0,5'; accepted: numbers such as 1, -0.5 or 2e-3. Write decimals",
+        ),
+        (
+            "0,5;1,5\n2,5;3.5\n",
+            "line 2, cell 2 is '3.5'; accepted: numbers such as 1, -0.5 or 2e-3. Write all decimals with",
+        ),
+        ("1.5;2.5\n0,5;1\n", "line 1, cell 1 is '1.5'"),
+        ("0,5;1,5,2\n2,5;3,5\n", "line 1, cell 2 is '1,5,2'"),
+        ("1_0,2\n3,4\n", "line 1, cell 1 is '1_0'; accepted: numbers"),
+        ("x,1\nx,2\n", "row_labels has 'x' twice"),
+        ('a,"b\n1,2\n', "is not CSV"),
+    ],
+    ".npy": [
+        (
+            npy(np.ones((3, 4)))[:-8],
+            "it is not a complete .npy file; accepted: a matrix of numbers written by numpy.save",
+        ),
+        (npy(np.ones((3, 4)))[:20], "it is not a complete .npy file"),
+        (b"PK\x03\x04 no archive", "it is not a complete .npy file"),
+        (npy(np.ones((3, 4))).replace(b"(3", b"(("), "it is not a complete .npy file"),  # an unclosed bracket
+        (archive(), "it is an archive of arrays; accepted: one matrix"),
+        (npy([[1j]]), "its entries are of type complex128; accepted: real numbers"),
+        (npy([["1"]]), "its entries are of type <U1; accepted: real numbers"),
+        (npy([[1, np.nan]]), "payoff[0][1] is nan; accepted: finite numbers"),
+    ],
+    ".json": [
+        ('{"payoff": [[1, 2],\n  [3 4]]}', "line 2, column 6 is not JSON (Expecting ',' delimiter)"),
+        ("7", "the file holds 7; accepted: a list of rows, or an object"),
+        ("{}", "there is no key 'payoff'"),
+        ('{"payof": [[1]]}', "unknown key 'payof': did you mean 'payoff'? Accepted: name, payoff, row_labels"),
+        ('{"payoff": [[1]], "payoff": [[2]]}', "the key 'payoff' occurs twice"),
+        ('{"payoff": 3}', "payoff is 3; accepted: a list of rows"),
+        ("[1, 2]", "payoff has 1 dimension"),
+        ('[[1, "2"]]', 'payoff[0][1] is "2"; accepted: numbers'),
+        ("[[1], [true]]", "payoff[1][0] is true; accepted: numbers"),
+        ("[[1, null]]", "payoff[0][1] is null; accepted: numbers"),
+        ("[[1, NaN]]", "payoff[0][1] is nan; accepted: finite numbers"),
+        (f"[[{'9' * 5000}]]", "a number is too long"),
+        ("[" * 100_000, "the brackets are nested too deeply"),
+        ('{"payoff": [[1]], "row_labels": 5}', "row_labels is 5; accepted: a list of strings"),
+        ('{"payoff": [[1]], "name": 5}', "name is 5; accepted: a string"),
+        ('{"payoff": [[1]], "noise": 5}', 'noise is 5; accepted: a noise such as "gaussian:sigma=0.5"'),
+        ('{"payoff": [[1]], "noise": "gausian"}', "did you mean 'gaussian'?"),
+        ('{"payoff": [[1]], "payoff_range": [2, 3]}', "payoff_range is (2, 3); accepted: low < high"),
+    ],
+    ".nfg": [
         ('EFG 2 R "tree" { }', "line 1 has 'EFG'; accepted there: NFG."),
         ('NFG 1 X "" {}', "line 1 has 'X'; accepted there: R or D."),
         ('NFG 1 R "" { "a" "b" "c" } { 2 2 2 }', "the game has 3 players; accepted: two."),
@@ -329,21 +300,20 @@ def test_nfg_outcome_form(tmp_path: Path) -> None:
         (HEAD + "{ 1 1 }\n1e999 1", "line 2 has '1e999'; accepted there: a finite number"),
         (HEAD + "{ 0 2 }\n", "payoff has shape (0, 2)"),
         (HEAD + "{ 2 -1 }\n", "line 1 has '-1'; accepted there: an integer"),
-        (HEAD + '{ { "a" "a" } { "x" } } 1 -1 2 -2', "row_labels has 'a' twice"),
         (HEAD + '{ { "a" "b', "accepted there: a string in double quotes"),
         (HEAD + '{ 1 1 }\n{ { "o" 1 -1 } }\n2', "line 3 has '2'; accepted there: an integer from 0 to 1"),
         (HEAD + '{ 1 2 }\n{ { "o" 1 -1 } }\n1', "the file has 2 payoffs; accepted: 4"),
         (HEAD + '{ 1 1 }\n{ { "o" 1', "the file ends early; accepted here: a finite number"),
         (HEAD, "the file ends early; accepted here: {."),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "message"), [(suffix, *case) for suffix, cases in BAD.items() for case in cases]
 )
-def test_bad_nfg_is_rejected(tmp_path: Path, text: str, message: str) -> None:
-    assert message in refusal(written(tmp_path, "bad.nfg", text))
-
-
-def test_nfg_sums_may_differ_by_rounding(tmp_path: Path) -> None:
-    game = read_game(written(tmp_path, "a.nfg", HEAD + "{ 2 1 }\n0.1 0.2 0.15 0.15"))
-    np.testing.assert_array_equal(game.payoff, [[0.1], [0.15]])
+def test_bad_files_are_rejected(tmp_path: Path, suffix: str, content: str | bytes, message: str) -> None:
+    assert message in refusal(written(tmp_path, f"bad{suffix}", content))
 
 
 def test_gambit_reads_what_is_written(tmp_path: Path) -> None:
