@@ -102,7 +102,7 @@ def test_compilation_is_announced_once(capsys, tmp_path):
 
     def compile_again(name):
         dispatcher = numba.njit(lambda number: number + 1)
-        dispatcher._cache = cache.KernelCache(dispatcher.py_func, tmp_path / name)
+        dispatcher._cache = cache.KernelCache(dispatcher.py_func, [tmp_path / name])
         dispatcher(1)
 
     cache.announce.cache_clear()

@@ -6,13 +6,14 @@ Here the folder is named after a digest of all kernel sources, so that its conte
 Folders that can only be read, as in a container, are read. Compiled kernels are pickles, which can run anything, so a
 folder is used only if it is private. If none can be written, new kernels are kept in a temporary folder until this
 process ends, for the processes that it starts, and a line on stderr says so. Files that are damaged are compiled again.
-For these guarantees `KernelCache` extends a class of Numba.
+For these guarantees `KernelCache` replaces Numba's.
 """
 
 import atexit
 import hashlib
 import multiprocessing
 import os
+import pickle
 import shutil
 import sys
 import tempfile
@@ -20,11 +21,13 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from numba import config, njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba import __version__, config, njit
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
 from platformdirs import user_cache_path
 
-from coebl.core.files import is_private
+from coebl.core.files import is_private, write_whole
 
 SOURCES = Path(__file__).parent
 _SHARED = "COEBL_KERNELS"  # the environment variable that names the temporary folder to the processes of this one
@@ -149,69 +152,37 @@ def announce_compilation():
         _always_announce = before
 
 
-class _Locator:
-    """The place of one function's compiled versions, as Numba asks for it."""
+class KernelCache(NullCache):
+    """The compiled versions of a function: files in the first of these folders, also read from the others."""
 
-    def __init__(self, function, folder):
-        self._function, self._folder = function, folder
-
-    def from_function(self, *_):
-        return self
-
-    def ensure_cache_path(self):
-        self._folder.mkdir(parents=True, exist_ok=True)
-
-    def get_cache_path(self):
-        return str(self._folder)
-
-    def get_source_stamp(self):
-        return self._folder.name
-
-    def get_disambiguator(self):
-        return str(self._function.__code__.co_firstlineno)
-
-
-class KernelCache(FunctionCache):
-    """The compiled versions of a function, kept in one folder and also read from others. File errors are not raised."""
-
-    def __init__(self, function, folder, others=()):
-        self._others = [KernelCache(function, other) for other in others]
-        locators = (_Locator(function, folder),)
-        self._impl_class = type("_Implementation", (CompileResultCacheImpl,), {"_locator_classes": locators})
-        # NUMBA_CACHE_LOCATOR_CLASSES would replace the folder of the digest.
-        before, config.CACHE_LOCATOR_CLASSES = getattr(config, "CACHE_LOCATOR_CLASSES", ""), ""
-        try:
-            super().__init__(function)
-        finally:
-            config.CACHE_LOCATOR_CLASSES = before
+    def __init__(self, function, folders):
+        self._function, self._folders = function, folders
 
     def load_overload(self, signature, context):
         """Return the compiled function; None, after an announcement, if it has to be compiled."""
-        for kept in (self, *self._others):
-            if (found := kept.find(signature, context)) is not None:
-                return found
+        context.refresh()
+        for folder in self._folders:
+            with suppress(Exception):  # there is no file, or it is damaged: pickle raises almost anything
+                parts = pickle.loads(self._file(folder, signature, context.codegen()).read_bytes())
+                return CompileResult._rebuild(context, *parts)
         announce()
         return None
 
-    def find(self, signature, context):
-        """Return the compiled function in the folder, or None if there is none that can be read."""
-        try:
-            return super().load_overload(signature, context)
-        except Exception:  # empty, truncated, unreadable: pickle raises almost anything
-            return None
-
     def save_overload(self, signature, compiled):
         """Keep a compiled function, if the folder can be written."""
+        folder = self._folders[0]
+        file = self._file(folder, signature, compiled.codegen)
         try:
-            try:
-                super().save_overload(signature, compiled)
-            except OSError:
-                raise
-            except Exception:  # the index is damaged: write a new one
-                self.flush()
-                super().save_overload(signature, compiled)
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(file, dumps(compiled._reduce()))
         except Exception as error:
-            complain(str(error))
+            complain(str(error).replace(str(file), str(folder)))  # the same for all files
+
+    def _file(self, folder, signature, codegen):
+        """Return the file for these types of arguments, this CPU, and these versions of Numba and Python."""
+        key = hashlib.sha256(repr((signature, codegen.magic_tuple(), __version__, sys.version)).encode()).hexdigest()
+        module = self._function.__module__.rpartition(".")[2]
+        return folder / f"{module}.{self._function.__qualname__}-{key[:16]}.kernel"
 
 
 def compiled(function, **options):
@@ -219,7 +190,7 @@ def compiled(function, **options):
     dispatcher = njit(nogil=True, error_model="numpy", **options)(function)
     folders = [folder for folder in (default_folder(), *_other_folders()) if folder]
     if folders:
-        dispatcher._cache = KernelCache(function, folders[0], folders[1:])
+        dispatcher._cache = KernelCache(function, folders)
     else:
         complain("there is no folder that can be written.")
     return dispatcher
