@@ -117,18 +117,13 @@ def _replace(target: Path, content: bytes, durable: bool) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    if durable:
-        _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name durable; where a folder cannot be synced, nothing can be done."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    if durable:  # the new name too; where a folder cannot be synced, nothing can be done
+        with contextlib.suppress(OSError):
+            descriptor = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def is_private(folder: str | os.PathLike[str]) -> bool:

@@ -40,12 +40,6 @@ class Group(NamedTuple):
 
 
 @inlined
-def _sizes(m, n):
-    """Return the floats and the integers of a group of (m, n) games, in vectors."""
-    return 2 * n * m + 3 * m + n + 2 * (n + m) + 2, m + n + 3
-
-
-@inlined
 def _group(floats, integers, m, n):
     """Cut the memory of a group out of two arrays: each part begins where the one before ends."""
     T = pointer(floats, 0)
@@ -254,6 +248,6 @@ def _solve(floats, integers, A, weight, row, column, value, gap, pivots):
 def solve_small(A, weight, row, column, value, gap, pivots):
     """Solve every A[k] from scratch. Arguments as in `simplex.solve_batch`."""
     _, m, n = A.shape
-    vectors, indices = _sizes(m, n)
-    floats, integers = aligned(vectors * LANES, value), aligned(indices * LANES, pivots)
+    floats = aligned((2 * n * m + 3 * m + n + 2 * (n + m) + 2) * LANES, value)  # the parts of a group
+    integers = aligned((m + n + 3) * LANES, pivots)
     return _solve(floats, integers, A, weight, row, column, value, gap, pivots)

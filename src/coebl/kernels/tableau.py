@@ -24,18 +24,7 @@ In what follows ``t`` is a `Tableau` and ``w`` a `Scratch`, both of `workspace`.
 import numpy as np
 
 from coebl.kernels.cache import compiled, inlined
-from coebl.kernels.vectors import (
-    LANES,
-    doubles,
-    fill,
-    fill_like,
-    lane_numbers,
-    load,
-    minimum,
-    select,
-    store,
-    total,
-)
+from coebl.kernels.vectors import LANES, doubles, fill, fill_like, lane_numbers, load, minimum, select, store, total
 from coebl.kernels.workspace import tolerances_of
 
 _PATIENCE = 20  # pivots of `dual` before it changes the costs; it seldom takes as many

@@ -152,12 +152,7 @@ class Solution:
     pivots: int  # the number of pivots
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Solution)
-            and np.array_equal(self.row, other.row)
-            and np.array_equal(self.column, other.column)
-            and (self.value, self.gap, self.status, self.pivots) == (other.value, other.gap, other.status, other.pivots)
-        )
+        return isinstance(other, Solution) and all(map(np.array_equal, vars(self).values(), vars(other).values()))
 
     __hash__ = None  # type: ignore[assignment]
 
