@@ -57,7 +57,7 @@ def test_packages_add_theirs_through_entry_points_and_replace_nothing(monkeypatc
     assert shapes["ordered"].factory.__name__ == "UserDict"
 
 
-def test_two_classes_of_one_file_are_of_one_module(tmp_path, shapes):
+def test_two_classes_of_one_file_are_of_one_module_which_is_read_again_if_it_changes(tmp_path, shapes):
     file = tmp_path / "mine.py"
     file.write_text(TWO_CLASSES)
     one, two = shapes.make(f"{file}:One:rate=2"), shapes.make(f"{file}:Two")
@@ -66,12 +66,6 @@ def test_two_classes_of_one_file_are_of_one_module(tmp_path, shapes):
     assert type(shapes.make(f"{file}:One")) is type(one)
     assert shapes.canonical(f"{file}:One:rate=0.5") == f"{file}:One"
     assert shapes.names == ["ordered", "counter"]  # a file's things are not listed
-
-
-def test_a_file_that_changes_is_read_again(tmp_path, shapes):
-    file = tmp_path / "mine.py"
-    file.write_text(TWO_CLASSES)
-    assert shapes.make(f"{file}:One").rate == 0.5
     file.write_text(TWO_CLASSES.replace("0.5", "0.25"))
     assert shapes.make(f"{file}:One").rate == 0.25
 
@@ -91,12 +85,7 @@ def test_files_that_cannot_be_used(tmp_path, shapes, content, name, message):
         shapes.make(f"{tmp_path}/mine.py:{name}")
 
 
-def test_a_file_that_is_not_there(shapes):
-    with pytest.raises(InputError, match=r"nowhere\.py: no such file; accepted: path/to/file\.py:Name"):
-        shapes.make("nowhere.py:One")
-
-
-def test_what_is_rejected_is_not_registered():
+def test_what_is_rejected_is_not_registered_and_a_class_is_called_as_it_is():
     def good(): ...
 
     def bad(): ...
@@ -106,9 +95,6 @@ def test_what_is_rejected_is_not_registered():
     with pytest.raises(InputError, match=r"^bad: not a thing\.$"):
         things.add("bad")(bad)
     assert things.names == ["good"]
-
-
-def test_a_class_is_called_what_it_is_registered_as():
     things = Registry("thing", "things")
 
     @things.add("one")
