@@ -21,9 +21,9 @@ from coebl import Game, Player
 SITES = ["harbour", "mill", "quarry", "wood"]
 FINE = np.array([12.0, 10.0, 10.0, 8.0])  # what a catch earns at each site
 DAMAGE = np.array([20.0, 6.0, 10.0, 4.0])  # what a miss costs
-WEATHER = 5.0  # the standard deviation of what the weather adds
+WEATHER = 5.0  # the standard deviation of what the weather adds, which both know
 DAYS = 1000
-RANGE = (-30.0, 20.0)  # all that the inspector knows in advance: outcomes without the weather are within these limits
+RANGE = (-30.0, 20.0)  # what the inspector knows in advance: outcomes without the weather are within these limits
 
 OUTCOME = np.where(np.eye(len(SITES), dtype=bool), FINE, -DAMAGE)  # [visited, dumped]: what the inspector earns
 
@@ -32,8 +32,9 @@ def play(days: int = DAYS, seed: int = 0) -> tuple[np.ndarray, Player]:
     """Play some days; return what the inspector earned on each of them, and the inspector."""
     weather = np.random.default_rng(seed)
     low, high = RANGE
-    inspector = Player("kin:noise=5", len(SITES), len(SITES), horizon=days, seed=seed, payoff_range=RANGE)
-    polluter = Player("tsallis-inf", len(SITES), len(SITES), seed=seed + 1, payoff_range=(-high, -low))
+    sites = len(SITES)
+    inspector = Player("kin", sites, sites, horizon=days, seed=seed, payoff_range=RANGE, noise=WEATHER)
+    polluter = Player("tsallis-inf", sites, sites, seed=seed + 1, payoff_range=(-high, -low), noise=WEATHER)
     earned = np.empty(days)
     for day in range(days):
         visited, dumped = inspector.act(), polluter.act()

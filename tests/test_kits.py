@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coebl.engine.units import Units
 from coebl.games import GAMES, NOISES, Game, Noise, parse_game
 from coebl.learners import LEARNERS, Learner, Seen
 from coebl.metrics import METRICS, Metric, Total, metric_class
@@ -190,6 +191,12 @@ def test_each_fault_is_found_and_its_remedy_named(learner, point, remedy):
         report.require()
 
 
+def test_rewards_in_the_units_of_the_game_would_be_found(monkeypatch):
+    monkeypatch.setattr(Units, "seen", lambda self, reward: reward)
+    report = check_learner("ucb")
+    assert "FAIL  plays the same in any units of the payoffs" in str(report)
+
+
 class CannotPlay(Sound):
     name = "cannot play"
 
@@ -201,7 +208,7 @@ def test_a_cause_is_reported_once_and_checks_that_depend_on_it_are_skipped():
     report = check_learner(CannotPlay)
     assert str(report).count("no attribute 'saet'") == 1
     assert [point.name for point in report.points if point.passed] == ["its spec reads back", "pickles"]
-    assert str(report).endswith("11 points, 1 failure, 8 not tried")
+    assert str(report).endswith("12 points, 1 failure, 9 not tried")
 
 
 def test_the_global_random_state_is_not_blamed_on_a_sum():

@@ -63,7 +63,7 @@ def test_it_is_the_learner_of_the_simulations(spec):
     result = simulate(match, [9], keep=("actions", "rewards", "policies"))
     actions, opponents = (played[:, 0].tolist() for played in result.kept["actions"])
     rewards = result.kept["rewards"][0][:, 0].tolist()
-    player = Player(spec, actions=2, opponent_actions=3, horizon=30, seed=9, payoff_range=game.payoff_range)
+    player = Player(spec, actions=2, opponent_actions=3, horizon=30, seed=9, payoff_range=game.payoff_range, noise=1)
     for t in range(30):
         np.testing.assert_array_equal(player.policy, result.kept["policies"][0][t, 0])
         assert player.act() == actions[t]
@@ -201,7 +201,7 @@ def test_incomplete_files_of_coebl_0_1_are_rejected(lost, tmp_path):
 @pytest.mark.parametrize("spec", ["coebl:c=0.5", "ucb:ties=random", "exp3"])
 def test_files_of_coebl_0_1_are_loaded(spec):
     """Files that coebl 0.1 wrote, after 25 rounds and an act()."""
-    player = Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5, payoff_range=(-9, 9))
+    player = Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5, payoff_range=(-9, 9), noise=1)
     random = np.random.default_rng(1)
     for _ in range(25):
         player.act()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.games.noise import NOISES, Bernoulli, Exponential, Gaussian, Laplace, NoNoise, StudentT, parse_noise
+from coebl.games.noise import NOISES, Bernoulli, Exponential, Gaussian, Laplace, Noise, NoNoise, StudentT, parse_noise
 
 DRAWS = 200_000
 RANGE = (-1.0, 3.0)  # not symmetric, so that a mix-up of the ends shows
@@ -96,6 +96,20 @@ def test_additive_rewards_are_payoff_plus_draw():
 def test_without_noise_the_reward_is_the_payoff(noise):
     payoff = np.array([1.0, -2.0])
     np.testing.assert_array_equal(noise.reward(payoff, noise.draw(np.random.default_rng(0), 2), RANGE), payoff)
+    assert noise.deviation(RANGE) == 0
+
+
+@pytest.mark.parametrize(
+    "spec", ["gaussian:sigma=3", "laplace:sigma=2", "student-t:df=8,sigma=0.5", "exponential:sigma=0.25", "bernoulli"]
+)
+def test_the_deviation_is_that_of_rewards_in_the_middle_of_the_range(spec):
+    noise = parse_noise(spec)
+    middle = np.full(DRAWS, sum(RANGE) / 2)
+    squares = (noise.reward(middle, noise.draw(np.random.default_rng(16), DRAWS), RANGE) - middle) ** 2
+    # 200,000 draws, 4 standard errors: a false alarm in 16,000 seeds
+    assert abs(squares.mean() - noise.deviation(RANGE) ** 2) <= 4 * squares.std() / np.sqrt(DRAWS)
+    measured = Noise.deviation(noise, RANGE)  # what a custom noise has, from 65,536 draws
+    assert abs(measured**2 - noise.deviation(RANGE) ** 2) <= 4 * squares.std() / np.sqrt(2**16)
 
 
 @pytest.mark.parametrize(

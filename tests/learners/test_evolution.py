@@ -237,12 +237,12 @@ class TestMutation:
 class TestRecombination:
     @pytest.mark.parametrize(("name", "row", "column"), [("row", 0.4, 0), ("column", 0, 0.4), ("both", 1 / 4, 3 / 16)])
     def test_a_pair_inherits_from_its_row_and_its_column(self, name, row, column):
-        """By hand: payoffs in [0, 4], so that middle and h are 2, own = 2, and kin = 1 for both and 2 for one of them.
+        """By hand: payoffs in [-2, 2], so that h is 2, own = 2, and kin = 1 for both and 2 for one of them.
 
-        After a visit that earns 3, one above the middle: g = w = 1/3, r = 1/3 / (1/3 + 1/kin), q = (1 - r) times that.
+        After a visit that earns 1: g = w = 1/3, r = 1/3 / (1/3 + 1/kin), q = (1 - r) times that.
         """
-        belief = RECOMBINATIONS.make(name).belief(seat_of((2, 3), payoff_range=(0.0, 4.0)))
-        belief.add(np.array([0]), np.array([1]), np.array([3.0]))
+        belief = RECOMBINATIONS.make(name).belief(seat_of((2, 3), payoff_range=(-2.0, 2.0)))
+        belief.add(np.array([0]), np.array([1]), np.array([1.0]))
         np.testing.assert_allclose(belief.mean, [[[0, 2 / 3, 0], [0, 0, 0]]])
         np.testing.assert_allclose(belief.inherited(), [[[row, (row + column) / 3, row], [0, column, 0]]])
 

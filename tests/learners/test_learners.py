@@ -10,7 +10,9 @@ import coebl.learners
 from coebl.core.errors import InputError
 from coebl.engine import Match, simulate
 from coebl.engine.table import build_seat
+from coebl.engine.units import Units
 from coebl.games import Game
+from coebl.games.game import SEATS
 from coebl.learners import KINDS, LEARNERS, Learner, Responder, Seen, parse_learner
 from coebl.learners._template import EpsilonGreedy
 from coebl.learners.coebl import Coebl
@@ -192,12 +194,14 @@ class TestSights:
                 observed["opponent"], observed["payoffs"] = seen.opponent, seen.payoffs
 
         for seat, pair in (("row", (Observer(), "uniform")), ("column", ("uniform", Observer()))):
-            match = Match.of(Game(WIDE, noise="none"), *pair, rounds=3)
+            game = Game(WIDE, noise="none")
+            match = Match.of(game, *pair, rounds=3)
             actions = simulate(match, 5, metrics=["regret"], keep=["actions"]).kept["actions"]
             own_payoff = WIDE if seat == "row" else -WIDE.T
             theirs = actions[1 if seat == "row" else 0][-1]
             np.testing.assert_array_equal(observed["opponent"], theirs)
-            np.testing.assert_array_equal(observed["payoffs"], own_payoff[:, theirs].T)
+            units = Units.of(game, SEATS.index(seat))
+            np.testing.assert_array_equal(observed["payoffs"], units.seen(own_payoff)[:, theirs].T)
 
     def test_a_custom_learner_may_extend_a_built_in_one(self, tmp_path):
         text = (

@@ -43,7 +43,6 @@ class KinTwin(Twin):
     def start(self, c=4.0, mutation=0.5, turnover=0.1, own=0.5, noise=1.0, proven=False):
         self.c, self.mutation, self.turnover, self.noise = c, mutation, turnover, noise
         self.proven, self.share = proven, own
-        self.middle = (self.low + self.high) / 2
         self.h = (self.high - self.low) / 2 / noise
         self.own, kin = own * self.h**2, (1 - own) / 2 * self.h**2
         self.relatives = Relatives(self.m, self.k, self.own, kin, kin)
@@ -80,7 +79,7 @@ class KinTwin(Twin):
         return self.x
 
     def observe(self, t, action, opponent, reward):
-        self.relatives.add(action, opponent, (reward - self.middle) / self.noise)
+        self.relatives.add(action, opponent, reward / self.noise)
 
 
 class ComposedTwin(Twin):
@@ -99,7 +98,7 @@ class ComposedTwin(Twin):
     ):
         self.c, self.size, self.mutants, self.turnover = c, size, mutants, turnover
         self.elitist, self.by_means = elitist, by_means
-        self.middle, h = (self.low + self.high) / 2, (self.high - self.low) / 2
+        h = (self.high - self.low) / 2
         self.relatives = Relatives(self.m, self.k, *(share * h**2 for share in shares))
         self.parasites, self.against = parasites, [[] for _ in range(self.k)]
         self.x = [1 / self.m] * self.m
@@ -143,5 +142,5 @@ class ComposedTwin(Twin):
         return total / len(judges)
 
     def observe(self, t, action, opponent, reward):
-        self.relatives.add(action, opponent, reward - self.middle)
+        self.relatives.add(action, opponent, reward)
         self.against[opponent].append(reward)

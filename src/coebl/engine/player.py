@@ -21,10 +21,11 @@ from coebl.engine.records import UNKNOWN, Labels, Outcome, Records
 from coebl.engine.state import State, StateError
 from coebl.engine.table import Seated, build_seat
 from coebl.engine.tickets import Ticket
+from coebl.engine.units import Units
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
-_SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range")
+_SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range", "noise")
 _TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
 _MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
 
@@ -42,8 +43,10 @@ class Player(Insight):
         horizon: the approximate number of rounds; some learners need it.
         seed: the seed of its draws. With None it is random, so that no two players are alike.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
-            rewards: with rewards in euros from -50 to 50, (-50, 50). Many learners scale rewards by it, and a reward
-            further outside than its width causes a warning, once. docs/how-to/play-a-real-contest.md has more on units.
+            rewards: with rewards in euros from -50 to 50, (-50, 50). Rewards are scaled by it, and a reward further
+            outside than its width causes a warning, once.
+        noise: the standard deviation of the rewards of one pair of actions, in the units of the rewards. With None it
+            counts as half the width of the range.
 
     >>> player = Player("exp3", actions=2, seed=1)
     >>> for _ in range(200):
@@ -61,6 +64,7 @@ class Player(Insight):
         horizon: int | None = None,
         seed: int | None = 0,
         payoff_range: tuple[float, float] = (-1.0, 1.0),
+        noise: float | None = None,
     ) -> None:
         self.learner = parse_learner(learner)
         self.actions, own_labels = _count_actions("actions", actions)
@@ -82,6 +86,9 @@ class Player(Insight):
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
         self.payoff_range = _check_range(payoff_range)
+        if noise is not None and not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
+            raise InputError(f"noise is {shorten(noise)}; accepted: None, or a standard deviation >= 0.")
+        self.noise = None if noise is None else float(noise)
         self._warned: set[str] = set()  # the topics of warnings so far
         self._lock = threading.RLock()
         self.reset()
@@ -107,8 +114,9 @@ class Player(Insight):
 
     def _seat_learner(self) -> Seated:
         shape, seeds = (self.actions, self.opponent_actions or 1), [self.seed + (self._restarts << 128)]
-        seat = build_seat(self.learner, seeds, shape, self.horizon, self.payoff_range)
-        return Seated(self.learner, seat, seeds, Indices(self.actions))
+        units = Units(self.payoff_range, self.noise or 0.0)
+        seat = build_seat(self.learner, seeds, shape, self.horizon, units.seen_range)
+        return Seated(self.learner, seat, units, seeds, Indices(self.actions))
 
     @property
     def round(self) -> int:
@@ -307,7 +315,7 @@ class Player(Insight):
                 "learner": str(self.learner),
                 "actions": self.labels.own or self.actions,
                 "opponent_actions": self.labels.opponent or self.opponent_actions,
-                **{name: getattr(self, name) for name in ("horizon", "seed", "payoff_range")},
+                **{name: getattr(self, name) for name in ("horizon", "seed", "payoff_range", "noise")},
                 "issued": self._issued,
                 "learned": self._learned,
                 "restarts": self._restarts,
@@ -333,7 +341,7 @@ class Player(Insight):
             learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
         """
         saved = read_player(path)
-        settings = {name: saved.content[name] for name in _SETTINGS}
+        settings = {"noise": 1.0} | {name: saved.content[name] for name in _SETTINGS if name in saved.content}
         try:
             player = cls(choose_learner(path, saved, learner), **settings)
         except MemoryError:

@@ -16,6 +16,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, where
 from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
+from coebl.engine.units import Units
 from coebl.games import AnyGame
 from coebl.games.spaces import Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
@@ -52,7 +53,10 @@ def build_seat(
     space: Space | None = None,
     answer: Callable[[Floats], Ints] | None = None,
 ) -> Seat:
-    """Return a seat that shows a learner what it declares in `sees`; the number decides its random numbers."""
+    """Return a seat that shows a learner what it declares in `sees`; the number decides its random numbers.
+
+    Range and payoffs are in the learner's units (`Units.seen`).
+    """
     known = {"opponent"} if answer is None else {"opponent", "game", "policy"}
     hidden = [words for sight, words in SIGHTS.items() if sight in learner.sees and sight not in known]
     if payoff is None and hidden:
@@ -74,10 +78,9 @@ def build_seat(
 
 
 def _view(game: AnyGame, number: int) -> Floats | None:
-    """Return the payoffs of a seat in own view, if the game has a matrix."""
+    """Return the payoffs of a seat in own view and in its units, if the game has a matrix."""
     view = getattr(game, "own_view", None)
-    payoff: Floats | None = None if view is None else view(game.seats[number]).payoff
-    return payoff
+    return None if view is None else Units.of(game, number).seen(view(game.seats[number]).payoff)
 
 
 def seat_at(
@@ -90,7 +93,7 @@ def seat_at(
         seeds,
         (widths[number], prod(widths) // widths[number]),
         horizon,
-        game.ranges[number],
+        Units.of(game, number).seen_range,
         number=number,
         payoff=_view(game, number),
         backend=backend,
@@ -112,13 +115,15 @@ def blame(error: BaseException, learner: Learner, place: str) -> NoReturn:
 class Seated:
     """A learner in its seat, with its random numbers, its clock, and the block of rounds that is being played.
 
-    The learner itself is not changed: a copy is seated. `payoff` is its true payoffs, if they are known.
+    The learner itself is not changed: a copy is seated. It sees rewards in its units; outside, they are as they came.
+    `payoff` is its true payoffs in these units, if they are known.
     """
 
     def __init__(
         self,
         learner: Learner,
         seat: Seat,
+        units: Units,
         seeds: Sequence[int],
         space: Space,
         *,
@@ -129,7 +134,7 @@ class Seated:
         self.name = name
         self.seeds = seeds
         self.learner = learner
-        self.seat = seat
+        self.seat, self.units = seat, units
         self.shape = seat.runs, space.width  # of its policies
         self.seconds = 0.0  # of computing time of its learner
         self._space, self._backend = space, seat.backend
@@ -194,7 +199,7 @@ class Seated:
         weighted = self.learner.importance_weighted
         seen = Seen(
             action,
-            reward,
+            self.units.seen(reward),
             opponent if "opponent" in self.learner.sees else None,
             self._against[opponent] if self._against is not None else None,
             self._backend.take(self.policies[index], self.seat.at(action)) if weighted else None,
@@ -248,8 +253,8 @@ class Table:
         """Seat a player."""
         game, learner = self.game, self.match.players[number]
         seat = seat_at(game, number, learner, self.seeds, self.match.rounds, self.backend)
-        name, payoff = game.seats[number], _view(game, number)
-        return Seated(learner, seat, self.seeds, game.spaces[number], number=number, name=name, payoff=payoff)
+        units, space, payoff = Units.of(game, number), game.spaces[number], _view(game, number)
+        return Seated(learner, seat, units, self.seeds, space, number=number, name=game.seats[number], payoff=payoff)
 
     @property
     def seconds(self) -> dict[str, float]:

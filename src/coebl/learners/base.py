@@ -15,6 +15,8 @@ be of older rounds. A learner therefore does not take its newest policy for the 
 it divides by the probability of the action, it declares `importance_weighted`, and uses seen.probability.
 
 Everything is in the learner's *own view*, in either seat: its actions are the rows, and its reward is to be maximised.
+Rewards and payoffs are in one scale, whatever the units of the game: counted from the middle of their known range, in
+units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are right.
 
 Rules that `coebl.testing.check_learner` holds a learner to:
 
@@ -107,7 +109,7 @@ class Seat:
     actions: int  # the length of its policies: the number of its actions, m, or of its genes, n
     opponent_actions: int  # that of the opponent's: k, or n
     horizon: int | None  # the number of rounds, None if it is not known
-    payoff_range: tuple[float, float]  # of its payoffs; rewards carry noise and may lie outside
+    payoff_range: tuple[float, float]  # of its payoffs, around 0; rewards carry noise and may lie outside
     random: Random  # the learner's private streams, one per run
     shown_payoff: Floats | None = None  # (actions, opponent_actions), where `game` is declared
     backend: Backend = CPU  # of its arrays: NumPy on the CPU, or CuPy on a GPU
@@ -230,7 +232,7 @@ class Seen:
     """
 
     action: Ints  # (runs,), of the learner; genomes are (runs, n)
-    reward: Floats  # (runs,), of the learner, as observed
+    reward: Floats  # (runs,), of the learner, as observed, in its units
     shown_opponent: Ints | None = None  # (runs,) or (runs, n), where `opponent` is declared
     shown_payoffs: Floats | None = None  # (runs, actions), where `payoffs` is declared
     shown_probability: Floats | None = None  # (runs,), where `importance_weighted` is declared

@@ -56,7 +56,7 @@ class Exp3(_Exp3):
 
     Args:
         rewards: the estimator assumes rewards in [0, 1]. "unit" maps them there by the range of the payoffs, without
-            clipping the noise; "raw" takes them as they come.
+            clipping the noise; "raw" takes them as they come, in units of the noise.
     """
 
     name = "exp3"

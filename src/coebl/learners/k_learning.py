@@ -19,7 +19,6 @@ _MOST_STEPS = 100
 _MOST_HALVINGS = 40
 _LEVELS = 20  # of variances, on the way from easy problems to hard ones
 _ACTIVE = 1e-3  # an opponent's action lighter than this share of the heaviest may be held at 0
-_REPAIR = "Its prior expects payoffs of about 1; divide the payoffs by a constant."
 
 
 @dataclass
@@ -117,14 +116,20 @@ class EntropicSolver:
             return Entropic(self._seat.full(1.0, 1), mean[:, 0].min(axis=-1), self._seat.zeros())
         scale = 1 + np.abs(mean).max(axis=-1).max(axis=-1)  # (runs,)
         if not (scale <= _MOST_MEAN).all():
-            raise SolveError(f"k-learning: a payoff has a mean of {float(scale.max()):.1e}. {_REPAIR}")
+            raise SolveError(
+                f"k-learning: a payoff has a mean of {float(scale.max()):.1e} times the noise's deviation; correct the "
+                "noise, or the payoff range."
+            )
         self._z, solved = self._descend(self._z, mean, variance, scale)
         failed = solved.gap > TOLERANCE * scale
         if failed.any():
             self._z[failed], again = self._follow(mean[failed], variance[failed], scale[failed])
             solved.strategy[failed], solved.value[failed], solved.gap[failed] = again.strategy, again.value, again.gap
         if (solved.gap > _REJECTED * scale).any():
-            raise SolveError(f"k-learning: a solve stopped {float(solved.gap.max()):.1e} from its minimum. {_REPAIR}")
+            raise SolveError(
+                f"k-learning: a solve stopped {float(solved.gap.max()):.1e} from its minimum, with means up to "
+                f"{float(scale.max()):.1e} times the noise's deviation; correct the noise, or the payoff range."
+            )
         return solved
 
     def _descend(self, z: Floats, mean: Floats, variance: Floats, scale: Floats) -> tuple[Floats, Entropic]:

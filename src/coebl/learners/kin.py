@@ -32,7 +32,7 @@ class Kin(Learner):
 
         in units of the noise, with v = own h² and w = (1 - own) h² / 2, h half the width of the payoff range:
         r (m), q (k): effects of rows and columns, 0 at first;  x uniform
-        each round, with n_ij the visits of a pair and mean_ij its mean reward less the middle of the range:
+        each round, with n_ij the visits of a pair and mean_ij its mean reward:
           g = 1 / (1 + n v);  nu = n + 1 / v;  kappa = the visits that can still come
           B = (1 - g) mean + g (r_i + q_j) + sqrt(c log(1 + kappa / nu) / nu) + mutation sqrt(v) g z,  z ~ N(0, 1)
           x = x + turnover (maximin(B) - x)
@@ -44,7 +44,7 @@ class Kin(Learner):
         mutation: the deviation of mutations, relative to that of the part of a pair alone.
         turnover: the share of what is played that a round replaces.
         own: the share of the payoffs' variance that is a pair's alone; row and column have half of the rest each.
-        noise: the standard deviation of the rewards' noise.
+        noise: the standard deviation of the noise that it assumes, relative to the seat's.
         optimism: the bonus, "to-come" by the visits that can still come, or "proven" by how far estimates may be off.
             The second needs the horizon, has no use for c, and keeps what is inherited within the known range.
     """

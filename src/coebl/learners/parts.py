@@ -73,9 +73,9 @@ class Kinship:
     """Payoffs that are the sum of an effect of the row, one of the column, and a part of the pair alone.
 
     In a breeder's words the effects are the general combining ability of an action, and the pair's part is the
-    specific combining ability. All are normal with mean 0, counted from the middle of the known range. own, rows and
-    columns are their shares of the variance h², with h half the width of the range, and noise is the standard
-    deviation of the rewards' noise.
+    specific combining ability. All are normal with mean 0, the middle of the known range. own, rows and columns are
+    their shares of the variance h², with h half the width of the range, and noise is the standard deviation of the
+    rewards' noise that is assumed, relative to the seat's.
 
     A pair's estimate is (1 - g) mean + g (r_i + q_j), with g = 1 / (1 + n own): its experience as far as there is
     any, and for the rest what it inherits. A visit updates the effect of its row, then that of its column: the
@@ -87,8 +87,6 @@ class Kinship:
         self, seat: Seat, *, own: float, rows: float, columns: float, noise: float, clip: bool = False
     ) -> None:
         self._seat, self._clip = seat, clip
-        low, high = seat.payoff_range
-        self._middle = (low + high) / 2
         self._own, self._rows, self._columns = (prior_variance(seat, share, noise) for share in (own, rows, columns))
         self._tally = Tally(seat)
         self.count = self._tally.count  # (runs, m, k), n, visits to the pair
@@ -100,7 +98,7 @@ class Kinship:
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of the pair whose count, mean and share changed."""
-        index = self._tally.add(action, opponent, reward - self._middle)
+        index = self._tally.add(action, opponent, reward)
         share = inherited_share(self.count[index], self._own)
         self.share[index] = share
         self.mean[index] = (1 - share) * self._tally.mean[index]

@@ -14,6 +14,7 @@ from coebl.engine import Match, Player, PolicyError, simulate
 from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.games.game import SEATS, SeatName
+from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import reason_to_reject
 from coebl.testing.kits import Points, Report, UntriedError, report_on
@@ -47,6 +48,7 @@ def _points(learner: Learner) -> Points:
     yield "plays them in the column seat", lambda: _shapes(learner, "column")
     yield "a run does not depend on its batch, to the last bit", lambda: _batch(learner)
     yield "takes its arrays from the seat", lambda: _arrays(learner)
+    yield "plays the same in any units of the payoffs", lambda: _units(learner)
     yield "its spec reads back", lambda: _spec(learner)
     yield "is equal to itself after it has played, and stays as it was", lambda: _equal(learner)
     if learner.improves:
@@ -58,9 +60,9 @@ def _points(learner: Learner) -> Points:
         yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
 
 
-def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
+def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int], unit: float = 1.0) -> Floats:
     """Return the policies of the learner against the uniform opponent: (rounds, runs, actions)."""
-    game = Game(payoff, payoff_range=(-1.0, 1.0))
+    game = Game(unit * payoff, payoff_range=(-unit, unit), noise=Gaussian(unit))
     uniform = parse_learner("uniform")
     pair = (learner, uniform) if name == "row" else (uniform, learner)
     result = simulate(Match(game, pair, rounds), seeds, record="last", metrics=["regret"], keep=["policies"])
@@ -111,6 +113,19 @@ def _arrays(learner: Learner) -> str | None:
             expected = _play(learner, payoff, name, 30, [3, 5])
             if not np.array_equal(_play(on_strict_arrays(learner), payoff, name, 30, [3, 5]), expected):
                 return f"{title} game, {name} seat: it plays differently on arrays of another library"
+    return None
+
+
+def _units(learner: Learner) -> str | None:
+    _need_own_numbers(learner)
+    for name in SEATS:
+        for title, payoff in _games(learner, name, 30).items():
+            expected = _play(learner, payoff, name, 30, [3, 5])
+            if not np.array_equal(_play(learner, payoff, name, 30, [3, 5], unit=4096.0), expected):  # exact: 2 ** 12
+                return (
+                    f"{title} game, {name} seat: it plays differently if payoffs and noise are 4096 times as large; "
+                    "learn from seen and from the seat alone"
+                )
     return None
 
 

@@ -139,7 +139,7 @@ class Posterior(Mutation):
 
     Args:
         share: the prior variance, as a share of the largest that payoffs in the known range can have.
-        noise: the standard deviation of the rewards' noise.
+        noise: the standard deviation of the noise that it assumes, relative to the seat's.
     """
 
     share: Annotated[float, Range(0, 1, open_low=True)] = 1.0
@@ -160,7 +160,7 @@ class Inherited(Mutation):
     Args:
         rate: multiplies the deviation.
         own: the share of the payoffs' variance that is a pair's alone; the rest is shared with its relatives.
-        noise: the standard deviation of the rewards' noise.
+        noise: the standard deviation of the noise that it assumes, relative to the seat's.
     """
 
     rate: Annotated[float, Range(0)] = 0.5
@@ -295,7 +295,7 @@ class _Inheritance(Recombination):
 
     Args:
         own: the share of the payoffs' variance that is a pair's alone; the rest is shared with its relatives.
-        noise: the standard deviation of the rewards' noise.
+        noise: the standard deviation of the noise that it assumes, relative to the seat's.
         clip: if true, what is inherited stays within the known range of payoffs.
     """
 
