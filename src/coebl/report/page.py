@@ -32,9 +32,9 @@ from coebl.report.provenance import About, about_results
 from coebl.report.verdict_grid import (
     OUTCOMES,
     VERDICT_KINDS,
-    counts_text,
     finding,
     outcomes_of,
+    scores,
     verdict_entry,
     verdict_grid,
 )
@@ -99,10 +99,8 @@ def write_page(
     html = environment.from_string(_asset("page.html")).render(
         show=show,
         about=about,
-        answer=[
-            finding(show.answer, show.headline, outcomes_of(show.headline, verdicts)),
-            counts_text(verdicts, variants),
-        ],
+        answer=finding(show.answer, show.headline, outcomes_of(show.headline, verdicts)),
+        scores=scores(show, verdicts),
         left_out=left_out,
         whole=whole,
         notices=[*about.notices, *content.notices],
@@ -154,8 +152,8 @@ def _ordered(about: About, first: Sequence[str]) -> list[str]:
 def _counts(outcomes: Sequence[str]) -> str:
     """Return how many checks have each outcome.
 
-    >>> _counts(["shown", "open", "shown"])
-    '2 shown, 1 open'
+    >>> _counts(["shown", "undecided", "shown"])
+    '2 shown, 1 undecided'
     """
     return ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes).items())
 

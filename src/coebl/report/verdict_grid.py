@@ -1,4 +1,4 @@
-"""The verdicts on the page: a grid of claims by variants, and the result in two sentences."""
+"""The verdicts on the page: the finding in words and in bars, and a grid of claims by variants."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any, get_args
 from coebl.core.text import few_digits
 from coebl.evidence.judge import Outcome, Verdict
 from coebl.naming import game_title
+from coebl.report.content import Presentation
 from coebl.report.legend import DIGITS, interval_texts, unbroken
 
 OUTCOMES: dict[Outcome, str] = {
     "holds": "shown",
     "fails": "refuted",
-    "not significant": "open",
+    "not significant": "undecided",
     "not testable": "without data",
 }
 """The words for the verdict on a single check."""
@@ -48,25 +49,20 @@ def outcomes_of(claim: str, verdicts: Iterable[Verdict]) -> dict[str, list[Outco
     return {one.variant: [check.verdict for check in one.checks] for one in verdicts if one.id == claim}
 
 
-def counts_text(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> str:
-    """Return how many claims hold and fail in each variant, in a sentence."""
-    variants = dict.fromkeys(verdict.variant for verdict in verdicts)
-    claims = len({verdict.id for verdict in verdicts})
-    parts: list[str] = []
-    for variant in variants:
-        counts = Counter[str](verdict.verdict for verdict in verdicts if verdict.variant == variant)
-        counts["not judged"] = claims - counts.total()
-        rest = [f"{counts[kind]} {kind}" for kind in ("not significant", "not testable", "not judged") if counts[kind]]
-        of_all = f"of {claims} claim{'s' * (claims != 1)} " if not parts else ""
-        result = f"{_verb(counts['holds'], 'hold')} and {_verb(counts['fails'], 'fail')}"
-        others = f" ({', '.join(rest)})" if rest else ""
-        parts.append(f"under “{titles.get(variant, variant)}”, {of_all}{result}{others}")
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _verb(count: int, verb: str) -> str:
-    return f"{count} {verb}{'s' * (count == 1)}"
+def scores(show: Presentation, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+    """Return a bar for each variant: how many checks of the main claim hold, are undecided, and fail."""
+    presets = {preset.id: preset for preset in show.presets}
+    kinds: tuple[Outcome, ...] = ("holds", "not significant", "fails")
+    return [
+        {
+            "title": presets[variant].name if variant in presets else variant,
+            "note": presets[variant].note if variant in presets else "",
+            "parts": [
+                (kind.replace(" ", "-"), word, words.count(kind)) for kind, word in zip(kinds, show.words, strict=True)
+            ],
+        }
+        for variant, words in outcomes_of(show.headline, verdicts).items()
+    ]
 
 
 def verdict_grid(verdicts: Sequence[Verdict], titles: Mapping[str, str], learners: Mapping[str, str]) -> dict[str, Any]:

@@ -49,6 +49,7 @@ PAPER = Paper(
         question=QUESTION,
         headline=HEADLINE,
         answer=ANSWER,
+        words=("won", "undecided", "lost"),
         presets=[variant.preset("coebl") for variant in VARIANTS.values()],
         first=[SELF_PLAY["noise-free"], HEAD_TO_HEAD["noise-free"], DISTANCE["paper"]],
         strongest=BEST_RESPONSE,
