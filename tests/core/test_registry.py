@@ -7,6 +7,7 @@ import pytest
 from coebl.core import registry
 from coebl.core.errors import InputError
 from coebl.core.registry import Registry
+from coebl.games import GAMES
 from coebl.learners import LEARNERS
 
 TWO_CLASSES = """
@@ -102,3 +103,14 @@ def test_what_is_rejected_is_not_registered_and_a_class_is_called_as_it_is():
 
     assert One.name == "one"
     assert things.entry_of(One, "ignored").name == "one"
+
+
+@pytest.mark.parametrize(
+    ("registry", "spec"),
+    [(LEARNERS, f"coebl:mutation={'sparse:of=' * 3000}gaussian"), (GAMES, f"{'permuted:game=' * 3000}rps")],
+    ids=["learner", "game"],
+)
+def test_specs_that_are_nested_too_deep_are_rejected_in_one_line(registry, spec):
+    for read in (registry.make, registry.parse):
+        with pytest.raises(InputError, match=r"has specs inside specs to a depth that cannot be read\. Nest less\.$"):
+            read(spec)

@@ -1,5 +1,6 @@
 """The commands and scripts of the page on clusters work, on one machine."""
 
+import json
 import os
 import re
 import socket
@@ -86,13 +87,31 @@ def test_its_cluster_runs_a_study_from_the_command_line_and_from_python(shell, t
 
 @pytest.mark.slow
 def test_its_slurm_script_runs_a_study_and_leaves_no_process_behind(shell, tmp_path):
-    port = 0
-    while not 20000 <= port < 40000:
-        port = free_port()
-    variables = {"SLURM_JOB_ID": str(port - 20000), "SLURM_NTASKS": "2", "SLURMD_NODENAME": "127.0.0.1"}
-    assert shell(FILES["study.sbatch"], **variables).wait(90) == 0
+    spy = 'cp -r "$private" copy; ls -ld "$private" > mode; coebl run'
+    script = FILES["study.sbatch"].replace("coebl run", spy)
+    assert shell(script, SLURM_NTASKS="2", SLURMD_NODENAME="127.0.0.1").wait(120) == 0
     assert len(Results(tmp_path / "results").records()) == 4
-    assert not _answers(port)
+    address = json.loads((tmp_path / "copy" / "scheduler.json").read_text())["address"]
+    assert address.startswith("tls://127.0.0.1:")
+    assert not _answers(int(address.rpartition(":")[2]))
+    assert (tmp_path / "mode").read_text().startswith("drwx------")
+    assert not list(tmp_path.glob(".dask-*")), "the key is gone"
+
+
+@pytest.mark.slow
+def test_its_slurm_scheduler_turns_away_who_has_no_key(shell, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    script = FILES["study.sbatch"].replace("coebl run", 'echo "$address" > address; sleep 60; coebl run')
+    shell(script, SLURM_NTASKS="1", SLURMD_NODENAME="127.0.0.1")
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "address").exists() or not (tmp_path / "address").read_text().endswith("\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    address = (tmp_path / "address").read_text().strip()
+    assert _answers(int(address.rpartition(":")[2]))
+    for scheme in ("tcp", "tls"):
+        with pytest.raises((OSError, TypeError, ValueError)):
+            distributed.Client(f"{scheme}://{address.partition('://')[2]}", timeout=3)
 
 
 def _answers(port):

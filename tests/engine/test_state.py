@@ -17,6 +17,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Player
+from coebl.engine.state import State, StateError, unpack
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 
@@ -353,3 +354,10 @@ def test_a_damaged_file_is_rejected_in_one_line(change, tmp_path):
 def test_a_later_format_is_rejected(tmp_path):
     with pytest.raises(InputError, match="has another format than 1 or 3; load it with the coebl that wrote it"):
         Player.load(altered(tmp_path, Player("exp3", 2), lambda content: content.update(format=4)))
+
+
+def test_a_few_bytes_are_not_expanded_to_an_array_of_any_size():
+    """Strides of 0 repeat them."""
+    node = {"learner": ["array", "<f8", [10**6, 10**6], [0, 0], 0, 0, 0]}
+    with pytest.raises(StateError, match=r"^shape \[1000000, 1000000\]$"):
+        unpack(State(node, [np.zeros(8, np.uint8)]), {"learner": None}, None, Learner)

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -47,6 +48,39 @@ def test_a_port_that_says_nothing_is_not_a_cluster(scheme, monkeypatch):
         address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):
             pass
+    assert "\n" not in str(caught.value)
+
+
+def test_an_empty_address_is_not_this_machine(here, coebl):
+    (here / "study.toml").write_text(STUDY)
+    done = coebl("run", "study.toml", "--out", "results", "--dask", "", cwd=here)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--dask is empty; accepted: the address of a scheduler" in done.stderr
+
+
+@pytest.mark.parametrize("greeting", [bytes(64), b"\xff" * 64, b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+def test_a_port_that_greets_otherwise_is_not_a_cluster(greeting, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("coebl.study.workers._ANSWER", 2)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as thread:
+
+        def greet():
+            server.settimeout(0.2)
+            while not ended:
+                with suppress(OSError):
+                    connections.append(server.accept()[0])
+                    connections[-1].sendall(greeting)
+
+        ended, connections = [], []
+        thread.submit(greet)
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        try:
+            with pytest.raises(ClusterError, match="no cluster answers there") as caught, dask_executor(address):
+                pass
+        finally:
+            ended.append(True)
+    for connection in connections:
+        connection.close()
     assert "\n" not in str(caught.value)
 
 

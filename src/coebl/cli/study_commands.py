@@ -106,7 +106,7 @@ def run_study(
     from coebl.study.progress import duration
     from coebl.study.workers import dask_executor
 
-    with dask_executor(dask) if dask else nullcontext() as executor:
+    with nullcontext() if dask is None else dask_executor(dask) as executor:
         summary = run(
             study, out, executor=executor, workers=workers, cell_timeout=cell_timeout, command=command, rehearse=True
         )

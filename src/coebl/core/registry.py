@@ -269,6 +269,10 @@ class Component:
         return self.registry.entry_of(own, vars(own).get("name") or own.__name__)
 
 
+def _too_deep(spec: str) -> InputError:
+    return InputError(f"{shorten(spec)} has specs inside specs to a depth that cannot be read. Nest less.")
+
+
 class Registry(Generic[T]):
     """Named factories of one kind, which `coebl list PLURAL` lists."""
 
@@ -365,12 +369,18 @@ class Registry(Generic[T]):
         """Return the entry and the checked arguments of a spec that a user names; files that it names are run."""
         parts = split_spec(spec)
         entry = self[parts.name]
-        return entry, entry.read(parts.parameters)
+        try:
+            return entry, entry.read(parts.parameters)
+        except RecursionError:
+            raise _too_deep(spec) from None
 
     def make(self, spec: str) -> T:
         """Make the object that a spec names."""
         parts = split_spec(spec)
-        return self[parts.name].make_from(parts.parameters)
+        try:
+            return self[parts.name].make_from(parts.parameters)
+        except RecursionError:
+            raise _too_deep(spec) from None
 
     def resolve(self, thing: str | T) -> T:
         """Return an object of the registry's base, or make the one that a spec names."""

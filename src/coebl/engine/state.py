@@ -12,6 +12,7 @@ solver's kernels depend on these.
 from __future__ import annotations
 
 import copyreg
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 
+from coebl.core.arrays import MOST_ENTRIES
 from coebl.core.errors import InputError, shorten
 
 _PACKAGES = ("coebl.learners.", "coebl.solver.", "coebl.kernels.", "coebl.backend.")  # whose classes may be named
@@ -241,6 +243,8 @@ class _Unpacker:
         kind = np.dtype(dtype)
         if kind.kind not in _DTYPES:
             raise StateError(f"dtype {dtype}")
+        if 0 in strides and math.prod(shape) > MOST_ENTRIES:  # few bytes that a copy would expand to any size
+            raise StateError(f"shape {shape}")
         if memory not in self._owners:
             data = self._memory[memory]
             room = np.empty(len(data) + _LINE, np.uint8)

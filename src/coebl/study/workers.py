@@ -399,6 +399,8 @@ def _rehearse(cell: Cell) -> Failure | None:
 @contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
     """The workers of the Dask cluster at an address, as an executor."""
+    if not address.strip():
+        raise ClusterError("--dask is empty; accepted: the address of a scheduler, such as tcp://127.0.0.1:8786.")
     client: Any = None
     distributed = require("distributed")
     logged = logging.root.manager.disable
@@ -407,7 +409,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
         _knock(address)
         client = distributed.Client(address, timeout=_ANSWER)
         yield client.get_executor()
-    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+    except Exception as error:  # what greets as no scheduler does leads to any of them
         if client is not None:
             raise
         raise ClusterError(
