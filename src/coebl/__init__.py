@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from coebl.games import Game, parse_game, read_game, solve, write_game
     from coebl.learners import Learner, parse_learner
     from coebl.solver import Solution, maximin
+    from coebl.study import Study
 
 __version__ = "0.1.0"
 
@@ -20,6 +21,7 @@ _HOMES = {  # the public names of each module; imported when they are first used
     "coebl.games": ("Game", "parse_game", "read_game", "solve", "write_game"),
     "coebl.learners": ("Learner", "parse_learner"),
     "coebl.solver": ("Solution", "maximin"),
+    "coebl.study": ("Study",),
 }
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Result",
     "Solution",
     "SolveError",
+    "Study",
     "maximin",
     "parse_game",
     "parse_learner",

@@ -5,9 +5,9 @@ import pickle
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.study import StudyError, parse_study
 from coebl.study.cell import Cell
-from coebl.study.schema import StudyError
-from coebl.study.study_file import key_lines, parse_study
+from coebl.study.study_file import key_lines
 from study_texts import mistakes_of, with_lines
 
 # Mistakes: the line of BASE to replace, by what, how the mistake begins, and what else it says.
@@ -60,7 +60,7 @@ MALFORMED = [
     (4, 'games = [\n"rps",  # "not", [this]\n"rsp",\n]', "line 6, games[1]", "game 'rsp': did you mean 'rps'? See:"),
     (4, 'games = ["diagonal"]', "line 4, games[0]", "diagonal needs n"),
     (4, 'games = ["diagonal:n=[2,11]"]', "line 4, games[0]", "n is 11; accepted: an integer, 1 .. 10"),
-    (4, 'games = ["diagonal:n=[2,3"]', "line 4, games[0]", "a list without its bracket"),
+    (4, 'games = ["diagonal:n=[2,3"]', "line 4, games[0]", "with both brackets"),
     (4, 'games = ["diagonal:n=[]"]', "line 4, games[0]", "a list that cannot be read"),
     (4, 'games = ["diagonal:k=2"]', "line 4, games[0]", "diagonal has no parameter 'k'"),
     (4, 'games = ["rps", "none.csv"]', "line 4, games[1]", "none.csv"),

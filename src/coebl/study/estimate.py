@@ -20,7 +20,7 @@ from coebl.engine.simulate import recorded_rounds
 from coebl.games import Game, parse_game
 from coebl.learners import parse_learner
 from coebl.study.cell import Cell
-from coebl.study.schema import Study
+from coebl.study.studies import Study
 from coebl.study.workers import LateError, cores, within
 
 Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game

@@ -20,8 +20,8 @@ from coebl.core.text import counted
 from coebl.study.cell import Cell
 from coebl.study.errors import MissingError, StoreError
 from coebl.study.record import Description
-from coebl.study.schema import Study
 from coebl.study.store import Store, check_one_device
+from coebl.study.studies import Study
 
 Key = tuple[Any, ...]  # of what is played
 MetricKey = tuple[str, str | None]  # a metric, and the checksum of the file that it is in, if it is in one

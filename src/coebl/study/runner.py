@@ -29,8 +29,8 @@ from coebl.study.errors import LostError
 from coebl.study.estimate import Shapes, rounds_of, work_of
 from coebl.study.plan import make_plan
 from coebl.study.progress import Progress
-from coebl.study.schema import Study
 from coebl.study.store import Store
+from coebl.study.studies import Study
 from coebl.study.workers import (
     CRASHED,
     MOST_SECONDS,

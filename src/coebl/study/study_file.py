@@ -1,7 +1,7 @@
-"""The study file: a study in TOML. `EXAMPLE` shows the keys.
+"""The text of a study file: TOML, the lines of its keys, and the files that it names.
 
 Keys at the top level hold for the whole study. With tables [[parts]] they are defaults, and each part may set its own:
-the cells of the study are those of all parts, each once. Every mistake is reported with its line.
+the cells of the study are those of all parts, each once.
 
 A results folder keeps the files that a study names under a digest of their content, `files/DIGEST/NAME`, and a study
 file that refers to them there, so that the study can be run again anywhere.
@@ -11,50 +11,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from coebl.backend import Device, check_device
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
-from coebl.core.specs import escape
-from coebl.study.schema import Build, Place, Study, StudyError, written
-
-EXAMPLE = """\
-# A study: many matches over many seeds. Lists inside a spec stand for a grid: coebl:c=[2,8] is two learners.
-
-name = "example"           # letters, digits, - _ .
-rounds = 500               # of every run
-seeds = 10                 # 0 .. 9; or a list such as [3, 5, 8]; or { first = 100, count = 10 }
-# seeds_per_cell = 5       # how many are run and stored together; default 50; smaller cells take longer
-# device = "cuda"          # run it on a GPU; by default on the CPU
-
-games = [                  # see: coebl list games. Files are looked for next to this one
-    "rps",
-    "diagonal:n=[2,3]",
-    # "my-game.csv",
-]
-learners = ["coebl:c=[2,8]", "ucb", "exp3"]  # see: coebl list learners
-
-noise = "gaussian:sigma=1"                   # or a list; without this line, each game has its own
-record = "log"                               # all, log, last, or a number k: every k-th round
-metrics = ["regret", "pseudo_regret", "tv"]  # or ["all"]: all that each game allows
-
-[match-ups]                    # what several lines give counts once
-self-play = true               # every learner against itself; or a list of learners
-# all-pairs = true             # every ordered pair of different learners; or a list of learners
-one-against-all = "coebl:c=8"  # in the column seat, against every other learner
-pairs = [["ucb", "exp3"]]      # [row, column]
-"""
-"""The text of a commented study file, which `coebl study new` writes."""
+from coebl.core.specs import move_files
+from coebl.games import ZeroSumGame
+from coebl.study.schema import Place
 
 _SPECS = ("games", "learners", "noise", "metrics", "match-ups", "parts")  # keys that may name files
-_LEVELS = 3  # of specs inside specs at which a path may need escapes
+_PROSE = re.compile(r"(title|description)[ \t]*=[ \t]*\Z")  # before a string that is no spec
 _MANY_DOTS = re.compile(  # tomllib is slow with these
     r"""(?:^|[{,])[ \t\[]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){50}""", re.MULTILINE
 )
@@ -71,69 +42,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-
-
-def read_study(path: str | os.PathLike[str], device: Device | None = None) -> Study:
-    """The study in a file.
-
-    Args:
-        path: of the file. What it names is looked for next to it.
-        device: takes the place of the one that the file names.
-
-    >>> study = read_study("study.toml")
-    >>> study.name, study.matches()
-    ('small', [('rps', 'ucb', 'ucb'), ('rps', 'ucb', 'exp3')])
-    """
-    path = Path(path)
-    try:
-        text = read_whole(path, pipes=True).decode("utf-8-sig")  # some editors write a byte order mark
-    except UnicodeDecodeError as error:
-        raise StudyError([f"{path}: byte {error.start} is not UTF-8. Save the file as UTF-8."]) from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StudyError([f"{path}: {reason}; accepted: a study file. For an example: coebl study new"]) from None
-    return parse_study(text, str(path), device)
-
-
-def parse_study(text: str, where: str = "study.toml", device: Device | None = None) -> Study:
-    """The study that the text of a file describes. Files that it names are relative to the file `where`.
-
-    A device takes the place of the one that the text names.
-
-    >>> study = parse_study(EXAMPLE)
-    >>> len(study.cells)
-    24
-    >>> print(study.cells[0])
-    rps, coebl:c=2 v coebl:c=2, 500 rounds, seeds 0..9
-    >>> try:
-    ...     parse_study(EXAMPLE.replace("rps", "rpz").replace("ucb", "ubc"))
-    ... except StudyError as error:
-    ...     print(error.mistakes[0])
-    study.toml, line 10, games[0]: unknown game 'rpz': did you mean 'rps'? See: coebl list games
-    """
-    try:
-        contents = parse_toml(text, where)
-    except InputError as error:
-        raise StudyError([str(error)]) from None
-    kept = text
-    if device is not None and check_device(device) != contents.get("device", "cpu"):
-        contents["device"] = device
-        kept = _with_device(text, contents)
-    build = Build(contents, Path(where).parent)
-    study: Study = object.__new__(Study)
-    try:
-        build.fill(study)
-    except StudyError:
-        lines = key_lines(text)
-        located = sorted(
-            ((_line(lines, mistake.place), mistake) for mistake in build.mistakes), key=lambda pair: pair[0]
-        )
-        raise StudyError(
-            [_with_line(where, line, *mistake) for line, mistake in located],
-            [mistake.place for _, mistake in located],
-        ) from None
-    kept, files = keep_files(kept, build.files.named)
-    return study.with_(text=kept, files=files)
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -159,27 +67,12 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise InputError(f"{where}{', ' if place else ''}{place}: this is not TOML: {reason}.{repair}") from None
 
 
-def _with_device(text: str, contents: Mapping[str, Any]) -> str:
-    """The text of a study with the device of its contents, so that the kept text names where it was run."""
-    line = f'device = "{contents["device"]}"'
-    for changed in (re.sub(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE), f"{line}\n{text}"):
-        with suppress(ValueError):  # the key twice
-            if tomllib.loads(changed) == contents:
-                return changed
-    return text
-
-
 # Lines of mistakes
 
 
-def _line(lines: Mapping[Place, int], place: Place) -> int:
+def line_of(lines: Mapping[Place, int], place: Place) -> int:
     """The line of a place, or of the innermost key around it that has one; else 0."""
     return next((lines[place[:k]] for k in range(len(place), 0, -1) if place[:k] in lines), 0)
-
-
-def _with_line(where: str, line: int, place: Place, message: str) -> str:
-    parts = [where, *([f"line {line}"] if line else []), *([written(place)] if place else [])]
-    return f"{', '.join(parts)}: {message}"
 
 
 def key_lines(text: str) -> dict[Place, int]:
@@ -260,7 +153,22 @@ def key_lines(text: str) -> dict[Place, int]:
     return lines
 
 
-# Kept files
+# Kept text and files
+
+
+def with_device(text: str, contents: Mapping[str, Any]) -> str:
+    """The text of a study with the device of its contents, so that the kept text names where it was run."""
+    line = f'device = "{contents["device"]}"'
+    changed, count = re.subn(r"^device[ \t]*=.*$", line, text, count=1, flags=re.MULTILINE)
+    return _verified(changed if count else f"{line}\n{text}", contents)
+
+
+def _verified(text: str, contents: Mapping[str, Any]) -> str:
+    """A text that should have these contents, with its comments; one without them if it has not."""
+    with suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(text) == contents:
+            return text
+    return as_toml(contents)
 
 
 def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, bytes]]:
@@ -278,45 +186,27 @@ def keep_files(text: str, named: Mapping[str, Path]) -> tuple[str, dict[str, byt
             contents[targets[name]] = content
     if not targets:
         return text, contents
-    study = tomllib.loads(text)
-    moved = _replacing(targets, between=r"\s")
-    wanted = {key: _moved(value, moved) if key in _SPECS else value for key, value in study.items()}
-    for changed in _candidates(text, targets):
-        with suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(changed) == wanted:
-                return changed, contents
-    return as_toml(wanted), contents
 
+    def place(file: str) -> str:
+        name = file.lstrip("[ ")  # it may be the first item of a list in a spec
+        return file.removesuffix(name) + targets.get(name, name)
 
-def _candidates(text: str, targets: Mapping[str, str]) -> Iterator[str]:
-    """Candidate study files: paths are replaced wherever they look like parts of specs, comments included."""
-    for between in ("", r"\s"):
-        moved = _replacing(targets, between)
-        lines = text.splitlines(keepends=True)
-        yield "".join(line if re.match(r"\s*(title|description)\s*=", line) else moved(line) for line in lines)
+    def moved(value: Any) -> Any:
+        if isinstance(value, str):
+            return targets.get(value.strip()) or move_files(value, place)
+        if isinstance(value, list):
+            return [moved(inner) for inner in value]
+        return {key: moved(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
+    def moved_token(token: re.Match[str]) -> str:
+        before = text[max(0, token.start() - 40) : token.start()]
+        if token[0][0] not in "\"'" or _PROSE.search(before):
+            return token[0]
+        value = tomllib.loads(f"value = {token[0]}")["value"]
+        return token[0] if moved(value) == value else _value(moved(value))
 
-def _replacing(targets: Mapping[str, str], between: str = "") -> Callable[[str], str]:
-    """Return a function that replaces the paths in a string with quoted specs, at any depth of quotes."""
-    paths = dict(targets)
-    level = paths
-    for _ in range(_LEVELS):
-        level = {escape(name): escape(target) for name, target in level.items()}
-        paths = level | paths
-    names = "|".join(re.escape(name) for name in sorted(paths, key=len, reverse=True))
-    pattern = re.compile(rf"""(?<=["'\[:=,+{between}])(?:{names})(?=["'\]:,+{between}])""")
-    return lambda text: pattern.sub(lambda match: paths[match[0]], text) if paths else text
-
-
-def _moved(value: Any, replace: Callable[[str], str]) -> Any:
-    """Return a value of a study's file with other paths in its specs."""
-    if isinstance(value, str):
-        return replace(f'"{value}"')[1:-1]
-    if isinstance(value, list):
-        return [_moved(inner, replace) for inner in value]
-    if isinstance(value, dict):
-        return {key: _moved(inner, replace) for key, inner in value.items()}
-    return value
+    wanted = {key: moved(value) if key in _SPECS else value for key, value in tomllib.loads(text).items()}
+    return _verified(_TOKEN.sub(moved_token, text), wanted), contents
 
 
 def as_toml(study: Mapping[str, Any]) -> str:
@@ -325,8 +215,10 @@ def as_toml(study: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
+    if not isinstance(value, (str, int, float)):  # an object: its spec
+        value = (value.spec or value.name) if isinstance(value, ZeroSumGame) else str(value)
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON's notation is also TOML's
