@@ -86,7 +86,7 @@ def folder_of_forged_cells(folder, things):
     """A results folder with the canary in every place of a cell, in the study's file and in a tournament's summary."""
     every = json.dumps(SPECS["row"])
     study = TEXT + f'learners = {every}\ngames = {json.dumps(SPECS["game"])}\nmetrics = ["evil.py:Count"]\n'
-    store = Store.create(folder, "demo", study + 'noise = "evil.py:Silent"\nrounds = 20\n')
+    store = Store.create(folder, study + 'noise = "evil.py:Silent"\nrounds = 20\n')
     forged(store, things)
     forged(store, things, row="exp3-ix")
     for label in ("game", "row", "column", "noise"):
@@ -243,7 +243,7 @@ def test_a_spec_of_any_depth_is_looked_through_or_rejected():
 
 @pytest.mark.parametrize("depth", [18, 400])
 def test_a_cell_with_a_spec_that_is_nested_too_deep_is_unsound(tmp_path, trace, coebl, depth):
-    store = Store.create(tmp_path / "out", "demo", TEXT)
+    store = Store.create(tmp_path / "out", TEXT)
     forged(store, True)
     forged(store, True, row=nested(depth))
     done = coebl("results", tmp_path / "out")

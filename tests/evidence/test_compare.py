@@ -184,7 +184,7 @@ def test_learners_that_never_met_the_same_opponent_are_rejected():
 
 
 def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, capsys):
-    Store.create(tmp_path, "demo", 'name = "demo"\n')
+    Store.create(tmp_path, 'name = "demo"\n')
     table = Table(meeting(("rps", "biased-rps")))
     monkeypatch.setattr(Results, "compare", lambda self, *arguments: compare(table, *arguments))
     monkeypatch.setattr(Results, "notices", lambda self: ["made on two kinds of processors"])

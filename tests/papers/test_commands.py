@@ -140,9 +140,9 @@ def test_report_of_any_study(tmp_path, coebl):
         (["reproduce", "--figure", "rps-selfplay"], "unknown figure 'rps-selfplay': did you mean 'rps-self-play'?"),
         (["reproduce", "--claim", "C17"], "unknown claim 'C17'"),
         (["reproduce", "ijcai2024"], "unknown paper 'ijcai2024': did you mean 'ijcai2025'?"),
-        (["claims", "nowhere"], "nowhere: this is not a folder"),
-        (["report", "nowhere"], "nowhere: this is not a folder"),
-        (["figures", "nowhere"], "nowhere: this is not a folder"),
+        (["claims", "nowhere"], "nowhere: there is no such folder"),
+        (["report", "nowhere"], "nowhere: there is no such folder"),
+        (["figures", "nowhere"], "nowhere: there is no such folder"),
         (["claims", "nowhere", "--json", "--markdown"], "--json and --markdown are both given"),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_folder_shows_what_it_stores(tmp_path, monkeypatch):
 
 def store_of(folder, cells):
     """A folder with these cells run."""
-    store = Store.create(folder, "demo", 'name = "demo"\n')
+    store = Store.create(folder, 'name = "demo"\n')
     for cell in cells:
         store.save(cell, cell.run())
     return Results(folder)

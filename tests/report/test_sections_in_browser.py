@@ -178,7 +178,7 @@ def test_downloads(page, source):
 
 
 def test_the_noises_of_a_study(driver, tmp_path):
-    store = Store.create(tmp_path / "study", "noisy", 'name = "noisy"\n')
+    store = Store.create(tmp_path / "study", 'name = "noisy"\n')
     for game in ("rps", "diagonal:n=2", "diagonal:n=3"):
         for noise in ("gaussian:sigma=0.5", "bernoulli"):
             cell = Cell(game, ("exp3", "uniform"), 20, (0, 1, 2), noise, metrics=("regret",))

@@ -12,7 +12,7 @@ from study_runs import CELLS, STUDY, rows
 
 @pytest.fixture
 def store(tmp_path):
-    return Store.create(tmp_path / "study", "demo", TEXT)
+    return Store.create(tmp_path / "study", TEXT)
 
 
 @pytest.fixture(scope="session")

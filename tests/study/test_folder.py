@@ -18,7 +18,7 @@ from coebl.study.store import Store
 def test_create_continues_the_same_study(store):
     saved(store)
     remarked = '# a remark\nname    = "demo"\n\nseeds = 3 # three\n'
-    again = Store.create(store.folder, "demo", remarked)
+    again = Store.create(store.folder, remarked)
     again.keep_text(remarked)
     assert again.finished() == {CELL.digest()}
     assert again.text() == TEXT
@@ -28,11 +28,11 @@ def test_create_continues_the_same_study(store):
 def test_a_folder_in_use_is_rejected(tmp_path):
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(StoreError, match="does not hold a study"):
-        Store.create(tmp_path, "demo", TEXT)
+        Store.create(tmp_path, TEXT)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
     (tmp_path / "study.toml").write_text(TEXT)  # the user's own folder, where the study's file lies
     with pytest.raises(StoreError, match="does not hold a study"):
-        Store.create(tmp_path, "demo", TEXT)
+        Store.create(tmp_path, TEXT)
     with pytest.raises(StoreError, match="does not hold a study"):
         Store.open(tmp_path)
 
@@ -40,37 +40,37 @@ def test_a_folder_in_use_is_rejected(tmp_path):
 def test_an_interrupted_create_is_taken_up(tmp_path):
     (tmp_path / "study" / "cells").mkdir(parents=True)
     (tmp_path / "study" / ".study.toml.1-0123456789ab.partial").write_text("name")
-    assert Store.create(tmp_path / "study", "demo", TEXT).text() == TEXT
+    assert Store.create(tmp_path / "study", TEXT).text() == TEXT
 
 
 def test_an_empty_folder_and_missing_parents_will_do(tmp_path):
     (tmp_path / "empty").mkdir()
-    Store.create(tmp_path / "empty", "demo", TEXT)
-    Store.create(tmp_path / "a" / "b" / "c", "demo", TEXT)
+    Store.create(tmp_path / "empty", TEXT)
+    Store.create(tmp_path / "a" / "b" / "c", TEXT)
 
 
 def test_a_file_is_rejected(tmp_path):
     path = tmp_path / "file"
     path.write_text("x")
-    for make in (lambda: Store.create(path, "demo", TEXT), lambda: Store.open(path)):
+    for make in (lambda: Store.create(path, TEXT), lambda: Store.open(path)):
         with pytest.raises(StoreError) as caught:
             make()
         assert str(path) in one_line(caught.value)
     with pytest.raises(StoreError) as caught:
-        Store.create(path / "below", "demo", TEXT)
+        Store.create(path / "below", TEXT)
     one_line(caught.value)
-    with pytest.raises(StoreError, match="is not a folder"):
+    with pytest.raises(StoreError, match="there is no such folder"):
         Store.open(tmp_path / "nowhere")
 
 
 def test_a_text_that_is_not_toml_is_rejected(tmp_path, store):
     with pytest.raises(StoreError) as caught:
-        Store.create(tmp_path / "new", "demo", "name = \n")
+        Store.create(tmp_path / "new", "name = \n")
     assert "TOML" in one_line(caught.value)
     assert not (tmp_path / "new").exists()
     (store.folder / "study.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(StoreError) as caught:
-        Store.create(store.folder, "demo", TEXT)
+        Store.create(store.folder, TEXT)
     one_line(caught.value)
 
 
@@ -82,13 +82,13 @@ from coebl.study.store import Store
 cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
 result = cell.run()
 with tempfile.TemporaryDirectory() as other:  # imports all that is needed, while it can be read
-    Store.create(other + "/study", "demo", "").save(cell, result)
+    Store.create(other + "/study", "").save(cell, result)
 if os.getuid() == 0:
     os.setuid(65534)  # nobody: the rights of files mean nothing to root
 folder, text = sys.argv[1:]
 for attempt in (
-    lambda: Store.create(folder + "/study", "demo", text),
-    lambda: Store.create(folder + "/new", "demo", text),
+    lambda: Store.create(folder + "/study", text),
+    lambda: Store.create(folder + "/new", text),
     lambda: Store.open(folder + "/study").save(cell, result),
     lambda: Store.open(folder + "/study").record_failure(cell, "oh"),
 ):
@@ -102,7 +102,7 @@ print(Store.open(folder + "/study").finished() == {cell.digest()})
 
 def test_a_read_only_folder_is_one_line_and_can_be_read():
     folder = Path(tempfile.mkdtemp())  # not tmp_path, whose parents are closed to other users
-    saved(Store.create(folder / "study", "demo", TEXT))
+    saved(Store.create(folder / "study", TEXT))
     folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
     try:
         for path in folders:
@@ -123,7 +123,7 @@ def test_a_read_only_folder_is_one_line_and_can_be_read():
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc, a folder where nobody can write")
 def test_a_file_system_without_writing_is_one_line():
     with pytest.raises(StoreError) as caught:
-        Store.create("/proc/coebl-study", "demo", TEXT)
+        Store.create("/proc/coebl-study", TEXT)
     assert "/proc/coebl-study" in one_line(caught.value)
 
 
@@ -131,7 +131,7 @@ def test_removed_cells_are_made_again(store):
     saved(store)
     shutil.rmtree(store.folder / "cells")
     assert Store.open(store.folder).digests() == []
-    again = Store.create(store.folder, "demo", TEXT)
+    again = Store.create(store.folder, TEXT)
     assert again.finished() == set()
     saved(again)
     assert again.finished() == {CELL.digest()}

@@ -169,7 +169,7 @@ def test_a_changed_file_replaces_its_cells_whatever_their_seeds_and_metrics(tmp_
 
 
 def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):
-    store = Store.create(tmp_path, "growing", TEXT)
+    store = Store.create(tmp_path, TEXT)
     study = parse_study(TEXT)
     for cell in study.cells[:2]:
         store.record_failure(cell, "too large")

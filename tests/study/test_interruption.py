@@ -85,7 +85,7 @@ RIVAL = """
 import sys
 from coebl.study.cell import Cell
 from coebl.study.store import Store
-store = Store.create(sys.argv[1], "demo", sys.argv[2])
+store = Store.create(sys.argv[1], sys.argv[2])
 cells = [Cell("matching-pennies", ("exp3", "uniform"), 20, (seed,), metrics=("regret",)) for seed in range(8)]
 results = [cell.run() for cell in cells]
 for _ in range(6):

@@ -155,8 +155,7 @@ def test_a_store_moves_and_deletes_nothing_behind_a_link(folder, data):
         lambda: store.set_aside(store.path("measured")),
         lambda: store.save(CELL, ran(CELL)),
         lambda: store.record_failure(CELL, "", ""),
-        lambda: store._failed.record(CELL, "", ""),
-        lambda: Store.create(folder, "demo", TEXT),
+        lambda: Store.create(folder, TEXT),
     ):
         with pytest.raises(InputError, match="symbolic link"):
             change()
@@ -165,7 +164,7 @@ def test_a_store_moves_and_deletes_nothing_behind_a_link(folder, data):
 
 
 def test_files_in_the_place_of_links_among_cells_and_failures(tmp_path, thesis):
-    store = Store.create(tmp_path / "store", "demo", TEXT)
+    store = Store.create(tmp_path / "store", TEXT)
     missing = tmp_path / "missing"
     store.path(CELL.digest()).symlink_to(missing)
     store.path(OTHER.digest()).symlink_to(thesis)

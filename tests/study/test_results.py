@@ -36,7 +36,7 @@ def ran(cell: Cell) -> Result:
 
 
 def study(folder, *cells: Cell) -> Results:
-    store = Store.create(folder, "demo", 'name = "demo"\n')
+    store = Store.create(folder, 'name = "demo"\n')
     for cell in cells:
         store.save(cell, ran(cell))
     return Results(folder)

@@ -190,7 +190,7 @@ def test_two_learners_of_one_file(tmp_path, match_ups):
 
 
 def test_two_runs_do_not_do_the_same_work(here, coebl):
-    store = Store.create(here / "results", "small", STUDY)
+    store = Store.create(here / "results", STUDY)
     with store.log.alone():
         done = coebl("run", "study.toml", "--out", "results", cwd=here)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr

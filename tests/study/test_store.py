@@ -131,7 +131,7 @@ def test_file_names_are_the_digests_of_cells(tmp_path):
 
 def test_the_same_result_gives_the_same_table(store, tmp_path):
     saved(store)
-    second = Store.create(tmp_path / "second", "demo", TEXT)
+    second = Store.create(tmp_path / "second", TEXT)
     second.save(CELL, CELL.run())
     first, again = store.load(CELL.digest()), second.load(CELL.digest())
     assert first.equals(again)

@@ -1,4 +1,4 @@
-"""Failures of cells, the log of runs into a folder of results, and the lock of the run under way."""
+"""The log of runs into a folder of results, and the lock of the run under way."""
 
 from __future__ import annotations
 
@@ -11,67 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from coebl.core.errors import InputError
-from coebl.core.files import check_way, read_whole, write_whole
+from coebl.core.files import read_whole, write_whole
 from coebl.core.modules import require
-from coebl.study.cell import Cell
 from coebl.study.errors import StoreError
-from coebl.study.record import now, versions
-
-
-class Failures:
-    """Records of cells that failed, which stay until the cell is finished.
-
-    DIGEST.json is for programs, and DIGEST.txt, the traceback, for people.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def record(self, cell: Cell, traceback_text: str, cause: str) -> Path:
-        """Write the record of a cell, replacing an earlier one, and return its path."""
-        description = cell.description()
-        record = {
-            "digest": description.digest(),
-            "cell": str(cell),
-            "description": description.model_dump(mode="json"),
-            "cause": cause,
-            "traceback": traceback_text,
-            "versions": versions(),
-            "time": now(),
-        }
-        path, text = self._paths(description.digest())
-        write_whole(path, json.dumps(record, indent=1) + "\n", durable=True, within=self._folder.parent)
-        write_whole(text, f"{cell}\n\n{traceback_text}", within=self._folder.parent)
-        return path
-
-    def records(self) -> list[dict[str, Any]]:
-        """All records, in the order of their digests; a damaged one is reported as such."""
-        records = []
-        for path in sorted(self._folder.glob("*.json")):
-            record = _read_json(path)
-            if not all(isinstance(record.get(key), str) for key in ("cell", "traceback")):
-                record = {"cell": path.stem, "traceback": f"{path}: the record is damaged."}
-            records.append({**record, "digest": path.stem})
-        return records
-
-    def forget(self, digest: str) -> None:
-        """Remove the record of a cell, if there is one."""
-        with contextlib.suppress(OSError, InputError):  # a record that stays is ignored once the cell is finished
-            check_way(self._folder, self._folder.parent)
-            for record in self._paths(digest):
-                record.unlink(missing_ok=True)
-
-    def _paths(self, digest: str) -> tuple[Path, Path]:
-        return self._folder / f"{digest}.json", self._folder / f"{digest}.txt"
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; empty if the file is missing or holds none."""
-    try:
-        content = json.loads(read_whole(path))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+from coebl.study.record import now
 
 
 class RunLog:

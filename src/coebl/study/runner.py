@@ -118,7 +118,7 @@ def run(
         _check_usable(study.cells)  # before anything is written
     if rehearse and new:
         _rehearse(study.cells, study.shapes)
-    store = Store.create(Path(out), study.name, study.text)
+    store = Store.create(out, study.text)
     with store.log.alone():
         if rehearse and not new and user_cells(study.cells):
             ahead = make_plan(study, Store.open(store.folder), dry=True).todo
@@ -244,6 +244,8 @@ def _outcomes(
                             finished += 1
                             yield cell, outcome
                 cells = [*crashed, *futures.values()]
+                if not (crashed or finished or pool.stalled):
+                    break  # no process has even begun: to try again would take as long, and end in the same way
                 attempt += not (pool.stalled and finished)
             if cells:
                 raise LostError(

@@ -40,8 +40,8 @@ from coebl.study.cell_file import (
     read_runs,
 )
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
-from coebl.study.journal import Failures, RunLog
-from coebl.study.record import CellRecord, Description, read_record
+from coebl.study.journal import RunLog
+from coebl.study.record import CellRecord, Description, now, read_record, versions
 from coebl.study.study_file import parse_toml
 
 if TYPE_CHECKING:
@@ -61,20 +61,18 @@ class Store:
     ('small', 2, [])
     """
 
-    def __init__(self, folder: str | os.PathLike[str], name: str | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
         self.log = RunLog(self.folder)
-        self._name = name
         self._checked = Checked(self.folder)
-        self._failed = Failures(self.folder / "failed")
         self._records: dict[str, CellRecord] = {}  # by digest
         self._ends: dict[str, Brief] = {}  # likewise, of files that were checked in full
 
     @classmethod
-    def create(cls, folder: str | os.PathLike[str], name: str, text: str) -> Store:
+    def create(cls, folder: str | os.PathLike[str], text: str) -> Store:
         """The store of a study in a folder, new or continued; `text` is the study file of a new one."""
-        store = cls(folder, name)
+        store = cls(folder)
         _parse_toml(text, "the study's text")
         try:
             if not store._is_study():
@@ -92,8 +90,9 @@ class Store:
         """The store that is in a folder already."""
         store = cls(folder)
         if not store._is_study():
-            state = "does not hold a study" if store.folder.is_dir() else "is not a folder"
-            raise StoreError(f"{store.folder}: this {state}; accepted: the folder that a study was run into.")
+            there = "this does not hold a study" if store.folder.is_dir() else "this is not a folder"
+            state = there if os.path.lexists(store.folder) else "there is no such folder"
+            raise StoreError(f"{store.folder}: {state}; accepted: the folder that a study was run into.")
         return store
 
     # The study's file
@@ -147,9 +146,7 @@ class Store:
     @property
     def name(self) -> str:
         """The name of the study."""
-        if self._name is None:
-            self._name = self._text_of("name") or self.folder.resolve().name
-        return self._name
+        return self._text_of("name") or self.folder.resolve().name
 
     @property
     def title(self) -> str:
@@ -301,17 +298,43 @@ class Store:
     # Failures
 
     def record_failure(self, cell: Cell, traceback_text: str, cause: str = "") -> Path:
-        """Record the failure of a cell until it succeeds."""
+        """Record the failure of a cell until it succeeds: as JSON for programs, and as text for people."""
         self._make_folders()
-        return self._failed.record(cell, traceback_text, cause)
+        description = cell.description()
+        record = {
+            "digest": description.digest(),
+            "cell": str(cell),
+            "description": description.model_dump(mode="json"),
+            "cause": cause,
+            "traceback": traceback_text,
+            "versions": versions(),
+            "time": now(),
+        }
+        path = self.folder / "failed" / f"{description.digest()}.json"
+        self._write(path, json.dumps(record, indent=1) + "\n")
+        self._write(path.with_suffix(".txt"), f"{cell}\n\n{traceback_text}")
+        return path
 
     def failures(self) -> list[dict[str, Any]]:
         """The records of the cells that failed and have not been finished since, in the order of their digests."""
-        return [record for record in self._failed.records() if not self.path(record["digest"]).exists()]
+        records = []
+        for path in sorted((self.folder / "failed").glob("*.json")):
+            record = None
+            with contextlib.suppress(OSError, ValueError, RecursionError):
+                record = json.loads(read_whole(path))
+            if not isinstance(record, dict) or not all(isinstance(record.get(k), str) for k in ("cell", "traceback")):
+                record = {"cell": path.stem, "traceback": f"{path}: the record is damaged."}
+            if not self.path(path.stem).exists():
+                records.append({**record, "digest": path.stem})
+        return records
 
     def forget_failure(self, digest: str) -> None:
         """Remove the record of a cell that is finished, or that is run in other pieces now."""
-        self._failed.forget(digest)
+        folder = self.folder / "failed"
+        with contextlib.suppress(OSError, InputError):  # a record that stays is ignored once the cell is finished
+            check_way(folder, self.folder)
+            for suffix in ("json", "txt"):
+                (folder / f"{digest}.{suffix}").unlink(missing_ok=True)
 
     # The folder
 
