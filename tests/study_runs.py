@@ -3,11 +3,12 @@
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
-from coebl.study import Results
+from coebl.study import Results, parse_study, run
 
 STUDY = """
 name = "small"
@@ -29,6 +30,13 @@ CELLS = 3 * 5 * 3
 def rows(folder):
     """Everything that was measured, in a fixed order."""
     return Results(folder).curves().rows()
+
+
+def go(study, folder):
+    """Run a study, or the text of one, in this process."""
+    return run(
+        parse_study(study) if isinstance(study, str) else study, folder, executor=ThreadPoolExecutor(1), quiet=True
+    )
 
 
 def command(folder, *options, file="study.toml"):

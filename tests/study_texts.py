@@ -3,6 +3,7 @@
 import pytest
 
 from coebl.study import StudyError, parse_study
+from coebl.study.study_file import as_toml
 
 BASE = """\
 name = "small"
@@ -18,10 +19,18 @@ self-play = true
 """
 
 
-def exp3_study(*lines):
-    """A study of Exp3 against itself, with these lines from its line 7 on."""
-    before = ['name = "small"', "rounds = 12", "seeds = 3", 'games = ["rps"]', 'learners = ["exp3"]', 'record = "last"']
-    return "".join(f"{line}\n" for line in (*before, *lines, "[match-ups]", "self-play = true"))
+SMALL = {"name": "small", "rounds": 12, "seeds": 3, "games": ["rps"], "learners": ["exp3"], "record": "last"}
+
+
+def small_study(folder=None, match_ups="self-play", **keys):
+    """The text of a study of Exp3 against itself, or of other keys; or its file in a folder."""
+    match_ups = {match_ups: True} if isinstance(match_ups, str) else match_ups
+    text = as_toml(SMALL | {"metrics": ["regret"]} | keys | {"match-ups": match_ups})
+    if folder is None:
+        return text
+    folder.mkdir(exist_ok=True)
+    (folder / "study.toml").write_text(text)
+    return folder / "study.toml"
 
 
 def with_lines(changes, text=BASE):

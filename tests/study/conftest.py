@@ -1,13 +1,10 @@
 """Fixtures of the tests of studies."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from cells import TEXT
-from coebl.study import parse_study, run
 from coebl.study.store import Store
-from study_runs import CELLS, STUDY, rows
+from study_runs import CELLS, STUDY, go, rows
 
 
 @pytest.fixture
@@ -19,7 +16,7 @@ def store(tmp_path):
 def finished(tmp_path_factory):
     """The folder of the small study, run without interruption; copy it before you change anything in it."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    outcome = go(STUDY, folder)
     assert (outcome.finished, outcome.found, outcome.failed) == (CELLS, 0, ())
     return folder
 

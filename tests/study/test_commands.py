@@ -2,14 +2,15 @@
 
 import math
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import pytest
 
-from coebl.study import EXAMPLE, RunSummary, parse_study, run
+from coebl.study import EXAMPLE, RunSummary, parse_study
 from coebl.study.estimate import disk_use, estimate, work_of
 from coebl.study.runner import warm_up
+from study_runs import go
+from study_texts import small_study
 
 
 def test_new_show_run_results(tmp_path, coebl):
@@ -24,10 +25,8 @@ def test_new_show_run_results(tmp_path, coebl):
     assert "24 matches in 24 cells" in shown.stdout
     assert "on this machine" in shown.stdout
     assert ", about 0.3 MB on disk\n" in shown.stdout
-    (tmp_path / "one.toml").write_text(
-        'name = "one"\nrounds = 9\nseeds = 2\ngames = ["rps"]\n[match-ups]\npairs = [["ucb", "exp3"]]\n'
-    )
-    one = coebl("study", "show", "one.toml").stdout
+    small_study(tmp_path, rounds=9, seeds=2)
+    one = coebl("study", "show", "study.toml").stdout
     assert one.startswith("1 match in 1 cell, 18 rounds in all\n")
     assert ", less than 0.1 MB on disk\n" in one
     done = coebl("run", "mine.toml", "--out", "results", cwd=tmp_path)
@@ -185,7 +184,7 @@ def test_a_single_long_cell_is_not_shared_by_the_workers(played):
 
 def test_the_disk_use_is_about_what_is_written(tmp_path):
     study = parse_study(STUDY)
-    run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    go(study, tmp_path / "results")
     written = sum(path.stat().st_size for path in (tmp_path / "results" / "cells").iterdir())
     assert written / 2 < disk_use(study) < 2 * written
 
@@ -229,32 +228,22 @@ def test_a_stopped_run_says_how_to_go_on_where_it_ran(coebl, tmp_path, monkeypat
     assert (done.returncode, done.stderr) == (130, f"\ncoebl: stopped; to continue: {again}\n")
 
 
-def test_causes_do_not_reach_the_terminal_raw(coebl, tmp_path, monkeypatch):
+def test_causes_do_not_reach_the_terminal_raw_and_the_most_frequent_are_printed(coebl, tmp_path, monkeypatch):
     (tmp_path / "study.toml").write_text(STUDY)
     cells = parse_study(STUDY).cells[:2]
-    ended = RunSummary(finished=0, found=0, failed=cells, notes=(), seconds=1.0, causes={"ValueError: \x1b[2J": 2})
+    causes = {"ValueError: \x1b[2J": 2} | {f"ValueError: {number}": 1 for number in range(13)}
+    ended = RunSummary(finished=0, found=0, failed=cells, notes=(), seconds=1.0, causes=causes)
     monkeypatch.setattr("coebl.study.run", lambda *_, **__: ended)
     done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == r"2 cells failed: ValueError: \x1b[2J"
-
-
-def test_of_many_causes_the_most_frequent_are_printed(coebl, tmp_path, monkeypatch):
-    (tmp_path / "study.toml").write_text(STUDY)
-    cells = parse_study(STUDY).cells[:2]
-    causes = {f"ValueError: {number}": 1 for number in range(14)}
-    ended = RunSummary(finished=0, found=0, failed=cells, notes=(), seconds=1.0, causes=causes)
-    monkeypatch.setattr("coebl.study.run", lambda *_, **__: ended)
-    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
-    assert done.stderr.count("1 cell failed: ValueError") == 12
+    assert done.stderr.count("1 cell failed: ValueError") == 11
     assert "and 2 more causes\n" in done.stderr
 
 
 def test_a_study_that_has_grown_says_what_it_uses(coebl, tmp_path):
-    text = 'name = "grown"\nrounds = 5\nseeds = 4\ngames = ["rps"]\nlearners = ["exp3", "uniform"]\n'
-    text += 'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
-    (tmp_path / "study.toml").write_text(text)
-    words = ["run", tmp_path / "study.toml", "--out", tmp_path / "out", "--workers", 1]
+    path = small_study(tmp_path, learners=["exp3", "uniform"], seeds=4)
+    words = ["run", path, "--out", tmp_path / "out", "--workers", 1]
     assert "2 cells run, 0 found, in" in coebl(*words).stdout
-    (tmp_path / "study.toml").write_text(text.replace("seeds = 4", "seeds = 6"))
+    small_study(tmp_path, learners=["exp3", "uniform"], seeds=6)
     assert "2 cells run, 0 found (2 cells of earlier runs are used), in" in coebl(*words).stdout

@@ -1,11 +1,12 @@
 """Cells that fail, and mistakes in custom learners: the messages, their time, and which other cells continue."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from coebl.study import Store, parse_study, run
+from coebl.study import Store, read_study
 from coebl.study.cell import Cell
 from coebl.study.workers import CRASHED, LocalPool, failure_of_process, play
+from study_runs import go
+from study_texts import small_study
 
 MOODY = """
 from dataclasses import dataclass
@@ -25,20 +26,25 @@ class Moody(Learner):
 """
 
 
+RUN = ["run", "study.toml", "--out", "results", "--workers", 1]
+
+
+def moody(folder, old="", new="", learners=("exp3",), **keys):
+    """The file of a study of the learner above, with a change of its code, and others."""
+    (folder / "moody.py").write_text(MOODY.replace(old, new) if old else MOODY)
+    return small_study(folder, rounds=40, seeds=2, learners=["moody.py:Moody", *learners], **keys)
+
+
 def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, coebl):
-    (tmp_path / "moody.py").write_text(MOODY)
-    (tmp_path / "study.toml").write_text(
-        'name = "moody"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3", "uniform"]\n'
-        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
-    )
-    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    moody(tmp_path, learners=["exp3", "uniform"])
+    done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "2 cells run, 0 found" in done.stdout
     assert "1 cell failed: moody.py, line 14: RuntimeError: not today" in done.stderr
     [failure] = Store.open(tmp_path / "results").failures()
     assert "RuntimeError: not today" in str(failure)
     (tmp_path / "cheered-up").touch()
-    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 cell run, 2 found" in done.stdout
     assert Store.open(tmp_path / "results").failures() == []
@@ -46,12 +52,8 @@ def test_a_failing_cell_does_not_stop_the_others_and_is_tried_again(tmp_path, co
 
 def failing(coebl, folder, code, *options):
     """Run a study of two cells, the first with a learner that does this in round 21."""
-    (folder / "moody.py").write_text(MOODY.replace('raise RuntimeError("not today")', code))
-    (folder / "study.toml").write_text(
-        'name = "failing"\nrounds = 40\nseeds = 2\ngames = ["rps"]\n'
-        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
-    )
-    return coebl("run", "study.toml", "--out", "results", "--workers", 1, *options, cwd=folder)
+    moody(folder, 'raise RuntimeError("not today")', code)
+    return coebl(*RUN, *options, cwd=folder)
 
 
 def test_a_cell_that_kills_its_process_is_blamed_alone(tmp_path, coebl):
@@ -93,13 +95,8 @@ def test_an_error_that_cannot_travel_is_reported_with_its_line(tmp_path, coebl):
 
 def test_a_cause_is_one_line_with_its_number_of_cells(tmp_path):
     """The learner may be in either seat."""
-    (tmp_path / "moody.py").write_text(MOODY.replace("not today", "not\\ntoday"))
-    text = (
-        'name = "failing"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps"]\n'
-        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
-    )
-    study = parse_study(text, str(tmp_path / "study.toml"))
-    outcome = run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    path = moody(tmp_path, "not today", "not\\ntoday", seeds_per_cell=1, match_ups="all-pairs")
+    outcome = go(read_study(path), tmp_path / "results")
     assert outcome.causes == {f"{tmp_path}/moody.py, line 14: RuntimeError: not today": 4}
 
 
@@ -125,12 +122,8 @@ class Slower(Slow):
 
 def test_learners_that_are_late_are_distinguished(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
-    text = (
-        'name = "late"\nrounds = 40\nseeds = 1\ngames = ["rps"]\nlearners = ["slow.py:Slow", "slow.py:Slower"]\n'
-        'metrics = ["regret"]\n[match-ups]\nself-play = true\n'
-    )
-    study = parse_study(text, str(tmp_path / "study.toml"))
-    causes = [play(cell, 1.0).cause for cell in study.cells]
+    path = small_study(tmp_path, rounds=40, seeds=1, learners=["slow.py:Slow", "slow.py:Slower"])
+    causes = [play(cell, 1.0).cause for cell in read_study(path).cells]
     assert causes == [
         f"{tmp_path}/slow.py, policy at line 8: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
         f"{tmp_path}/slow.py, wait at line 16: it took longer than 1 s; raise --cell-timeout, or fix the learner.",
@@ -138,49 +131,35 @@ def test_learners_that_are_late_are_distinguished(tmp_path):
 
 
 def test_a_mistake_in_a_custom_learner_is_reported_before_the_work(tmp_path, coebl):
-    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
-    text = (
-        'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps", "diagonal:2"]\n'
-        'learners = ["moody.py:Moody", "exp3"]\nmetrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
-    )
-    (tmp_path / "study.toml").write_text(text)
+    text = moody(tmp_path, "t > 20", "tt > 20", games=["rps", "diagonal:2"], match_ups="all-pairs").read_text()
     line = (
         "coebl: moody.py, line 13: NameError: name 'tt' is not defined (moody.py:Moody, in its first rounds); nothing "
         "was run. Fix the file.\n"
     )
-    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    done = coebl(*RUN, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
     assert not (tmp_path / "results").exists()
     (tmp_path / "study.toml").write_text(text.replace("moody.py:Moody", "uniform"))
-    assert coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path).returncode == 0
+    assert coebl(*RUN, cwd=tmp_path).returncode == 0
     (tmp_path / "study.toml").write_text(text)  # and in a folder that is there
-    done = coebl("run", "study.toml", "--out", "results", cwd=tmp_path)
+    done = coebl(*RUN, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
 def test_a_mistake_that_is_rejected_leaves_the_results_of_the_sound_file(tmp_path, coebl):
-    (tmp_path / "moody.py").write_text(sound := MOODY.replace("t > 20", "t > 99"))
-    (tmp_path / "study.toml").write_text(
-        'name = "typo"\nrounds = 40\nseeds = 2\ngames = ["rps"]\nlearners = ["moody.py:Moody", "exp3"]\n'
-        'metrics = ["regret"]\n[match-ups]\nall-pairs = true\n'
-    )
-    words = ["run", "study.toml", "--out", "results", "--workers", 1]
-    assert "cells run, 0 found" in coebl(*words, cwd=tmp_path).stdout
+    moody(tmp_path, "t > 20", "t > 99", match_ups="all-pairs")
+    assert "cells run, 0 found" in coebl(*RUN, cwd=tmp_path).stdout
     cells = sorted((tmp_path / "results" / "cells").iterdir())
-    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "tt > 20"))
-    assert "nothing was run" in coebl(*words).stderr
+    moody(tmp_path, "t > 20", "tt > 20", match_ups="all-pairs")
+    assert "nothing was run" in coebl(*RUN).stderr
     assert sorted((tmp_path / "results" / "cells").iterdir()) == cells
-    (tmp_path / "moody.py").write_text(sound)
-    assert f"0 cells run, {len(cells)} found" in coebl(*words).stdout
+    moody(tmp_path, "t > 20", "t > 99", match_ups="all-pairs")
+    assert f"0 cells run, {len(cells)} found" in coebl(*RUN).stdout
 
 
 def test_what_fails_in_some_games_only_is_left_to_the_run(tmp_path, coebl):
-    (tmp_path / "moody.py").write_text(MOODY.replace("t > 20", "self.shape[1] == 3"))
-    (tmp_path / "study.toml").write_text(
-        'name = "some"\nrounds = 40\nseeds = 2\nseeds_per_cell = 1\ngames = ["rps", "diagonal:2"]\n'
-        'learners = ["moody.py:Moody"]\nmetrics = ["regret"]\n[match-ups]\nself-play = true\n'
-    )
-    done = coebl("run", "study.toml", "--out", "results", "--workers", 1, cwd=tmp_path)
+    moody(tmp_path, "t > 20", "self.shape[1] == 3", learners=[], seeds_per_cell=1, games=["rps", "diagonal:2"])
+    done = coebl(*RUN, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     lines = done.stderr.splitlines()
     cause = "moody.py, line 14: RuntimeError: not today"

@@ -2,16 +2,15 @@
 
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from coebl.cli import main
-from coebl.study import Results, Store, parse_study, read_study, run
+from coebl.study import Results, Store, parse_study, read_study
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
-from study_runs import rows, runs_of
-from study_texts import exp3_study
+from study_runs import go, rows, runs_of
+from study_texts import small_study
 
 TEXT = """\
 name = "growing"
@@ -32,10 +31,6 @@ def grown(**lines):
     kept = [line for line in TEXT.splitlines() if line.partition(" = ")[0] not in lines]
     at = kept.index("[match-ups]")
     return "\n".join([*kept[:at], *(f"{key} = {value}" for key, value in lines.items()), *kept[at:]]) + "\n"
-
-
-def go(text, folder):
-    return run(parse_study(text), folder, executor=ThreadPoolExecutor(1), quiet=True)
 
 
 def measured(folder):
@@ -102,7 +97,7 @@ def test_only_what_is_new_is_run_and_the_numbers_are_those_of_a_fresh_run(tmp_pa
 
 def test_an_interrupted_study_may_grow_and_shrink_back(tmp_path):
     study = parse_study(TEXT)
-    run(study.select(study.matches(), seeds=5), tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
+    go(study.select(study.matches(), seeds=5), tmp_path)
     assert said_and_done(grown(seeds="14"), tmp_path) == [
         (row, first, last, BOTH) for row in ("exp3", "uniform") for first, last in ((5, 9), (10, 13))
     ]
@@ -130,10 +125,7 @@ def test_the_folder_keeps_every_file_that_it_was_run_with(tmp_path):
     ("text", "said"),
     [
         (grown(name='"other"'), "this is the folder of the study 'growing', and the file is of 'other'"),
-        (
-            grown(rounds="30"),
-            "its rounds is now 30, and cells of exp3 v exp3 on matching-pennies are there",
-        ),
+        (grown(rounds="30"), "its rounds is now 30, and cells of exp3 v exp3 on matching-pennies are there"),
         (grown(record='"all"'), "put record back"),
     ],
 )
@@ -152,7 +144,7 @@ def test_a_changed_file_replaces_its_cells_whatever_their_seeds_and_metrics(tmp_
 
     def play(text):
         file.write_text(text)
-        return run(read_study(file), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+        return go(read_study(file), tmp_path / "out")
 
     play(grown(games='["g.csv", "rps"]', learners='["exp3"]'))
     game.write_text("1,0\n0,3\n")
@@ -173,8 +165,7 @@ def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):
     study = parse_study(TEXT)
     for cell in study.cells[:2]:
         store.record_failure(cell, "too large")
-    selected = study.select(study.matches(), seeds=5)
-    run(selected, tmp_path, executor=ThreadPoolExecutor(1), quiet=True)
+    go(study.select(study.matches(), seeds=5), tmp_path)
     assert [record["cell"] for record in store.failures()] == [str(study.cells[1])]  # not asked for
     go(grown(seeds_per_cell="2"), tmp_path)
     assert store.failures() == []
@@ -233,19 +224,19 @@ def path_seeds(path):
     return Store.open(path.parent.parent).record(path.stem).seeds
 
 
-@pytest.mark.parametrize("first", ['noise = "gaussian:sigma=1.0"', ""])
+@pytest.mark.parametrize("first", ["gaussian:sigma=1.0", None])
 def test_a_noise_that_is_the_games_own_is_the_same_match_whether_it_is_named_or_not(tmp_path, first):
     (tmp_path / "game.json").write_text('{"payoff": [[1, -1], [-1, 1]], "noise": "gaussian"}')
 
-    def study(line, seeds):
-        text = exp3_study('metrics = ["regret"]', line).replace('"rps"', '"rps", "game.json"')
-        return parse_study(text.replace("seeds = 3", f"seeds = {seeds}"), str(tmp_path / "study.toml"))
+    def play(noise, seeds):
+        named = {"noise": noise} if noise else {}
+        return go(read_study(small_study(tmp_path, games=["rps", "game.json"], seeds=seeds, **named)), tmp_path / "out")
 
-    [second] = {'noise = "gaussian:sigma=1.0"', ""} - {first}
-    assert run(study(first, 3), tmp_path / "out", workers=1, quiet=True).finished == 2
-    again = run(study(second, 5), tmp_path / "out", workers=1, quiet=True)
+    [second] = {"gaussian:sigma=1.0", None} - {first}
+    assert play(first, 3).finished == 2
+    again = play(second, 5)
     assert (again.finished, again.left_alone) == (2, 0)
     results = Results(tmp_path / "out")
     assert sorted(seed for record in results.records() for seed in record.seeds) == sorted(2 * [0, 1, 2, 3, 4])
-    other = run(study('noise = "none"', 3), tmp_path / "out", workers=1, quiet=True)
+    other = play("none", 3)
     assert (other.finished, other.left_alone) == (2, 4)

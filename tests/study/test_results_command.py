@@ -7,15 +7,14 @@ import os
 import shutil
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 
 from cells import notes_on
 from coebl.cli import main
-from coebl.study import Results, Store, parse_study, run
-from study_runs import runs_of
+from coebl.study import Results, Store
+from study_runs import go, runs_of
 
 STUDY = """
 name = "small"
@@ -34,7 +33,7 @@ self-play = ["exp3"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    go(STUDY, folder)
     return folder
 
 

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coebl.study import Results, Store, Study, parse_study, run
+from coebl.study import Results, Store, Study, read_study
 from coebl.study.cell import Cell
-from study_runs import CELLS, STUDY, cells_in, command, rows, runs_of, start, wait_for
+from study_runs import CELLS, STUDY, cells_in, command, go, rows, runs_of, start, wait_for
+from study_texts import small_study
 
 
 @pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
@@ -51,7 +51,7 @@ def kill_and_resume(here, times, undisturbed):
         process.wait()
         process.stdout.close()
         process.stderr.close()
-    outcome = run(parse_study(STUDY), here / "results", executor=ThreadPoolExecutor(1), quiet=True)
+    outcome = go(STUDY, here / "results")
     assert outcome.failed == outcome.notes == ()
     assert rows(here / "results") == undisturbed
     strangers = [
@@ -169,17 +169,13 @@ class Second(Constant):
 """
 
 
-@pytest.mark.parametrize("match_ups", ['one-against-all = "exp3"', "all-pairs = true"])
+@pytest.mark.parametrize("match_ups", [{"one-against-all": "exp3"}, "all-pairs"])
 def test_two_learners_of_one_file(tmp_path, match_ups):
     (tmp_path / "two.py").write_text(TWO)
-    (tmp_path / "study.toml").write_text(
-        'name = "two"\nrounds = 20\nseeds = 2\ngames = ["bigger-number:n=2"]\n'
-        'learners = ["exp3", "two.py:First", "two.py:Second"]\nnoise = "none"\nmetrics = ["regret"]\n'
-        f"[match-ups]\n{match_ups}\n"
-    )
-    study = parse_study((tmp_path / "study.toml").read_text(), str(tmp_path / "study.toml"))
-    outcome = run(study, tmp_path / "results", executor=ThreadPoolExecutor(1), quiet=True)
-    assert outcome.failed == ()
+    learners = ["exp3", "two.py:First", "two.py:Second"]
+    path = small_study(tmp_path, match_ups, games=["bigger-number:n=2"], learners=learners, noise="none")
+    study = read_study(path)
+    assert go(study, tmp_path / "results").failed == ()
     results = Results(tmp_path / "results")
     without_folder = [tuple(spec.removeprefix(f"{tmp_path}/") for spec in match) for match in study.matches()]
     assert sorted(results.matches()) == sorted(without_folder)
@@ -214,10 +210,7 @@ def test_files_are_known_by_their_content_wherever_the_study_is_run_from(tmp_pat
     folder = tmp_path / "sub"
     folder.mkdir()
     (folder / "g.csv").write_text("1,0\n0,2\n")
-    (folder / "study.toml").write_text(
-        'name = "files"\nrounds = 20\nseeds = 2\nseeds_per_cell = 1\ngames = ["g.csv"]\n'
-        'metrics = ["regret"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
-    )
+    small_study(folder, rounds=20, seeds=2, seeds_per_cell=1, games=["g.csv"], record="all")
 
     def run_again(study, cwd):
         return coebl("run", study, "--out", tmp_path / "results", "--workers", 1, cwd=cwd)
@@ -237,15 +230,10 @@ def test_a_part_of_a_study_leaves_the_rest_where_it_is(tmp_path):
     """Also what was made from files: only a cell that differs by the content of a file is replaced."""
     (tmp_path / "g.csv").write_text("1,0\n0,2\n")
     (tmp_path / "h.csv").write_text("1,0\n0,3\n")
-    text = (
-        'name = "files"\nrounds = 20\nseeds = 2\ngames = ["g.csv", "h.csv", "rps"]\n'
-        'metrics = ["regret"]\n[match-ups]\npairs = [["exp3", "uniform"]]\n'
-    )
-    whole = parse_study(text, str(tmp_path / "study.toml"))
-    options = {"executor": ThreadPoolExecutor(1), "quiet": True}
-    run(whole, tmp_path / "results", **options)
+    whole = read_study(small_study(tmp_path, games=["g.csv", "h.csv", "rps"]))
+    go(whole, tmp_path / "results")
     for cells in (whole.cells[:1], whole.cells[2:]):
-        outcome = run(whole.with_(cells=cells), tmp_path / "results", **options)
+        outcome = go(whole.with_(cells=cells), tmp_path / "results")
         assert (outcome.found, outcome.notes) == (1, ())
     assert len(Results(tmp_path / "results").matches()) == 3
 
@@ -260,7 +248,7 @@ def test_a_damaged_cell_is_named_set_aside_and_run_again(tmp_path, finished, und
     else:
         data[120] ^= 1  # in the first column's page
     victim.write_bytes(data)
-    outcome = run(parse_study(STUDY), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    outcome = go(STUDY, folder)
     assert (outcome.finished, outcome.found) == (1, CELLS - 1)
     assert len(outcome.notes) == 1
     assert victim.name in outcome.notes[0]

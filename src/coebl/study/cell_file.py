@@ -37,8 +37,6 @@ _LABELS = ("game", "players", "noise")  # columns that are constant in a cell
 _NUMBERS = {"rounds": "int32", "seed": "int64", "round": "int32"}  # rounds: the length of the match
 RESERVED = (*_LABELS, *_NUMBERS, "row", "column")  # columns that are not metrics, here or in frames of two seats
 _SUM_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the notes: the checksum of the table that follows
-_VERSION = b"coebl"  # the key of the version that checked: another one checks otherwise
-_NOTED = ["digest", "sum", "record", "last"]
 _KEPT_SECONDS = 90 * 86_400  # notes on a folder that has not changed for so long are removed
 _EARLIER = ("game", "row", "column", "noise"), {"horizon": "int32", "seed": "int64", "round": "int32"}
 
@@ -326,19 +324,17 @@ class Checked:
     @cached_property
     def _path(self) -> Path:
         name = hashlib.sha256(os.fsencode(self._folder.resolve())).hexdigest()[:32]
-        return user_cache_path("coebl", appauthor=False) / "checked" / f"{name}.cache"
+        version = coebl.__version__  # another one may check otherwise
+        return user_cache_path("coebl", appauthor=False) / "checked" / f"{name}-{version}.cache"
 
     @cached_property
     def _files(self) -> dict[str, tuple[bytes, Brief]]:
         """Checksums and briefs by the digest of the cell."""
-        pa, parquet = require("pyarrow"), require("pyarrow.parquet")
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, NotImplementedError):
+        with contextlib.suppress(OSError):
             data = self._path.read_bytes() if self._path.is_file() and is_private(self._path.parent) else b""
             if hashlib.sha256(data[_SUM_SIZE:]).digest() == data[:_SUM_SIZE]:  # so that a flipped bit is noticed
-                file = parquet.ParquetFile(pa.BufferReader(data[_SUM_SIZE:]))
-                if file.schema_arrow.metadata[_VERSION] == coebl.__version__.encode():
-                    rows = zip(*(column.to_pylist() for column in file.read(_NOTED).columns), strict=True)
-                    return {digest: (checksum, Brief(record, last)) for digest, checksum, record, last in rows}
+                rows = require("polars").read_parquet(data[_SUM_SIZE:]).iter_rows()
+                return {digest: (checksum, Brief(*brief)) for digest, checksum, *brief in rows}
         return {}
 
     def find(self, digest: str, data: bytes) -> Brief | None:
@@ -365,14 +361,8 @@ class Checked:
                         file.unlink()
 
     def _bytes(self) -> bytes:
-        pa, parquet = require("pyarrow"), require("pyarrow.parquet")
-        schema = pa.schema([("digest", pa.string()), *((name, pa.binary()) for name in _NOTED[1:])])
-        rows = [
-            dict(zip(_NOTED, (digest, checksum, *brief), strict=True))
-            for digest, (checksum, brief) in sorted(self._files.items())
-        ]
-        table = pa.Table.from_pylist(rows, schema.with_metadata({_VERSION: coebl.__version__.encode()}))
-        sink = pa.BufferOutputStream()
-        parquet.write_table(table, sink, compression="zstd", use_dictionary=False)
-        data: bytes = sink.getvalue().to_pybytes()
-        return hashlib.sha256(data).digest() + data
+        polars, buffer = require("polars"), io.BytesIO()
+        rows = [(digest, checksum, *brief) for digest, (checksum, brief) in sorted(self._files.items())]
+        schema = {"digest": polars.String} | dict.fromkeys(("sum", "record", "last"), polars.Binary)
+        polars.DataFrame(rows, schema, orient="row").write_parquet(buffer)
+        return hashlib.sha256(buffer.getvalue()).digest() + buffer.getvalue()

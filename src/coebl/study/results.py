@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
+_LABELS: dict[str, tuple[str, Callable[[CellRecord], str]]] = {  # that filters select by, with the kinds of their specs
+    "game": ("game", lambda record: record.game),
+    "row learner": ("player", lambda record: record.players[0]),
+    "column learner": ("player", lambda record: record.players[1]),
+    "noise": ("noise", lambda record: record.noise),
+}
 _RECENT = 2 * 10**9  # nanoseconds within which two changes may have the same time stamp
 
 
@@ -64,7 +70,7 @@ class Results:
         self.store = Store.open(folder)
         self._listed: list[str] = []  # the digests of the records
         self._records: list[CellRecord] = []
-        self._present = _labels([])
+        self._present: dict[str, dict[str, None]] = {name: {} for name in _LABELS}
         self._listed_at: int | None = None
 
     def __repr__(self) -> str:
@@ -85,7 +91,7 @@ class Results:
                 records = [_read_valid(self.store.record, digest) for digest in present]
                 check_one_device(self.store, (record.description for record in records))
                 self._records, self._listed = sorted(records, key=_order), present
-                self._present = _labels(self._records)
+                self._present = {name: dict.fromkeys(map(label, self._records)) for name, (_, label) in _LABELS.items()}
             self._listed_at = stamp
         return self._records
 
@@ -245,19 +251,13 @@ class Results:
         """The records of the cells that fit."""
         records = self.records()
         first, second = players
-        filters: dict[str, Specs] = {"game": game, "row": first, "column": second, "noise": noise}
-        for label, specs in filters.items():
+        for name, specs in {"game": game, "row learner": first, "column learner": second, "noise": noise}.items():
             if specs is not None:
-                wanted = {self._find(label, spec) for spec in ([specs] if isinstance(specs, str) else specs)}
-                digests = set().union(*(self._present[label][spec] for spec in wanted))
-                records = [record for record in records if record.digest in digests]
+                kind, label = _LABELS[name]
+                listed = [specs] if isinstance(specs, str) else specs
+                wanted = {find(kind, spec, self._present[name], name) for spec in listed}
+                records = [record for record in records if label(record) in wanted]
         return records
-
-    def _find(self, label: str, spec: str) -> str:
-        """The spec among the labels of cells that is equivalent to this one."""
-        if label in ("row", "column"):
-            return find("player", spec, self._present[label], f"{label} learner")
-        return find(label, spec, self._present[label])
 
     def lazy(self) -> polars.LazyFrame:
         """All stored tables as one lazy Polars frame with the columns of `curves`.
@@ -404,12 +404,3 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
 
 def _order(record: CellRecord) -> tuple[Any, ...]:
     return record.game, record.noise, record.players, record.rounds, record.seeds[0], record.digest
-
-
-def _labels(records: Iterable[CellRecord]) -> dict[str, dict[str, set[str]]]:
-    """The digests of cells by their labels: of the game, the first two seats and the noise."""
-    labels: dict[str, dict[str, set[str]]] = {"game": {}, "row": {}, "column": {}, "noise": {}}
-    for record in records:
-        for label, spec in zip(labels, (record.game, *record.players[:2], record.noise), strict=True):
-            labels[label].setdefault(spec, set()).add(record.digest)
-    return labels

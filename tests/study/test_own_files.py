@@ -1,0 +1,279 @@
+"""Custom files that a study names: metrics, noises, and what nested specs name; part of the identity of its cells."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from cells import rewrite
+from coebl.core.errors import InputError
+from coebl.games import NOISES, Noise, parse_noise
+from coebl.study import Results, Store, StudyError, parse_study, read_study, run
+from coebl.study.cell import Cell
+from sources import MINE, OPERATOR, SURPRISE, WOBBLE
+from study_runs import go, runs_of
+from study_texts import small_study
+
+CODES = {"mine.py": SURPRISE, "wobble.py": WOBBLE, "own.py": OPERATOR}
+NAMED = {
+    "metric": ("mine.py", {"metrics": ["mine.py:Surprise"]}),
+    "noise": ("wobble.py", {"noise": "wobble.py:Wobble:width=3"}),
+    "operator": ("own.py", {"learners": ["coebl:mutation=own.py:Constant"]}),
+    "inner operator": (
+        "own.py",
+        {"learners": ["coebl:mutation=sparse:of=own.py:Constant:size=0.2+probability=0.5"]},
+    ),
+    "inner game": ("own.py", {"games": ["permuted:game=own.py:game"]}),
+    "innermost game": ("own.py", {"games": ["permuted:game=scaled:game=own.py:game:n=2+scale=2"]}),
+}
+
+
+def written(folder, kind, code=None, **keys):
+    """The file of a study that names a custom file, with this code in it."""
+    file, named = NAMED[kind]
+    path = small_study(folder, **named | keys)
+    (folder / file).write_text(CODES[file] if code is None else code)
+    return path
+
+
+def mistake_of(path):
+    with pytest.raises(StudyError) as caught:
+        read_study(path)
+    [mistake] = caught.value.mistakes
+    assert "\n" not in mistake
+    return mistake
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_the_digest_depends_on_the_content_of_the_file_and_not_on_its_place(tmp_path, kind):
+    file, _ = NAMED[kind]
+    first, elsewhere, changed = (
+        read_study(written(tmp_path / folder, kind, CODES[file] + more)).cells[0]
+        for folder, more in (("a", ""), ("b", ""), ("c", "# more\n"))
+    )
+    assert list(first.description().files) == [file]
+    assert str(tmp_path) not in first.description().model_dump_json()
+    assert first.digest() == elsewhere.digest() != changed.digest()
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_cells_of_a_file_that_has_changed_are_run_again(tmp_path, kind):
+    file, _ = NAMED[kind]
+    assert go(read_study(written(tmp_path / "a", kind)), tmp_path / "out").finished == 1
+    assert go(read_study(written(tmp_path / "a", kind)), tmp_path / "out").found == 1
+    changed = written(tmp_path / "a", kind, CODES[file] + "\n", seeds=6, seeds_per_cell=3)
+    outcome = go(read_study(changed), tmp_path / "out")
+    assert (outcome.finished, outcome.causes) == (2, {})
+    [note] = outcome.notes
+    assert note.startswith(f"1 cell was made from {file}, which has changed since: moved to set-aside")
+    results = Results(tmp_path / "out")
+    assert sorted(seed for record in results.records() for seed in record.seeds) == list(range(6))
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong", "said"),
+    [
+        ("metric", "abs(block.reward - block.outcomes.earned)", "1 / 0", "mine.py, line 8: ZeroDivisionError"),
+        (
+            "metric",
+            "abs(block.reward - block.outcomes.earned)",
+            "__import__('sys').exit(0)",
+            "mine.py, line 8: SystemExit: 0",
+        ),
+        ("noise", "self.width / 2, size", "self.breadth, size", "wobble.py, line 8: AttributeError"),
+    ],
+)
+def test_an_error_names_the_line_of_the_file(tmp_path, kind, right, wrong, said):
+    path = written(tmp_path / "a", kind, CODES[NAMED[kind][0]].replace(right, wrong))
+    [(cause, count)] = go(read_study(path), tmp_path / "out").causes.items()
+    assert count == 1
+    assert said in cause
+
+
+def test_workers_in_another_folder_find_the_files(tmp_path, monkeypatch):
+    path = written(tmp_path / "a", "operator")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(path.parent)
+    study = read_study("study.toml")
+    with ProcessPoolExecutor(1, initializer=os.chdir, initargs=(tmp_path / "elsewhere",)) as executor:
+        outcome = run(study, tmp_path / "out", executor=executor, quiet=True)
+    assert (outcome.finished, outcome.causes) == (1, {})
+
+
+# Metrics
+
+
+def test_a_metric_next_to_the_study_is_a_column_of_its_results(tmp_path):
+    path = written(tmp_path / "a", "metric", metrics=["mine.py:Half", "regret", "mine.py:Surprise"])
+    assert go(read_study(path), tmp_path / "out").finished == 1
+    results = Results(tmp_path / "out")
+    assert results.metrics == ["regret", "half", "surprise"]
+    table = results.curves().to_pandas()
+    assert (table["surprise"] > 0).all()  # with Gaussian noise
+    np.testing.assert_array_equal(table["half"] * 2, table["surprise"])
+    assert [row["metric"] for row in results.summary()] == ["regret", "half", "surprise"]
+
+
+def test_metrics_in_files_are_a_set(tmp_path):
+    def digest(*names):
+        [cell] = read_study(written(tmp_path, "metric", metrics=list(names))).cells
+        return cell.digest()
+
+    two = digest("mine.py:Half", "mine.py:Surprise", "mine.py:Half")
+    assert digest("./mine.py:Surprise", "mine.py:Half") == two
+    assert len({digest("mine.py:Half"), digest("mine.py:Surprise"), two}) == 3
+
+
+def renamed(name):
+    return SURPRISE.replace('"surprise"', name)
+
+
+UNDEFINED = SURPRISE.replace(
+    "    def", "    @classmethod\n    def reason_undefined(cls, game):\n        return 'no'\n    def", 1
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "code", "said"),
+    [
+        ("other.py:M", SURPRISE, "other.py: no such file"),
+        ("mine.py:Surprse", SURPRISE, "has no metric 'Surprse': did you mean 'Surprise'?"),
+        ("mine.py:Surprise:c=2", SURPRISE, "a metric has no parameters"),
+        ("mine.py:Surprise", renamed('"regret"'), "another metric or column is called 'regret'"),
+        ("mine.py:Surprise", renamed('"seed"'), "another metric or column is called 'seed'"),
+        ("mine.py:Surprise", renamed('"a b"'), "the class attribute name is 'a b'"),
+        ("mine.py:Surprise", SURPRISE.replace('    name = "surprise"\n', ""), "it has no name; accepted: a class"),
+        ("mine.py:Metric", SURPRISE, "it has no name; accepted: a class attribute"),
+        ("mine.py:M", "M = 3\n", "accepted: a class that extends coebl.metrics.Metric"),
+        ("mine.py:M", "1 / 0\n", "ZeroDivisionError"),
+        ("mine.py:Surprise", UNDEFINED, "not for the game rps: no"),
+    ],
+)
+def test_a_metric_that_cannot_be_used(tmp_path, metric, code, said):
+    mistake = mistake_of(written(tmp_path, "metric", code, metrics=[metric]))
+    assert "line 7, metrics[0]: " in mistake
+    assert said in mistake
+
+
+def test_two_metrics_of_one_name_are_rejected(tmp_path):
+    twice = SURPRISE.replace('"half"', '"surprise"')
+    mistake = mistake_of(written(tmp_path, "metric", twice, metrics=["mine.py:Surprise", "mine.py:Half"]))
+    assert "metrics[1]: mine.py:Half: another metric or column is called 'surprise'" in mistake
+
+
+def test_a_study_without_custom_metrics_has_the_same_digests_as_before():
+    [cell] = parse_study(small_study(metrics=["regret", "tv"])).cells
+    assert cell.digest() == "821873aa0fd453262d90d9893b287767"
+
+
+def test_the_axis_of_a_custom_metric_has_its_title(tmp_path):
+    code = SURPRISE.replace('title = "Surprise"', 'title = "How far off it was"')
+    go(read_study(written(tmp_path / "a", "metric", code)), tmp_path / "out")
+    (tmp_path / "a" / "mine.py").unlink()  # what the cell stores suffices
+    [ax] = Results(tmp_path / "out").plot("surprise").axes
+    assert ax.get_ylabel() == "how far off it was"
+
+
+def test_the_default_of_a_swept_learner_is_shown_without_its_file(tmp_path, coebl):
+    (tmp_path / "mine.py").write_text(MINE)
+    path = small_study(tmp_path, match_ups="all-pairs", rounds=5, learners=["mine.py:Mine:rate=[0.5,2]", "ucb"])
+    go(read_study(path), tmp_path / "out")
+    (tmp_path / "mine.py").write_text("raise SystemExit('it was run')\n")
+    for words in (["results"], ["results", "--details"], ["compare", "mine", "mine:rate=2", "--metric", "regret"]):
+        shown = coebl(words[0], "out", *words[1:], cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        assert "mine.py:Mine:rate=0.5" in shown.stdout
+
+
+# Noises
+
+
+def test_a_study_plays_with_a_noise_in_other_processes(tmp_path):
+    path = written(tmp_path / "a", "noise", noise="wobble.py:Wobble:width=[1,3]")
+    assert run(read_study(path), tmp_path / "out", workers=2, quiet=True).finished == 2
+    wide, narrow = (
+        runs_of(Results(tmp_path / "out"), "rps", "exp3", "exp3", "regret", noise=f"wobble.py:Wobble{width}").values[-1]
+        for width in (":width=3", "")
+    )
+    assert np.all(wide != narrow)
+
+
+@pytest.mark.parametrize("noise", ["wobble.py:Wobbel", "wobble.py:dataclass", "elsewhere.py:Wobble"])
+def test_what_is_not_a_noise_is_rejected(tmp_path, noise):
+    assert "line 8, noise: " in mistake_of(written(tmp_path / "a", "noise", noise=noise))
+
+
+def test_a_noise_that_is_written_in_a_session_goes_by_the_name_of_its_class():
+    class Silent(Noise):
+        def draw(self, random, size):
+            return np.zeros(size)
+
+    assert str(Silent()) == "Silent"
+    with pytest.raises(InputError, match="unknown noise 'Silent'"):
+        parse_noise("Silent")
+
+
+def test_a_noise_that_registers_itself_goes_by_its_file_so_that_workers_find_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(NOISES, "_entries", dict(NOISES._entries))  # it is not left there for other tests
+    code = WOBBLE.replace("import Noise", "import NOISES, Noise").replace("@data", '@NOISES.add("wobble")\n@data')
+    path = written(tmp_path / "a", "noise", code)
+    [noise] = {cell.noise for cell in read_study(path).cells}
+    assert noise.endswith("wobble.py:Wobble:width=3")
+    outcome = run(read_study(path), tmp_path / "out", workers=2, quiet=True)
+    assert (outcome.finished, outcome.causes) == (1, {})
+    assert Results(tmp_path / "out").records()[0].noise == "wobble.py:Wobble:width=3"
+    changed = run(read_study(written(tmp_path / "a", "noise", code + "\n")), tmp_path / "out", workers=1, quiet=True)
+    assert (changed.finished, changed.causes) == (1, {})
+
+
+# Nested specs
+
+
+def test_a_cell_of_an_earlier_version_that_does_not_know_the_file_is_run_again(tmp_path):
+    path = written(tmp_path / "a", "operator")
+    go(read_study(path), tmp_path / "out")
+    store = Store.open(tmp_path / "out")
+    [digest] = store.digests()
+
+    def forget(about):
+        about["description"]["files"] = {}
+
+    rewrite(store.path(digest), forget)
+    description = read_study(path).cells[0].description().model_copy(update={"files": {}})
+    store.path(digest).rename(store.path(description.digest()))
+    outcome = go(read_study(path), tmp_path / "out")
+    assert (outcome.finished, len(Results(tmp_path / "out").records())) == (1, 1)
+    assert "made from own.py, which has changed since" in outcome.notes[0]
+
+
+def test_two_files_of_one_name_are_rejected_at_any_depth(tmp_path):
+    (tmp_path / "own.py").write_text(OPERATOR)
+    learners = ["coebl:mutation=own.py:Constant", "coebl:mutation=sparse:of=../own.py:Constant"]
+    path = written(tmp_path / "a", "operator", learners=learners)
+    assert "own.py have the same name, and results identify files by name" in mistake_of(path)
+
+
+def test_digests_of_cells_without_such_files_are_what_they_were(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for name in ("mine.py", "noise.py", "metric.py", "game.py"):
+        (tmp_path / "sub" / name).write_text(f"# {name}\n")
+    (tmp_path / "sub" / "game.csv").write_text("1,2\n3,4\n")
+    inner = "coebl:c=2,mutation=sparse:of=student:freedom=4++x=1+probability=0.5"
+    noise, metrics = "sub/noise.py:Silent:width=2", ("regret", "sub/metric.py:M")
+    own = Cell("sub/game.csv", ("sub/mine.py:Mine:rate=2", "sub/mine.py:Mine"), 100, (0, 1, 2), noise, metrics=metrics)
+    cells = [
+        Cell("rps", ("ucb", "exp3"), 100, (0, 1, 2)),
+        Cell("permuted:game=rps,seed=2", (inner, "exp3"), 100, (0,), "laplace"),
+        own,
+        Cell("sub/game.py:f:n=3", ("exp3", "sub/mine.py:Mine:a=b+c,d=1/2"), 100, (5,), record=7, device="cuda"),
+    ]
+    assert [cell.digest() for cell in cells] == [
+        "cdd573e536c4ccc0f9ef29da51fdde6a",
+        "1a3145416b0f69057738c615fda09cef",
+        "8d96bc8b232d9dc254b2c025a548b2a6",
+        "0321b48f0817bb677ce4d1e3adac0764",
+    ]
+    assert [cell.absolute().digest() for cell in cells] == [cell.digest() for cell in cells]
+    assert own.absolute().noise == f"{tmp_path}/{noise}"
