@@ -1,18 +1,17 @@
-"""Results: tidy tables, filters, summaries with intervals."""
+"""Results: the one table of runs, filters, and summaries with intervals."""
 
 import dataclasses
 import math
 import os
 import platform
-from functools import cache
 
 import duckdb
 import numpy as np
 import polars
 import pytest
 
+from cells import ran
 from coebl.core.errors import InputError
-from coebl.engine import Result
 from coebl.evidence.statistics import mean_interval
 from coebl.study import record as record_module
 from coebl.study.cell import Cell
@@ -21,18 +20,9 @@ from coebl.study.results import Results
 from coebl.study.store import Store
 
 BASE = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
-CELLS = (
-    BASE,
-    dataclasses.replace(BASE, seeds=(3, 4)),
-    dataclasses.replace(BASE, game="diagonal:4", players=("coebl:3.0", "uniform"), metrics=("pseudo_regret", "regret")),
-    dataclasses.replace(BASE, noise="bernoulli"),
-)
-COLUMNS = ["game", "players", "noise", "rounds", "seed", "round"]
-
-
-@cache
-def ran(cell: Cell) -> Result:
-    return cell.run()
+DIAGONAL = Cell("diagonal:4", ("coebl:3.0", "uniform"), 20, (0, 1, 2), metrics=("pseudo_regret", "regret"))
+CELLS = (BASE, dataclasses.replace(BASE, seeds=(3, 4)), DIAGONAL, dataclasses.replace(BASE, noise="bernoulli"))
+LABELS = ["game", "players", "noise", "rounds", "seed"]
 
 
 def study(folder, *cells: Cell) -> Results:
@@ -57,6 +47,77 @@ def test_records_are_of_the_cells(results):
         ("matching-pennies", "gaussian", (0, 1, 2)),
         ("matching-pennies", "gaussian", (3, 4)),
     ]
+
+
+def test_last_has_a_row_per_match_and_seed(results):
+    frame = results.last()
+    assert frame.columns == [*LABELS, *results.metrics]
+    assert frame.schema["players"] == polars.List(polars.String)
+    assert set(frame.schema.values()) == {polars.String, polars.List(polars.String), polars.Int64, polars.Float64}
+    assert frame.select(LABELS).rows() == [
+        *(("diagonal:n=4", ["coebl:c=3", "uniform"], "gaussian", 20, seed) for seed in range(3)),
+        *(("matching-pennies", ["exp3", "uniform"], "bernoulli", 20, seed) for seed in range(3)),
+        *(("matching-pennies", ["exp3", "uniform"], "gaussian", 20, seed) for seed in range(5)),
+    ]
+    finals = [ran(cell).final("regret") for cell in (CELLS[2], CELLS[3], CELLS[0], CELLS[1])]
+    assert frame["regret"].to_numpy().tobytes() == np.concatenate(finals).tobytes()
+    assert frame["pseudo_regret"].to_list() == [*ran(DIAGONAL).final("pseudo_regret").tolist(), *[None] * 8]
+
+
+def test_another_round(results):
+    at_seven = ran(DIAGONAL).metrics["pseudo_regret"][6]
+    assert results.last(["pseudo_regret"], rounds=7)["pseudo_regret"].to_list() == at_seven.tolist()
+    [row] = results.summary(["pseudo_regret"], rounds=7)
+    assert (row["round"], row["mean"]) == (7, mean_interval(at_seven).mean)
+    for read in (results.last, results.summary):
+        with pytest.raises(InputError, match="nearest is 20"):
+            read(rounds=500)
+
+
+def test_curves_have_a_row_per_recorded_round(results):
+    frame = results.curves(["regret"], game="diagonal:4")
+    assert frame.columns == [*LABELS, "round", "regret"]
+    result = ran(DIAGONAL)
+    assert frame["round"].to_list() == result.rounds.tolist() * 3
+    assert frame["regret"].to_numpy().tobytes() == result.metrics["regret"].T.tobytes()
+    last = frame.filter(polars.col("round") == polars.col("rounds")).drop("round")
+    assert last.equals(results.last(["regret"], game="diagonal:4"))
+    thinned = results.curves(["regret"], points=3, game="diagonal:4")
+    assert thinned["round"].to_list() == [1, 11, 20] * 3
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        ({"players": ("exp3", None)}, 8),
+        ({"players": (None, "uniform")}, 11),
+        ({"players": (["exp3", "coebl:c=3.0"], "uniform"), "noise": "gaussian:1"}, 8),
+        ({"game": ["diagonal:4", "matching-pennies"]}, 11),
+        ({"game": "diagonal:4", "players": ("exp3", None)}, 0),
+        ({"metrics": ["pseudo_regret"]}, 3),
+    ],
+)
+def test_filters_are_specs(results, filters, rows):
+    assert len(results.last(**filters)) == rows
+    assert len(results.curves(**filters)) == 20 * rows
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"players": "exp3"}, "a learner for each seat"),
+        ({"players": ("exp3",)}, "a learner for each seat"),
+        ({"players": ("exp4", None)}, "did you mean 'exp3'"),
+        ({"game": "diagonal:5"}, "no finished cell has the game"),
+        ({"metrics": ["regrets"]}, "'regret'"),
+        ({"metrics": "regret"}, "a list of names"),
+    ],
+)
+def test_mistaken_filters_are_one_line(results, filters, message):
+    for read in (results.last, results.curves):
+        with pytest.raises(InputError, match=message) as caught:
+            read(**filters)
+        assert "\n" not in str(caught.value)
 
 
 def test_a_filter_does_not_run_a_file(results, tmp_path):
@@ -109,37 +170,48 @@ def test_summary_over_all_blocks_of_seeds(results):
     assert (row["row"], row["column"], row["round"], row["horizon"]) == ("exp3", "uniform", 20, 20)
 
 
-def test_summary_at_a_round(results):
-    (row,) = results.summary(metrics=["pseudo_regret"], rounds=7)
-    assert row["round"] == 7
-    assert row["mean"] == mean_interval(ran(CELLS[2]).metrics["pseudo_regret"][6]).mean
-    with pytest.raises(InputError, match="nearest is 20"):
-        results.summary(rounds=500)
-    with pytest.raises(InputError, match="'regret'"):
-        results.summary(metrics=["regre"])
-
-
 def test_matches_of_different_lengths_are_kept_apart(tmp_path):
     longer = dataclasses.replace(BASE, rounds=30)
     rows = study(tmp_path / "study", BASE, longer).summary()
     assert [(row["horizon"], row["round"], row["n"]) for row in rows] == [(20, 20, 3), (30, 30, 3)]
 
 
-def test_a_run_in_two_cells_counts_once(tmp_path):
-    overlapping = dataclasses.replace(BASE, seeds=(2, 3))
-    (row,) = study(tmp_path / "study", BASE, overlapping).summary()
-    assert row["n"] == 4
-    assert row["mean"] == mean_interval([*ran(BASE).final("regret"), ran(overlapping).final("regret")[1]]).mean
+def test_overlapping_cells_are_joined_and_a_run_counts_once(tmp_path):
+    """A study that has grown holds other metrics of the same runs in other cells."""
+    overlapping = dataclasses.replace(BASE, seeds=(2, 3), metrics=("regret", "pseudo_regret"))
+    results = study(tmp_path / "study", BASE, overlapping)
+    frame = results.last()
+    regrets = [*ran(BASE).final("regret"), ran(overlapping).final("regret")[1]]
+    assert frame["seed"].to_list() == [0, 1, 2, 3]
+    assert frame["regret"].to_list() == regrets
+    assert frame["pseudo_regret"].to_list() == [None, None, *ran(overlapping).final("pseudo_regret")]
+    assert len(results.curves()) == 4 * 20
+    assert [(row["mean"], row["n"]) for row in results.summary(["regret"])] == [(mean_interval(regrets).mean, 4)]
 
 
-def test_a_run_with_two_values_is_rejected(tmp_path):
+def test_a_run_with_two_values_is_an_error(tmp_path):
     results = study(tmp_path / "study", BASE)
     overlapping = dataclasses.replace(BASE, seeds=(2, 3))
     result = ran(overlapping)
     changed = dataclasses.replace(result, metrics={"regret": result.metrics["regret"] + 1})
     results.store.save(overlapping, changed)
-    with pytest.raises(StoreError, match="seed 2 has two values of regret"):
-        results.summary()
+    for read in (results.last, results.curves, results.summary):
+        with pytest.raises(StoreError, match="seed 2 has two values of regret"):
+            read()
+
+
+def test_nan_and_infinity_are_numbers_and_not_nulls(tmp_path):
+    results = study(tmp_path / "study")
+    result = ran(BASE)
+    values = result.metrics["regret"].copy()
+    values[-1] = [math.nan, math.inf, 0.0]
+    for seeds in (BASE.seeds, (2, 1, 0)):
+        cell = dataclasses.replace(BASE, seeds=seeds)
+        order = list(seeds)
+        runs = dataclasses.replace(result, seeds=np.array(seeds), metrics={"regret": values[:, order]})
+        results.store.save(cell, runs)
+    frame = results.last()
+    np.testing.assert_equal(frame["regret"].to_list(), [math.nan, math.inf, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -163,10 +235,12 @@ def test_infinite_values_have_no_interval(tmp_path, numbers, mean):
     assert all(math.isnan(row[key]) for key in ("low", "high", "sd"))
 
 
-def test_nothing_finished_is_an_empty_table(tmp_path):
+def test_without_cells_the_table_is_empty(tmp_path):
     results = study(tmp_path / "study")
     assert results.records() == results.summary() == results.summary(rounds=3) == []
-    assert results.lazy().collect().columns == results.curves().columns == COLUMNS
+    assert results.last().columns == LABELS
+    assert results.lazy().collect().columns == results.curves().columns == [*LABELS, "round"]
+    assert len(results.last()) == len(results.curves()) == 0
     with pytest.raises(InputError, match="no cell is finished yet"):
         results.last(game="matching-pennies")
 
