@@ -45,7 +45,7 @@ def test_a_study_without_results_has_a_page(tmp_path):
 
 def test_a_folder_shows_what_it_stores(tmp_path, monkeypatch):
     monkeypatch.setattr(Results, "notices", lambda _: ["made on two kinds of processors"])
-    store = Store.create(tmp_path / "study", "<demo>", 'name = "<demo>"  # & so on\n')
+    store = Store.create(tmp_path / "study", 'name = "<demo>"  # & so on\n')
     cell = Cell("matching-pennies", ("exp3", "uniform"), 20, (0, 1, 2), metrics=("regret",))
     store.save(cell, cell.run())
     store.record_failure(Cell("rps", ("exp3", "uniform"), 20, (0,)), "Traceback\nValueError: <no>")

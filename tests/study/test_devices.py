@@ -49,7 +49,7 @@ def test_unknown_devices_are_rejected_with_their_line():
 
 def test_a_folder_is_of_one_device(tmp_path):
     study = parse_study(TEXT)
-    store = Store.create(tmp_path, study.name, study.text)
+    store = Store.create(tmp_path, study.text)
     for cell in study.cells:
         store.save(cell, cell.run())
     with pytest.raises(StoreError, match="its cells were run on cpu, and the study is to be run on cuda"):
@@ -61,7 +61,7 @@ def test_a_folder_is_of_one_device(tmp_path):
 def test_a_run_in_a_folder_that_mixes_devices_says_the_same_on_both(tmp_path, device, asked):
     """The message of each device recommended the other."""
     study = parse_study(TEXT)
-    store = Store.create(tmp_path, study.name, study.text)
+    store = Store.create(tmp_path, study.text)
     other = replace(study.cells[0], seeds=tuple(range(500, 510)))
     for cell in (study.cells[0], other) if asked else (other, replace(other, seeds=(600, 601))):
         store.save(replace(cell, device="cuda" if cell is other else "cpu"), cell.run())
@@ -110,7 +110,7 @@ READERS = {
 @pytest.mark.parametrize("reader", READERS)
 def test_a_folder_that_mixes_devices_is_rejected_by_every_reader(reader, tmp_path):
     study = parse_study(TEXT)
-    store = Store.create(tmp_path, study.name, study.text)
+    store = Store.create(tmp_path, study.text)
     here, other = study.cells[:2]
     store.save(here, here.run())
     store.save(replace(other, device="cuda"), other.run())
