@@ -14,7 +14,7 @@ READING = [["results"], ["results", "--csv"], ["compare", "exp3", "uniform"], ["
 
 @pytest.fixture
 def store(tmp_path):
-    return Store.create(tmp_path / "out", "demo", TEXT)
+    return Store.create(tmp_path / "out", TEXT)
 
 
 def read_all(coebl, store, commands=READING):
