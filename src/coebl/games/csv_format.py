@@ -62,31 +62,30 @@ def parse_csv(text: str) -> dict[str, Any]:
 
 def _rows(text: str) -> tuple[list[_Row], bool]:
     """Return the rows that are not empty, and True if their numbers have decimal commas."""
-    numbers: list[int] = []
-    unquoted = re.sub(r'"[^"]*"', "", "".join(_lines(text, [])))
-    bare = [line for line in unquoted.splitlines() if line.strip()]
+    numbered = list(_lines(text))
+    numbers, lines = [number for number, _ in numbered], [line for _, line in numbered]
+    bare = [line for line in re.sub(r'"[^"]*"', "", "".join(lines)).splitlines() if line.strip()]
     # The comma comes last: it may be the decimal sign of a file with semicolons.
     delimiter = next((sign for sign in "\t;" if bare and all(sign in line for line in bare)), ",")
-    reader = csv.reader(_lines(text, numbers), delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
-        rows = [_Row(numbers[-1], cells) for cells in reader]
+        rows = [_Row(numbers[reader.line_num - 1], cells) for cells in reader]
     except csv.Error as error:
         raise InputError(
-            f"line {numbers[-1]} is not CSV ({error}); accepted: cells between commas, semicolons or tabs. "
-            "Close the quotes on that line."
+            f"line {numbers[reader.line_num - 1]} is not CSV ({error}); accepted: cells between commas, semicolons or "
+            "tabs. Close the quotes on that line."
         ) from None
     # Between commas such a cell was in quotes, and 1,234 may well be a thousand and more.
     return rows, delimiter != "," and any(_WITH_COMMA.fullmatch(cell) for row in rows for cell in row.cells)
 
 
-def _lines(text: str, numbers: list[int]) -> Iterator[str]:
-    """Yield the lines that are neither blank nor comments, after their number has been appended to `numbers`."""
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are neither blank nor comments, with their numbers."""
     quoted = False  # inside a quoted cell a line is part of a label, even if it looks like a comment
     for number, line in enumerate(io.StringIO(text, newline=""), start=1):
         if quoted or (line.strip() and not line.lstrip().startswith("#")):
             quoted ^= line.count('"') % 2 == 1
-            numbers.append(number)
-            yield line
+            yield number, line
 
 
 def _find_labels(rows: list[_Row]) -> tuple[bool, bool]:
