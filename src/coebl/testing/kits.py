@@ -136,6 +136,11 @@ def check_game(game: str | ZeroSumGame) -> Report:
     return report_on(repr(subject), _points_of_game(subject))
 
 
+def _read_back(game: ZeroSumGame) -> str | bool:
+    spec = game.spec
+    return spec is not None and parse_game(spec, game.noise) != game and f"{spec!r} reads back as another game"
+
+
 def _points_of_game(game: Game) -> Points:
     def gap() -> str | bool:
         row, column, payoff = game.solution.row, game.solution.column, game.payoff
@@ -164,11 +169,7 @@ def _points_of_game(game: Game) -> Points:
         row, column = (game.own_view(name).payoff for name in SEATS)
         return not np.array_equal(row, 0.0 - column.T) and "what one player wins the other does not lose"
 
-    spec = game.spec
-    yield (
-        "its spec reads back",
-        lambda: spec is not None and parse_game(spec, game.noise) != game and f"{spec!r} reads back as another game",
-    )
+    yield "its spec reads back", lambda: _read_back(game)
     yield "its payoffs are read-only", lambda: game.payoff.flags.writeable and "its payoffs can be written to"
     yield "its equilibrium is certified", gap
     yield "what one player wins the other loses", zero_sum
@@ -181,11 +182,6 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
     dealt = game.dealt([3])
     genomes = random.integers(0, 2, (2, 20, game.n), np.int8)
     policies = random.uniform(size=(2, 20, game.n))
-
-    def spec() -> str | None:
-        if game.spec is None:
-            return None
-        return None if parse_game(game.spec, game.noise) == game else f"{game.spec!r} reads back as another game"
 
     def payoffs() -> str | None:
         payoff, (low, high) = dealt.payoffs(*genomes), game.payoff_range
@@ -225,7 +221,7 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
         below = (-dealt.response(1, row) > game.value + 1e-9).any()
         return "best responses to a policy earn less than the value" if above or below else None
 
-    yield "its spec reads back", spec
+    yield "its spec reads back", lambda: _read_back(game)
     yield "a payoff per pair of genomes, within its range", payoffs
     yield "a payoff does not depend on the batch", batch
     if "expected" not in game.unknown:
