@@ -114,3 +114,19 @@ def test_specs_that_are_nested_too_deep_are_rejected_in_one_line(registry, spec)
     for read in (registry.make, registry.parse):
         with pytest.raises(InputError, match=r"has specs inside specs to a depth that cannot be read\. Nest less\.$"):
             read(spec)
+
+
+def test_a_broken_entry_point_of_another_package_is_left_out_with_the_reason(monkeypatch, coebl):
+    points = [EntryPoint(name, home, "g") for name, home in (("gone", "nowhere_at_all:X"), ("other", "math:floor"))]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setattr(LEARNERS.base, "registry", LEARNERS)  # which the next line replaces
+    things = Registry("learner", "learners", base=LEARNERS.base, homes={"ucb": "coebl.learners.ucb:Ucb"}, group="g")
+    assert [entry.name for entry in things] == ["ucb"]
+    assert set(things.broken) == {"gone", "other"}
+    with pytest.raises(InputError, match=r"^gone, a learner of an installed package, cannot be imported .*Module"):
+        things.make("gone")
+    assert things.known("gone") is None
+    monkeypatch.setattr("coebl.cli.catalogue_commands._registries", lambda: {"learners": things})
+    done = coebl("list", "learners")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 2)
+    assert "coebl: gone, a learner of an installed package, cannot be imported from nowhere_at_all:X" in done.stderr

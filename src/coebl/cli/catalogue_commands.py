@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from coebl.cli import options as opt
 from coebl.cli.match_commands import tidy_value
 from coebl.cli.terminal import print_table, say
-from coebl.core.errors import InputError, nearest
+from coebl.core.errors import InputError, nearest, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,6 +49,8 @@ def list_command(
     if what not in registries:
         raise InputError(f"WHAT is {what!r}; accepted: {', '.join(registries)}.")
     entries: list[Any] = list(registries[what])
+    for reason in registries[what].broken.values():
+        print(f"coebl: {printable(reason)}", file=sys.stderr)
     if what != "learners":
         _print_entries(entries)
         return

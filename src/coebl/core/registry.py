@@ -20,7 +20,7 @@ from numbers import Integral, Real
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
-from coebl.core.errors import InputError, nearest, shorten
+from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.modules import is_users, load, load_file
 from coebl.core.specs import Range, SpecOf, escape, files_in, split_spec, unescape
 from coebl.core.text import natural
@@ -292,6 +292,8 @@ class Registry(Generic[T]):
         self.base = base
         self._homes = dict(homes or {})
         self._asked_others = False  # for entry points
+        self._others: dict[str, str] = {}  # the homes among them
+        self.broken: dict[str, str] = {}  # why some of these cannot be used
         self._rejects = rejects or self._unless_it_extends_the_base
         self._entries: dict[str, Entry[T]] = {}
         self._of_files: dict[str, Entry[T]] = {}  # by path/to/file.py:Name: loading a file registers nothing
@@ -329,11 +331,21 @@ class Registry(Generic[T]):
         if self.group is not None and not self._asked_others:
             self._asked_others = True
             others = {point.name: point.value for point in entry_points(group=self.group)}
-            self._homes |= {name: home for name, home in others.items() if name not in self._homes}
+            self._others = {name: home for name, home in others.items() if name not in self._homes}
+            self._homes |= self._others
         return self._homes
 
     def __iter__(self) -> Iterator[Entry[T]]:
-        return (self[name] for name in self.names)
+        """Yield all entries, except for those that other packages announce and do not have: they go to `broken`."""
+        for name in self.names:
+            try:
+                entry = self[name]
+            except InputError as error:
+                if name not in self._others:
+                    raise
+                self.broken[name] = str(error)
+            else:
+                yield entry
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries or name in self.homes
@@ -346,8 +358,17 @@ class Registry(Generic[T]):
             if name not in self.homes:
                 hint = nearest(name, self.names)
                 raise InputError(f"unknown {self.kind} {name!r}{hint} See: coebl list {self.plural}")
-            self._entries[name] = self._entry(name, load(self.homes[name]))
+            self._entries[name] = self._entry(name, self._load(name))
         return self._entries[name]
+
+    def _load(self, name: str) -> Any:
+        try:
+            return load(self.homes[name])
+        except Exception as error:
+            if name not in self._others:
+                raise
+            reason = f"cannot be imported from {self.homes[name]} ({reason_of(error)})"
+            raise InputError(f"{name}, a {self.kind} of an installed package, {reason}. Remove the package.") from error
 
     def registered(self, spec: str) -> Entry[T] | None:
         """Return the entry of a spec's name, with any arguments; None if it is not registered here."""
