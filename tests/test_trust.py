@@ -4,6 +4,8 @@ A canary, a Python file that leaves a trace when it is imported, is named wherev
 """
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -250,3 +252,10 @@ def test_a_cell_with_a_spec_that_is_nested_too_deep_is_unsound(tmp_path, trace, 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "its description has players.0 = 'coebl:mutation=sparse" in done.stderr
     assert not trace.exists()
+
+
+def test_the_page_on_security_names_tests_that_exist():
+    root = Path(__file__).parents[1]
+    named = re.findall(r"`(tests/\S+\.py)`", (root / "docs" / "security.md").read_text("utf-8"))
+    assert len(set(named)) > 10
+    assert [name for name in named if not (root / name).is_file()] == []
