@@ -58,7 +58,7 @@ def check_continues(player, tmp_path, learner=None, size=3):
 def playable():
     for entry in LEARNERS:
         learner = parse_learner(entry.factory.example or entry.name)
-        if {"payoffs", "game", "policy"}.isdisjoint(learner.sees):
+        if "indices" in learner.plays and {"payoffs", "game", "policy"}.isdisjoint(learner.sees):
             yield str(learner).replace("0.5/0.5", "0.5/0.2/0.3").replace("1/0", "1/0/0")
     for field, operators in {
         "mutation": MUTATIONS,

@@ -66,7 +66,7 @@ def test_an_unknown_metric_is_named():
 
 
 def test_a_game_without_optimal_actions_is_rejected():
-    with pytest.raises(InputError, match=r"game has no is_optimal"):
+    with pytest.raises(InputError, match=r"game has no is_target"):
         simulate(MATCH, 2, until="optimum")
 
 

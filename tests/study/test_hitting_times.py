@@ -46,6 +46,42 @@ def test_nothing_is_run_twice_and_another_condition_needs_another_folder(tmp_pat
         go(TEXT.replace("<.1", "<.2"), tmp_path)
 
 
+SEARCHES = """\
+name = "searches"
+rounds = 3000
+seeds = 3
+games = ["diagonal:n=[4,6],space=bits"]
+learners = ["pdcoea:population=10,chi=[0.1,0.4]", "rls-pd"]
+noise = ["none", "gaussian:sigma=0.5"]
+until = "optimum"
+[match-ups]
+self-play = true
+"""
+
+
+def test_a_study_of_searches(tmp_path):
+    go(SEARCHES, tmp_path)
+    found = read_runtimes(Results(tmp_path).last())
+    assert len(found) == 2 * 3 * 2
+    spec = "pdcoea:population=10,chi=0.4"
+    result = simulate("diagonal:n=6,space=bits", spec, spec, rounds=3000, seeds=3, noise="none", until="optimum")
+    assert found["diagonal:n=6,space=bits", (spec, spec), "none"] == Runtimes(tuple(result.hitting_times), 3000)
+    assert Results(tmp_path).last()["exploitability"].is_not_null().all()
+
+
+def test_mistakes_in_a_study_of_searches():
+    for change, message in (
+        ('until = "optimum"\nmetrics = ["regret"]', "regret adds up over the rounds, and pdcoea.* is a search"),
+        ('record = "log"', 'accepted: "last" with pdcoea'),
+    ):
+        with pytest.raises(StudyError, match=message):
+            parse_study(SEARCHES.replace('until = "optimum"', change))
+    with pytest.raises(StudyError, match="rls-pd plays genomes, and the game has numbered actions"):
+        parse_study(SEARCHES.replace("diagonal:n=[4,6],space=bits", "rps"))
+    with pytest.raises(StudyError, match="chooses the actions of both players"):
+        parse_study(SEARCHES.replace("self-play", "all-pairs"))
+
+
 def test_mistakes_have_their_place():
     for until, message in (("tv", "until is 'tv'; accepted"), ("tw < 1", "unknown metric 'tw'")):
         with pytest.raises(StudyError, match=message) as error:

@@ -146,6 +146,8 @@ def match_command(
     from coebl.kernels.cache import announce_compilation
 
     match = Match.of(game, row, column, rounds, noise)
+    if match.row.kind() == "search":
+        raise InputError(f"--row is {row}, which is a search; accepted: a learner. To measure it: coebl runtime {row}.")
     check_integer("--seeds", seeds, 1, MOST_SEEDS)
     check_integer("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
     where = check_device("cpu" if device is None else device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError
 from coebl.engine.match import Match
 from coebl.engine.result import Ends, Result
-from coebl.engine.table import blame, build_seat
+from coebl.engine.table import blame, seat_at
 from coebl.engine.until import HittingTime, Until
 from coebl.metrics import Block, Metric
-from coebl.search import Search
+from coebl.search import Genomes, Search
 
 _REPORTS = 200  # of the progress of a search
 
@@ -29,8 +30,7 @@ class _Batch:
     def __init__(self, match: Match, seeds: Sequence[int]) -> None:
         self.match, self.seeds = match, list(seeds)
         game, search = match.game, match.players[0]
-        widths = game.spaces[0].width, game.spaces[1].width
-        self.seat = build_seat(search, seeds, widths, match.rounds, game.ranges[0])
+        self.seat = seat_at(game, 0, search, seeds, match.rounds)
         self.noise = CPU.stream(
             seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size))
         )
@@ -51,14 +51,19 @@ class _Batch:
         queries = self._check(x, y)
         if done + queries > self.match.rounds:
             return 0
-        # (queries, runs, n): a game that was dealt has a mask per run
-        payoff = self.game.payoffs(x.swapaxes(0, 1), y.swapaxes(0, 1)).T
+        payoff = self._by_run(self.game.payoffs, x, y)
         values = self.game.noise.reward(payoff, self.noise.take(queries), self.game.ranges[0])
         try:
             search.tell(values)
         except (Exception, SystemExit) as error:
             blame(error, search, place)
         return queries
+
+    def _by_run(self, function: Callable[..., Any], *genomes: Genomes) -> Any:
+        """Return a function of genomes, (runs, number, n), as (runs, number): a game may have a mask for each run."""
+        if getattr(self.game, "masks", None) is None:
+            return function(*genomes)
+        return function(*(array.swapaxes(0, 1) for array in genomes)).T
 
     def _check(self, x: Any, y: Any) -> int:
         """Return the number of queries of every run."""
@@ -79,7 +84,7 @@ class _Batch:
             held: Booleans = until.condition(self.game, len(self.seeds))(self.block())[0]
             return held
         optimal = [
-            self.game.is_optimal(seat, genomes.swapaxes(0, 1)).any(axis=0)
+            self._by_run(partial(self.game.is_target, seat), genomes).any(axis=1)
             for seat, genomes in enumerate(self.search.candidates())
         ]
         both: Booleans = optimal[0] & optimal[1]

@@ -41,7 +41,7 @@ def simulate(
     rounds: int | None = None,
     noise: Noise | str | None = None,
     record: Record | None = None,
-    metrics: Sequence[str | type[Metric]] = DEFAULT_METRICS,
+    metrics: Sequence[str | type[Metric]] | None = None,
     keep: Collection[Keep] = (),
     block_rounds: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -62,7 +62,8 @@ def simulate(
         record: the rounds at which metrics are recorded: "all", every k-th (an int), about a hundred with evenly spaced
             logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
             for a search, only "last", the end of each run.
-        metrics: names of metrics, or custom classes; "all" means all that the game allows.
+        metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
+            pseudo_regret and exploitability; of a search, exploitability alone.
         keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
             times that each pair of actions was played: see `Result.kept`.
         block_rounds: the number of rounds that metrics receive at a time; by default what fits into 16 MiB and takes
@@ -85,6 +86,8 @@ def simulate(
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
     backend = backend_for(device)
+    if metrics is None:
+        metrics = ("exploitability",) if isinstance(match.players[0], Search) else DEFAULT_METRICS
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)

@@ -75,9 +75,9 @@ class Until:
         """Return why the condition is not defined for a game, on one line; None if it is."""
         if self.sign:
             return metric_class(self.metric).reason_undefined(game)
-        if hasattr(game, "is_optimal"):
+        if hasattr(game, "is_target"):
             return None
-        return f'until is {OPTIMUM}, and {game.name} has no is_optimal(seat, action); use "exploitability < 0.1".'
+        return f'until is {OPTIMUM}, and {game.name} has no is_target(seat, action); use "exploitability < 0.1".'
 
     def condition(self, game: AnyGame, runs: int) -> Callable[[Block], Booleans]:
         """Return a function of consecutive blocks that returns where the condition holds: (rounds, runs)."""
@@ -92,5 +92,5 @@ class Until:
 
 def both_optimal(game: Any, actions: Sequence[Any]) -> Booleans:
     """Return where every seat plays an optimal action."""
-    optimal: Booleans = np.logical_and.reduce([game.is_optimal(seat, action) for seat, action in enumerate(actions)])
+    optimal: Booleans = np.logical_and.reduce([game.is_target(seat, action) for seat, action in enumerate(actions)])
     return optimal

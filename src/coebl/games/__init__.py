@@ -12,7 +12,7 @@
 from coebl.games import catalogue, random_games  # each registers its games; the classics come first
 from coebl.games.game import AnyGame, Game, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game, write_game
-from coebl.games.genome_games import BiggerNumber, Bilinear, CountGame, Diagonal, GeneBilinear
+from coebl.games.genome_games import BiggerNumber, Bilinear, BinaryDiagonal, CountGame, Diagonal, GeneBilinear
 from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import NOISES, Noise, parse_noise
 from coebl.games.registry import GAMES, parse_game, parse_matrix, solve
@@ -25,6 +25,7 @@ __all__ = [
     "AnyGame",
     "BiggerNumber",
     "Bilinear",
+    "BinaryDiagonal",
     "Bits",
     "CountGame",
     "Diagonal",

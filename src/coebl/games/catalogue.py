@@ -18,7 +18,15 @@ from coebl.core.arrays import Ints
 from coebl.core.errors import InputError
 from coebl.core.specs import Range, SpecOf
 from coebl.games.game import Game, ZeroSumGame
-from coebl.games.genome_games import MOST_COUNTED, BiggerNumber, Bilinear, CountGame, Diagonal, GeneBilinear
+from coebl.games.genome_games import (
+    MOST_COUNTED,
+    BiggerNumber,
+    Bilinear,
+    BinaryDiagonal,
+    CountGame,
+    Diagonal,
+    GeneBilinear,
+)
 from coebl.games.genomes import MOST_LISTED, GenomeGame
 from coebl.games.registry import GAMES, parse_matrix
 
@@ -88,7 +96,7 @@ def diagonal(n: Genes, space: SpaceName = "indices", binary: bool = False, mask:
         mask: with space=bits, true if hidden masks are drawn for each seed.
     """
     if space == "bits":
-        return CountGame(np.greater_equal, n, payoff_range=(0, 1), mask=mask) if binary else Diagonal(n, mask=mask)
+        return (BinaryDiagonal if binary else Diagonal)(n, mask=mask)
     ones = np.array([label.count("1") for label in _bitstrings("diagonal", n)])
     game = _larger_wins(ones, n)
     return Game(game.payoff >= 0, row_labels=game.row_labels, column_labels=game.row_labels) if binary else game

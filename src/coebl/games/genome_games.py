@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats, Ints, check_payoff
+from coebl.core.arrays import Booleans, Floats, Ints, check_payoff
 from coebl.core.errors import CoeblError, InputError, check_integer
 from coebl.games.genomes import GenomeGame, times
 
@@ -33,6 +33,12 @@ def law_of_count(policy: Floats) -> Floats:
         law[1 : k + 2] = law[1 : k + 2] * (1 - genes[k]) + law[: k + 1] * genes[k]
         law[0] *= 1 - genes[k]
     return np.moveaxis(law, 0, -1)
+
+
+def _ones(genome: Ints) -> Ints:
+    """Return the number of ones of genomes, (..., n): (...). With int32, a search spends a fifth of the time on it."""
+    count: Ints = genome.sum(axis=-1, dtype=np.int32)
+    return count
 
 
 class CountGame(GenomeGame):
@@ -73,8 +79,13 @@ class CountGame(GenomeGame):
         self.table = table
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
-        payoffs: Floats = self.table[x.sum(axis=-1), y.sum(axis=-1)]
+        payoffs: Floats = self.table[_ones(x), _ones(y)]
         return payoffs
+
+    def _is_optimal(self, seat: int, genome: Ints) -> Booleans:
+        guaranteed = self.table.min(axis=1) if seat == 0 else -self.table.max(axis=0)  # by each count
+        optimal: Booleans = self._reaches_value(seat, guaranteed)[_ones(genome)]
+        return optimal
 
     def _earned(self, seat: int, policy: Floats) -> Floats:
         """Return what each count of a seat earns against the opponent's policy: (..., n + 1)."""
@@ -128,6 +139,29 @@ class Diagonal(_OnesWin, CountGame):
 
     def __init__(self, n: int, **options: Any) -> None:
         super().__init__(lambda k, l: np.sign(k - l), n, payoff_range=(-1, 1), **options)
+
+
+class BinaryDiagonal(CountGame):
+    """Diagonal as the runtime papers have it: 1 if |x| >= |y|, else 0.
+
+    Its value is 1: 1^n wins against everything, so every genome of the column player is optimal as far as the value
+    goes. The papers look for 1^n on both sides, its only undominated genomes: these are its targets.
+
+    Args:
+        n: the number of genes.
+        **options: those of `GenomeGame`.
+
+    >>> BinaryDiagonal(3).is_target(1, np.array([[1, 1, 1], [1, 1, 0]]))
+    array([ True, False])
+    """
+
+    def __init__(self, n: int, **options: Any) -> None:
+        super().__init__(np.greater_equal, n, payoff_range=(0, 1), **options)
+
+    def is_target(self, seat: int, action: Ints) -> Booleans:
+        """Return true where a genome of a seat, (..., n), is 1^n without its mask: (...)."""
+        target: Booleans = _ones(self._bare(seat, action)) == self.n
+        return target
 
 
 class BiggerNumber(_OnesWin):

@@ -95,6 +95,15 @@ class GenomeGame(ZeroSumGame):
         answer = self._answer(seat, policy).astype(np.float64)
         return self._expected(answer, policy) if seat == 0 else -self._expected(policy, answer)
 
+    def _is_optimal(self, seat: int, genome: Ints) -> Booleans:
+        """Return true where a genome of a seat, (..., n), guarantees the value: (...)."""
+        return self._reaches_value(seat, -self._response(1 - seat, np.asarray(genome, np.float64, like=genome)))
+
+    def _reaches_value(self, seat: int, guaranteed: Floats) -> Booleans:
+        value, (low, high) = self.value if seat == 0 else -self.value, self.payoff_range
+        reached: Booleans = guaranteed >= value - _CERTAIN * (high - low)
+        return reached
+
     def _value(self) -> float:
         """Return the payoff of the row player at equilibrium."""
         return self._listed.value
@@ -177,11 +186,17 @@ class GenomeGame(ZeroSumGame):
             seat: 0 for the row player, 1 for the column player.
             action: genomes of this player: (..., n).
         """
-        value = self.value if seat == 0 else -self.value
-        low, high = self.payoff_range
-        guaranteed = -self.response(1 - seat, np.asarray(action, np.float64, like=action))
-        optimal: Booleans = guaranteed >= value - _CERTAIN * (high - low)
-        return optimal
+        self._need("response")
+        return self._is_optimal(seat, self._bare(seat, action))
+
+    def is_target(self, seat: int, action: Ints) -> Booleans:
+        """Return true where a genome is what `until="optimum"` waits for: an optimal one, unless a game is stricter.
+
+        Args:
+            seat: 0 for the row player, 1 for the column player.
+            action: genomes of this player: (..., n).
+        """
+        return self.is_optimal(seat, action)
 
     def _need(self, oracle: str) -> None:
         if oracle in self.unknown:

@@ -36,6 +36,11 @@ LEARNERS = Registry(
         "nash": "coebl.learners.opponents:Nash",
         "switching": "coebl.learners.opponents:Switching",
         "best-response": "coebl.learners.opponents:BestResponse",
+        "pdcoea": "coebl.search.pdcoea:Pdcoea",
+        "1-lambda-coea": "coebl.search.lambda_coea:LambdaCoea",
+        "rls-pd": "coebl.search.pairs:RlsPd",
+        "1+1-coea": "coebl.search.pairs:OnePlusOneCoea",
+        "cga": "coebl.search.cga:Cga",
     },
     group="coebl.learners",
 )

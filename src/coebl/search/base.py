@@ -21,6 +21,7 @@ literature on runtimes counts it. Rules that `coebl.testing.check_learner` holds
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
-from coebl.learners.base import Kind, Learner, Seat
+from coebl.learners.base import Kind, Learner, Plays, Seat
 
 Genomes = NDArray[np.int8]  # zeros and ones
 
@@ -54,6 +55,7 @@ class Search(Learner):
     ('search', 'Guess')
     """
 
+    plays: ClassVar[Collection[Plays]] = frozenset({"bits"})
     improves: ClassVar[bool] = False
 
     def ask(self) -> tuple[Genomes, Genomes]:

@@ -25,6 +25,7 @@ from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, ZeroSumGa
 from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, metric_class
+from coebl.search import Search
 from coebl.study.cell import Cell, is_file
 from coebl.study.cell_file import RESERVED
 
@@ -209,11 +210,12 @@ class Build:
         rounds = self._plain("rounds", 1, lambda value: _is_integer(value, 1, MOST_ROUNDS))
         device = self._plain("device", "cpu", lambda value: value in DEVICES)
         size = self._plain("seeds_per_cell", _SEEDS_PER_CELL[device], lambda value: _is_integer(value, 1, MOST_SEEDS))
-        seeds, noises, metrics = self._seeds(), self._noise_specs(), self._metrics()
-        until = self._until()
-        record = self._record(until)
-        blocks = [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
         pairs = self._pairs()
+        search = next((row for row, _ in pairs if isinstance(self._learners[row][0], Search)), None)
+        seeds, noises, metrics = self._seeds(), self._noise_specs(), self._metrics(search)
+        until = self._until()
+        record = self._record(search or ("until" if until else None))
+        blocks = [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
         if "games" not in self._table:
             return
         games = self._entries("games", ZeroSumGame)
@@ -255,10 +257,10 @@ class Build:
             self._add(self._place_of("until"), str(error))
             return None
 
-    def _record(self, until: str | None) -> Record:
-        if until:
+    def _record(self, ending: str | None) -> Record:
+        if ending:  # which makes runs differ in length
             if (record := self._table.get("record", "last")) != "last":
-                self._reject(self._place_of("record"), record, '"last" with until, as runs end at different times')
+                self._reject(self._place_of("record"), record, f'"last" with {ending}, the end of each run')
             return "last"
         kept: Record = self._plain(
             "record", "log", lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf)
@@ -372,10 +374,11 @@ class Build:
             return [None]
         return list(self._made(self._entries("noise", Noise, alone=True), parse_noise, NOISES))
 
-    def _metrics(self) -> list[tuple[Place, str]]:
+    def _metrics(self, search: str | None) -> list[tuple[Place, str]]:
         """The names of metrics, "all" among them; those in files with their paths."""
-        place, metrics = self._place_of("metrics"), self._table.get("metrics", list(Cell.metrics))
-        if metrics == "all":
+        default = ["exploitability"] if search else list(Cell.metrics)
+        place, metrics = self._place_of("metrics"), self._table.get("metrics", default)
+        if metrics == "all" and not search:
             return [(place, "all")]
         if not isinstance(metrics, list) or not metrics:
             self._reject_key("metrics")
@@ -390,6 +393,8 @@ class Build:
                     names.append((where, self._metric_in_file(name)))
                 except Exception as error:  # of user code
                     self._add(where, reason_of(error))
+            elif search and (name == "all" or (name in METRICS and metric_class(name).cumulative)):
+                self._add(where, f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say.")
             elif name not in METRICS and name != "all":
                 accepted = f"{', '.join(METRICS.names)}, all; or file.py:Name"
                 self._add(where, f"unknown metric {name!r}{nearest(name, METRICS.names)} Accepted: {accepted}.")

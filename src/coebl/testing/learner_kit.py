@@ -17,7 +17,9 @@ from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import reason_to_reject
+from coebl.search import Search
 from coebl.testing.kits import Points, Report, UntriedError, report_on
+from coebl.testing.search_kit import points_of_search
 from coebl.testing.strict import on_strict_arrays
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
@@ -44,6 +46,11 @@ def check_learner(learner: str | Learner | type[Learner]) -> Report:
 
 
 def _points(learner: Learner) -> Points:
+    if isinstance(learner, Search):
+        yield from points_of_search(learner)
+        yield "its spec reads back", lambda: _spec(learner)
+        yield "pickles", lambda: _pickles(learner)
+        return
     yield "plays square, wide, tall, one-row and one-column games in the row seat", lambda: _shapes(learner, "row")
     yield "plays them in the column seat", lambda: _shapes(learner, "column")
     yield "a run does not depend on its batch, to the last bit", lambda: _batch(learner)

@@ -325,7 +325,7 @@ def left_out(field: Iterable[str]) -> list[str]:
     playing = {split_spec(spec).name for spec in field}
     able = (entry for entry in LEARNERS if not any(parameter.required for parameter in entry.parameters))
     learners: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in playing]
-    return [name for name, learner in learners if learner.kind() != "oracle"]
+    return [name for name, learner in learners if "indices" in learner.plays and learner.kind() != "oracle"]
 
 
 def shortest(specs: Iterable[str]) -> list[str]:

@@ -1,0 +1,233 @@
+"""Searches on games of genomes: queries, noise, hits, mistakes, custom searches, and published figures."""
+
+import numpy as np
+import pytest
+
+from coebl import Match, simulate
+from coebl.core.errors import InputError
+from coebl.evidence import Runtimes
+from coebl.games import Bilinear, BinaryDiagonal, Diagonal
+from coebl.learners import LEARNERS, parse_learner
+from coebl.search import Search
+from coebl.testing import check_learner
+
+SEARCHES = [entry.name for entry in LEARNERS if issubclass(entry.factory, Search)]
+SMALL = {"pdcoea": "pdcoea:population=20,chi=0.3", "1-lambda-coea": "1-lambda-coea:mutants=12"}
+
+
+def times(game, spec, budget, seeds, noise="none", until="optimum"):
+    result = simulate(game, spec, spec, rounds=budget, seeds=seeds, noise=noise, until=until, metrics=[])
+    return Runtimes(tuple(result.hitting_times), budget)
+
+
+class Counting(Search):
+    """Asks for k = 1, 2, 3, ... pairs in turn, always the same one, and remembers what it is told."""
+
+    told = ()
+
+    def start(self, seat):
+        self.seat, self.count = seat, 0
+        Counting.told = []
+
+    def ask(self):
+        self.count += 1
+        ones = np.ones((self.seat.runs, self.count, self.seat.actions), np.int8)
+        return ones, 0 * ones
+
+    def tell(self, values):
+        Counting.told.append(values)
+
+    def recommend(self):
+        half = np.full((self.seat.runs, self.seat.actions), 0.5)
+        return half, half
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_every_search_conforms(name):
+    check_learner(SMALL.get(name, name)).require()
+
+
+def test_no_query_exceeds_the_budget_and_each_has_its_noise():
+    simulate(Match(Diagonal(3), (Counting(), Counting()), 25), 4, metrics=[])  # 1 + 2 + ... + 6 = 21
+    values = np.concatenate(Counting.told, axis=1)
+    assert values.shape == (4, 21)
+    assert len(np.unique(values)) == values.size
+    expected = simulate(Diagonal(3), "uniform", "uniform", rounds=21, seeds=4, keep=["rewards", "actions"])
+    payoffs = expected.match.game.dealt(range(4)).payoffs(*expected.kept["actions"])
+    noise = (expected.kept["rewards"][0] - payoffs).T  # the noise of a seed is that of every match
+    masked = Diagonal(3).dealt(range(4)).payoffs(np.ones((4, 3), np.int8), np.zeros((4, 3), np.int8))
+    assert np.allclose(values, masked[:, None] + noise)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("noise", ["none", "gaussian:sigma=0.5"])
+def test_a_hit_is_the_first_time_that_both_sides_have_an_optimum(name, noise):
+    """Against a plain loop over one run, which looks at every genome."""
+    spec, game, budget = SMALL.get(name, name), Bilinear(6, 0.5, 0.5), 3000
+    found = times(game, spec, budget, 5, noise)
+    for seed in range(5):
+        assert plain_time(spec, game.with_noise(noise), budget, seed) == found.times[seed]
+    assert found.hits
+
+
+def plain_time(spec, game, budget, seed):
+    from coebl.backend.streams import NATURE, generator
+    from coebl.engine.table import seat_at
+
+    search = parse_learner(spec)
+    search = search.seated(seat_at(game, 0, search, [seed], budget))
+    masks = game.dealt([seed]).masks
+    noise, done = generator(seed, NATURE, "noise"), 0
+    draws = game.noise.draw(noise, budget)
+    while True:
+        x, y = search.ask()
+        queries = x.shape[1]
+        if done + queries > budget:
+            return None
+        shares = [np.abs(side[0] - mask[0]).mean(axis=1) for side, mask in zip((x, y), masks, strict=True)]
+        search.tell(((shares[0] - 0.5) * (shares[1] - 0.5) + draws[done : done + queries])[None])
+        done += queries
+        ones = [np.abs(side[0] - mask[0]).sum(axis=1) for side, mask in zip(search.candidates(), masks, strict=True)]
+        if (ones[0] == 3).any() and (ones[1] == 3).any():
+            return done
+
+
+def test_recommendations_are_measured():
+    result = simulate("diagonal:n=8,space=bits", "cga", "cga", rounds=4000, seeds=6, noise="none")
+    assert result.metrics.keys() == {"exploitability"} or "exploitability" in result.metrics
+    assert (result.final("exploitability") < 0.1).all()
+
+
+def test_rows_maximise_and_columns_minimise():
+    """In a game without ties or symmetry every search comes to the corner that suits both."""
+    for name in ("pdcoea:population=100,chi=0.2", "1-lambda-coea:mutants=12,chi=1", "cga"):
+        result = simulate("lead:n=7", name, name, rounds=30_000, seeds=4, noise="none", until="optimum", metrics=[])
+        assert None not in result.hitting_times, name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("diagonal:n=9,space=bits", "pdcoea", "cga"), "chooses the actions of both players; put it in both seats"),
+        (("diagonal:n=9,space=bits", "ucb", "cga"), "chooses the actions of both players; put it in both seats"),
+        (("rps", "pdcoea", "pdcoea"), "plays genomes, and the game has numbered actions"),
+    ],
+)
+def test_seats_that_a_search_cannot_take(arguments, message):
+    with pytest.raises(InputError, match=message) as error:
+        simulate(*arguments, rounds=10, seeds=2, metrics=[])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ["pseudo_regret"]}, "pseudo_regret adds up over the rounds, and cga is a search"),
+        ({"record": "all"}, 'record is .all., and cga is a search; accepted: "last"'),
+        ({"keep": ["actions"]}, "keep"),
+    ],
+)
+def test_options_that_a_search_cannot_take(options, message):
+    with pytest.raises(InputError, match=message) as error:
+        simulate("diagonal:n=9,space=bits", "cga", "cga", rounds=10, seeds=2, **{"metrics": [], **options})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("pdcoea:population=0", "population is .*0.*accepted: .*1"),
+        ("pdcoea:chi=-1", "chi is .*-1"),
+        ("cga:scale=0", "scale is .*0"),
+    ],
+)
+def test_bad_parameters_are_one_line(spec, message):
+    with pytest.raises(InputError, match=message) as error:
+        parse_learner(spec)
+    assert "\n" not in str(error.value)
+
+
+def test_a_search_that_asks_for_other_shapes_is_named():
+    class Flat(Counting):
+        def ask(self):
+            return np.ones((self.seat.runs, 3), np.int8), np.ones((self.seat.runs, 3), np.int8)
+
+    with pytest.raises(InputError, match=r"Flat asked for genomes of shapes \(2, 3\) and \(2, 3\); accepted: \(runs"):
+        simulate(Match(Diagonal(3), (Flat(), Flat()), 25), 2, metrics=[])
+
+
+CUSTOM = """
+import numpy as np
+from dataclasses import dataclass
+from coebl.search import Search
+
+@dataclass
+class Sampling(Search):
+    pairs: int = 5
+
+    def start(self, seat):
+        self.seat = seat
+
+    def ask(self):
+        self.x = (self.seat.random.uniform(self.pairs, self.seat.actions) < 0.5).astype(np.int8)
+        self.y = (self.seat.random.uniform(self.pairs, self.seat.opponent_actions) < 0.5).astype(np.int8)
+        return self.x, self.y
+
+    def recommend(self):
+        return self.x[:, 0].astype(float), self.y[:, 0].astype(float)
+
+    def candidates(self):
+        return self.x, self.y
+"""
+
+
+def test_a_custom_search_in_a_file(tmp_path):
+    """Random pairs of 3 bits: both sides of five have 1^3 with probability (1 - (7/8)^5)^2."""
+    file = tmp_path / "mine.py"
+    file.write_text(CUSTOM)
+    check_learner(f"{file}:Sampling").require()
+    found = times("diagonal:n=3,space=bits", f"{file}:Sampling", 10_000, 200)
+    chance = (1 - (7 / 8) ** 5) ** 2
+    steps = np.array(found.times) / 5
+    assert abs(steps.mean() - 1 / chance) <= 4 * np.sqrt(1 - chance) / chance / np.sqrt(200)
+
+
+def plain_pdcoea(seed, n, size, chi, wins):
+    """PDCoEA with a random number per bit: the queries until both sides have 1^n."""
+    random, queries = np.random.default_rng(seed), 0
+    P, Q = random.random((2, size, n)) < 0.5
+    while not (P.all(axis=1).any() and Q.all(axis=1).any()):
+        i1, i2, j1, j2 = random.integers(size, size=(4, size))
+        p, q = P.sum(axis=1), Q.sum(axis=1)
+        keeps = (wins(p[i1], q[j2]) >= wins(p[i1], q[j1])) & (wins(p[i1], q[j1]) >= wins(p[i2], q[j1]))
+        P = P[np.where(keeps, i1, i2)] ^ (random.random(P.shape) < chi / n)
+        Q = Q[np.where(keeps, j1, j2)] ^ (random.random(Q.shape) < chi / n)
+        queries += 3 * size
+    return queries
+
+
+@pytest.mark.parametrize(
+    ("game", "wins"),
+    [(Diagonal, lambda p, q: np.sign(p - q)), (BinaryDiagonal, lambda p, q: p >= q)],
+    ids=["ternary", "binary"],
+)
+def test_pdcoea_agrees_in_distribution_with_a_plain_program(game, wins):
+    ours = times(game(30), "pdcoea:population=60,chi=0.2", 10**6, 60).spent
+    plain = np.array([plain_pdcoea(seed, 30, 60, 0.2, wins) for seed in range(60)])
+    error = np.sqrt((ours.var(ddof=1) + plain.var(ddof=1)) / 60)
+    assert abs(ours.mean() - plain.mean()) <= 4 * error
+
+
+@pytest.mark.slow
+def test_published_medians():
+    """Medians of the first measurements, of some ten runs each; a median of 20 runs has a standard error of 1.25 sd."""
+    runs = times("diagonal:n=100,space=bits", "pdcoea", 10**7, 20)
+    error = 1.25 * runs.spent.std(ddof=1) * np.sqrt(1 / 20 + 1 / 10)
+    assert abs(np.median(runs.spent) - 257_250) <= 3 * error
+    noisy = times("diagonal:n=100,space=bits", "pdcoea:chi=0.1", 10**7, 5, "gaussian")
+    assert noisy.hits == 5
+    assert abs(np.median(noisy.spent) / 728_700 - 1) <= 0.25
+    for noise, median in (("none", 13_240), ("gaussian", 19_140)):
+        found = times("diagonal:n=100,space=bits", "cga", 10**6, 20, noise, "exploitability < 0.1")
+        assert found.hits == 20
+        assert abs(np.median(found.spent) / median - 1) <= 0.25
