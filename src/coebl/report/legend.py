@@ -23,17 +23,6 @@ _EQUATION = re.compile(r"(?<=\w) ([=≥≤]) (?=[\w−-])")
 _HYPHEN = re.compile(r"(?<![\w.-])-(?=\d)")
 _PIXELS = 2  # a dash of one line width on the page, whose lines are a little wider
 _LIGHTER = 0.2  # how far every colour is moved towards white on a dark page
-_SHAPES = {  # the symbols of lines as outlines about the origin, of radius about 1
-    "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
-    "square": "M-.9,-.9H.9V.9H-.9Z",
-    "diamond": "M0,-1.25L1.25,0L0,1.25L-1.25,0Z",
-    "triangle-up": "M0,-1.15L1.15,.9H-1.15Z",
-    "x": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
-    "star": "M0,-1.3L.3,-.4L1.25,-.4L.5,.2L.75,1.1L0,.55L-.75,1.1L-.5,.2L-1.25,-.4L-.3,-.4Z",
-    "cross": "M-.35,-1.1H.35V-.35H1.1V.35H.35V1.1H-.35V.35H-1.1V-.35H-.35Z",
-    "triangle-down": "M0,1.15L1.15,-.9H-1.15Z",
-    "hexagon": "M1.15,0L.57,1H-.57L-1.15,0L-.57,-1H.57Z",
-}
 
 
 @dataclass(frozen=True)
@@ -115,7 +104,7 @@ def learner_entries(
             "colour": shaded(look.colour, look.shade),
             "darkColour": shaded(look.colour, _LIGHTER + (1 - _LIGHTER) * look.shade, 255),
             "dash": [_PIXELS * length for length in look.dashes],
-            "shape": _SHAPES.get(look.symbol, ""),
+            "shape": look.symbol,
             "sweep": swept.get(spec),
             "value": sweeps[swept[spec]].values[spec] if spec in swept else None,
             "sees": _sees(spec, known),

@@ -2,6 +2,20 @@
 // becomes text nodes, attributes, or strings of a chart, never markup.
 
 const PAGE = JSON.parse(byId("data").textContent);
+
+// The symbols of lines as outlines about the origin, of radius about 1.
+const SHAPES = {
+  "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0Z",
+  "square": "M-.9,-.9H.9V.9H-.9Z",
+  "diamond": "M0,-1.25L1.25,0L0,1.25L-1.25,0Z",
+  "triangle-up": "M0,-1.15L1.15,.9H-1.15Z",
+  "x": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
+  "star": "M0,-1.3L.3,-.4L1.25,-.4L.5,.2L.75,1.1L0,.55L-.75,1.1L-.5,.2L-1.25,-.4L-.3,-.4Z",
+  "cross": "M-.35,-1.1H.35V-.35H1.1V.35H.35V1.1H-.35V.35H-1.1V-.35H-.35Z",
+  "triangle-down": "M0,1.15L1.15,-.9H-1.15Z",
+  "hexagon": "M1.15,0L.57,1H-.57L-1.15,0L-.57,-1H.57Z",
+};
+for (const learner of PAGE.learners) learner.shape = SHAPES[learner.shape] ?? "";
 const REFERENCE = "reference"; // the name of the reference line among the lines
 const FEW = 8; // lines that are shown at first where no preset says which
 const FIGURES = ["growth", "distance"];
