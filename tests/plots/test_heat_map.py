@@ -31,7 +31,7 @@ def heat_map_of(means, half=1.04, rows=None):
     return axes[0]
 
 
-def test_each_cell_of_the_heat_map_has_the_mean_and_the_half_width():
+def test_each_cell_has_the_mean_and_the_half_width_and_a_mark_if_it_does_not_differ_from_zero():
     ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
     labels = {tuple(text.get_position()): text.get_text() for text in ax.texts}
     assert labels == {
@@ -45,10 +45,6 @@ def test_each_cell_of_the_heat_map_has_the_mean_and_the_half_width():
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["row 0", "row 1"]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["column 0", "column 1", "column 2"]
     assert ax.get_ylim() == (2, 0)  # the first row is on top
-
-
-def test_the_heat_map_marks_cells_that_do_not_differ_from_zero():
-    ax = heat_map_of([[5.0, -20.0, 0.0], [300.0, -0.25, 1.5]])
     hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
     assert hatched == {(2, 0), (1, 1)}
     italic = {tuple(text.get_position()) for text in ax.texts if text.get_fontstyle() == "italic"}

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from coebl.evidence.statistics import mean_interval
 from coebl.naming import PALETTE, LearnerWords, MetricWords, learner_style
 from coebl.plots import Reference
 from coebl.report.page import Preset
@@ -31,15 +30,6 @@ def test_the_numbers_are_the_means_and_student_intervals(tmp_path):
         for place, samples in enumerate(runs.values.tolist()):
             assert means[place] == pytest.approx(statistics.mean(samples), rel=1e-4)
             assert halves[place] == pytest.approx(factor * statistics.stdev(samples), rel=1e-3)
-
-
-def test_the_last_interval_is_that_of_the_library(tmp_path):
-    source = MadeUp(MATCHES)
-    _, means, halves, _ = curves(page_text(tmp_path, source))["rps", "ucb", "coebl", "regret"]
-    interval = mean_interval(source.runs("rps", "ucb", "coebl", "regret").values[-1])
-    width = interval.high - interval.low
-    assert means[-1] - halves[-1] == pytest.approx(interval.low, abs=3e-3 * width)
-    assert means[-1] + halves[-1] == pytest.approx(interval.high, abs=3e-3 * width)
 
 
 def test_long_curves_are_thinned_and_keep_both_ends(tmp_path):
