@@ -288,6 +288,19 @@ def game_title(spec: str) -> str:
     return spec if entry is None else _with_parameters(entry.title, GAMES, spec)
 
 
+def game_titles(specs: Iterable[str]) -> list[str]:
+    """Return the titles of games; those that differ in their last number alone are joined.
+
+    >>> [title.replace("\u00a0", " ") for title in game_titles(["rps", "diagonal:n=5", "diagonal:n=6"])]
+    ['Rock-paper-scissors', 'Diagonal, n = 5, 6']
+    """
+    values: dict[str, list[str]] = {}  # by what comes before them
+    for title in map(game_title, specs):
+        start, equals, value = title.rpartition("\u00a0=\u00a0")
+        values.setdefault(start + equals, []).append(value)
+    return [start + ", ".join(listed) for start, listed in values.items()]
+
+
 def parameters_text(parameters: str) -> str:
     """Return the parameters of a spec with spaces; no line breaks at an equals sign.
 

@@ -167,9 +167,11 @@ class TestMissingData:
     def test_games_are_named_by_family(self):
         result = verdict("wins", Made(keep=lambda pairing: pairing.game in SIZED[:3]))
         assert result.verdict == "not testable"
-        assert result.note.endswith("; 9 of 18 checks have data, all of them hold; missing: diagonal n = 5, 6, 7")
+        note = result.note.replace("\u00a0", " ")
+        assert note.endswith("; 9 of 18 checks have data, all of them hold; missing: Diagonal, n = 5, 6, 7")
         assert result.threshold == 0
-        assert verdict("wins", Made(keep=lambda pairing: False), "two").note == "missing: diagonal n = 2, 3"
+        note = verdict("wins", Made(keep=lambda pairing: False), "two").note
+        assert note.replace("\u00a0", " ") == "missing: Diagonal, n = 2, 3"
 
     def test_matches_are_named_where_the_game_is_there(self):
         lost = duel("ucb", "diagonal:n=5")

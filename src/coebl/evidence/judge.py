@@ -18,10 +18,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from coebl.core.specs import split_spec
 from coebl.core.text import finite, number_text
 from coebl.evidence.checks import Check, MatchSpecs, Missing, Reader
 from coebl.evidence.statistics import ALPHA, Estimate, correct
+from coebl.naming import game_titles
 
 if TYPE_CHECKING:
     from coebl.study import Results
@@ -106,7 +106,7 @@ class Claim:
 
     id: str
     sentence: str
-    metrics: tuple[str, ...]  # the one that decides, then those that are reported
+    metrics: Sequence[str]  # the one that decides, then those that are reported
     checks: Callable[[Any], list[Check]]  # in a variant
     silence: str = ""  # why a variant has no checks
     aim: Callable[[Any, Sequence[CheckResult], Mapping[str, Sequence[CheckResult]]], AimResult] | None = None
@@ -239,26 +239,9 @@ def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
     absent = [lack.pairing for lack in missing if not lack.reason]
     partly = {pairing.game for pairing in needs if pairing not in absent}
     parts = [
-        *_by_family(dict.fromkeys(pairing.game for pairing in absent if pairing.game not in partly)),
+        *game_titles(dict.fromkeys(pairing.game for pairing in absent if pairing.game not in partly)),
         *(str(pairing) for pairing in absent if pairing.game in partly),
         *dict.fromkeys(lack.reason for lack in missing if lack.reason),
     ]
     more = len(parts) - _MOST_MISSING
     return "; ".join(parts[:_MOST_MISSING]) + (f"; and {more} more" if more > 0 else "")
-
-
-def _by_family(games: Iterable[str]) -> list[str]:
-    """Titles of games; those that differ in the value of one parameter are joined.
-
-    >>> _by_family(["rps", "diagonal:n=5", "diagonal:n=6", "blotto:fields=2,coins=6"])
-    ['rps', 'diagonal n = 5, 6', 'blotto:fields=2,coins=6']
-    """
-    values: dict[str, list[str]] = {}  # by what comes before them
-    for game in games:
-        parts = split_spec(game)
-        if len(parts.arguments) == 1:
-            [(key, value)] = parts.arguments.items()
-            values.setdefault(f"{parts.name} {key} = ", []).append(value)
-        else:
-            values[game] = []
-    return [before + ", ".join(listed) for before, listed in values.items()]

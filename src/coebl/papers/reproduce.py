@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from coebl.core.text import counted, few_digits
 from coebl.evidence.judge import Verdict
 from coebl.evidence.rendering import as_json, as_markdown
 from coebl.evidence.statistics import mean_interval
-from coebl.naming import game_title
+from coebl.naming import game_titles
 from coebl.papers import Paper
 from coebl.papers.drawing import draw
 from coebl.report.page import about_results, write_page
@@ -105,29 +105,16 @@ def left_out(paper: Paper, results: Results) -> str:
     present = set(results.matches())
     absent = [match for match in study.matches() if tuple(match[:3]) not in present]
     games = {game for game, _, _ in present}
-    missing = list(dict.fromkeys(match[0] for match in absent if match[0] not in games))
+    missing = dict.fromkeys(match[0] for match in absent if match[0] not in games)
     partly = sum(match[0] in games for match in absent)
     needed = len({seed for cell in study.cells for seed in cell.seeds})
     done = len({seed for record in results.records() for seed in record.seeds})
     parts = [
-        f"{counted(len(missing), 'game')} ({_together(map(game_title, missing))})" if missing else "",
+        f"{counted(len(missing), 'game')} ({'; '.join(game_titles(missing))})" if missing else "",
         f"{counted(partly, 'match', 'matches')} on the other games" if partly else "",
         f"{needed - done} of {counted(needed, 'seed')}, so {done} were run" if done < needed else "",
     ]
     return "; ".join(filter(None, parts))
-
-
-def _together(titles: Iterable[str]) -> str:
-    """Join titles of games; those that differ only in their size are listed together.
-
-    >>> _together(["Diagonal, n\u00a0=\u00a05", "Diagonal, n\u00a0=\u00a06", "Other"]).replace("\u00a0", " ")
-    'Diagonal, n = 5, 6; Other'
-    """
-    families: dict[str, list[str]] = {}
-    for title in titles:
-        start, equals, value = title.rpartition("\u00a0=\u00a0")
-        families.setdefault(start + equals, []).append(value)
-    return "; ".join(start + ", ".join(values) for start, values in families.items())
 
 
 def write_summary(paper: Paper, results: Results, folder: Path, verdicts: Sequence[Verdict], command: str) -> Path:
