@@ -19,7 +19,7 @@ from coebl.core.text import number_text
 from coebl.evidence.rendering import MARKS, MEANINGS, mark
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025.paper_claims import ANSWER, HEADLINE
+from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, actions_of
 from coebl.plots import save
 from coebl.report.verdict_grid import finding
@@ -74,9 +74,9 @@ def document(results: Path) -> str:
         meanings=", ".join(f"{MARKS[outcome]} {meaning}" for outcome, meaning in MEANINGS.items()),
         reasons={claim: list(_reasons(by_variant)) for claim, by_variant in claims.items()},
         answer=finding(
-            ANSWER,
-            HEADLINE,
-            {id: [check["verdict"] for check in verdict["checks"]] for id, verdict in claims[HEADLINE].items()},
+            PAPER.page.answer,
+            main := PAPER.page.headline,
+            {id: [check["verdict"] for check in verdict["checks"]] for id, verdict in claims[main].items()},
         ),
     )
 

@@ -13,7 +13,7 @@ from coebl.core.text import number_text, with_minus
 from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_title
 from coebl.papers import Variant
-from coebl.papers.ijcai2025.paper_claims import HEADLINE
+from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, games
 from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import NOTE, lay_out, look, new_figure
@@ -37,7 +37,7 @@ def read_checks(results: Path) -> Checks:
     return {
         verdict["variant"]: {check["subject"]: check for check in verdict["checks"]}
         for verdict in verdicts
-        if verdict["id"] == HEADLINE
+        if verdict["id"] == PAPER.page.headline
     }
 
 

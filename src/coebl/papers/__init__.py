@@ -5,26 +5,32 @@ To add a paper, write a folder with an ordinary study file and a `Paper`, then o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import look_up
 from coebl.core.modules import load
-from coebl.evidence.checks import MatchSpecs
+from coebl.evidence.checks import Check, MatchSpecs, Setting
 from coebl.evidence.judge import Claim, Verdict, judge
+from coebl.report.content import Presentation
 from coebl.report.legend import Preset
 from coebl.report.verdict_grid import finding, outcomes_of
 
 if TYPE_CHECKING:
     from coebl.papers.drawing import Figure
-    from coebl.report.page import Presentation
+    from coebl.plots import Reference
     from coebl.study import Results
 
 PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
 """The "module:attribute" of each paper, by its name, which is also the name of its study."""
 
 DEFAULT = "ijcai2025"
+
+Checks = Callable[["Variant"], list[Check]]
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity
@@ -109,6 +115,53 @@ class Paper:
         ]
         variants = self.variants.values()
         return list(dict.fromkeys(match for part in parts for variant in variants for match in part.needs(variant)))
+
+
+@cache
+def _read(package: str, name: str) -> tuple[str, dict[str, Any]]:
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return text, tomllib.loads(text)
+
+
+def read_setting(package: str) -> Setting:
+    """Return the rounds and the noise of the study of a paper."""
+    _, study = _read(package, "study.toml")
+    return Setting(study["rounds"], study["noise"])
+
+
+@cache
+def read_variants(package: str) -> dict[str, Variant]:
+    """Return the variants of a paper by their ids."""
+    _, data = _read(package, "paper.toml")
+    return {id: Variant(id, **values) for id, values in data["variants"].items()}
+
+
+def read_paper(
+    package: str, checks: Mapping[str, Checks], figures: Iterable[Figure], reference: Reference | None = None
+) -> Paper:
+    """Return the paper in a folder of the package, from its study.toml and paper.toml and what these cannot hold.
+
+    Args:
+        package: the folder, as a name to import.
+        checks: those of each claim, by its id.
+        figures: those of the paper.
+        reference: a line beside cumulative metrics in self-play.
+    """
+    text, study = _read(package, "study.toml")
+    _, data = _read(package, "paper.toml")
+    variants = read_variants(package)
+    words = dict(data["page"])
+    opponent = words.pop("opponent")
+    page = Presentation(
+        study["title"],
+        study["description"],
+        presets=[variant.preset(opponent) for variant in variants.values()],
+        reference=reference,
+        **words,
+    )
+    claims = {id: Claim(id, checks=checks[id], **values) for id, values in data["claims"].items()}
+    by_name = {figure.name: figure for figure in figures}
+    return Paper(study["name"], text, variants, claims, by_name, Quick(**data["quick"]), page, data["averaged"])
 
 
 def load_paper(name: str) -> Paper:

@@ -72,7 +72,7 @@ class Presentation:
     question: str = ""  # the subject of the study, in a paragraph
     headline: str = ""  # the id of the main claim
     answer: str = ""  # the finding in words: a template of the outcomes of its checks, see `verdict_grid.finding`
-    words: tuple[str, str, str] = ("shown", "undecided", "refuted")  # for its checks in the bars below that sentence
+    words: Sequence[str] = ("shown", "undecided", "refuted")  # for its checks in the bars below that sentence
     presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
     first: Sequence[str] = _FIRST  # metrics that come before the others
     strongest: str = ""  # the opponent of the frontier; by default the first learner that sees the policy of the other

@@ -8,11 +8,11 @@ import pytest
 
 from coebl.evidence.checks import MatchSpecs
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import CLAIMS
 from coebl.papers.ijcai2025.variants import VARIANTS, size_of
 from made_curves import MadeCurves, MadeRuns
 
 ROUNDS = np.arange(10, 3001, 10)
+CLAIMS = PAPER.claims
 ALL = PAPER.needed(claims=CLAIMS)
 TEXT = VARIANTS["text"]
 

@@ -11,9 +11,9 @@ from coebl.naming import learner_style
 from coebl.papers import drawing
 from coebl.papers.drawing import draw
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_figures import FIGURES
 from coebl.papers.ijcai2025.variants import BASELINES, RATES, ROLES, VARIANTS, coebl
 
+FIGURES = PAPER.figures
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]
 ROUNDS = np.array([1, 1500, 3000])
 

@@ -1,8 +1,8 @@
 """The figures of the paper, and two that it does not have.
 
-`FIGURES["rps-self-play"].needs(variant)` lists the matches of a figure; `FIGURES["rps-self-play"](results, variant,
-"paper")` is the matplotlib figure. The choice of measures is "paper", as in the published figures, which come from the
-paper's program, or "noise-free": the same without the noise of the rewards, and exploitability for KL and TV.
+`figure.needs(variant)` lists the matches of a figure, and `figure(results, variant, "paper")` draws it. The choice of
+measures is "paper", as in the published figures, which come from the paper's program, or "noise-free": the same without
+the noise of the rewards, and exploitability for KL and TV.
 """
 
 from __future__ import annotations
@@ -177,14 +177,11 @@ def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> lis
     ]
 
 
-MAIN_TEXT = [
+FIGURES = [
     _figure("rps-self-play", "Rock-paper-scissors, self-play", rps_self_play),
     _figure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", rps_head_to_head),
     *_by_size_figures(MAIN_SIZES, ""),
-]
-APPENDIX = _by_size_figures(SIZES, "-all", DISTANCE)
-FURTHER = [
+    *_by_size_figures(SIZES, "-all", DISTANCE),
     _figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, suffixes=_ONE),
     _figure("frontier", "COEBL by c; better is left and below", frontier, suffixes=_ONE, varied=False),
 ]
-FIGURES = {figure.name: figure for figure in (*MAIN_TEXT, *APPENDIX, *FURTHER)}

@@ -1,28 +1,17 @@
-"""The learners of the paper in each variant. The experiments themselves are in study.toml beside this file.
-
-The paper's four learners play in three variants, each one step away from the one before, so that the cause of a change
-in the results can be seen: the text; the text with c = 2 everywhere; and that with Exp3 and Exp3-IX as released.
-"""
+"""The games, roles and variants of the paper, for its claims and figures."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from importlib import resources
+from collections.abc import Sequence
 
 import numpy as np
 
 from coebl.core.specs import split_spec
-from coebl.evidence.checks import Setting
 from coebl.learners import Coebl
-from coebl.papers import Variant
+from coebl.papers import read_setting, read_variants
 from coebl.plots import Reference
 
-STUDY = resources.files(__package__).joinpath("study.toml").read_text(encoding="utf-8")
-_KEYS = tomllib.loads(STUDY)
-TITLE: str = _KEYS["title"]
-QUESTION: str = _KEYS["description"]
-SETTING = Setting(_KEYS["rounds"], _KEYS["noise"])
+SETTING, VARIANTS = read_setting(__package__), read_variants(__package__)
 
 SIZES = (2, 3, 4, 5, 6, 7)
 MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
@@ -32,33 +21,6 @@ BASELINES = ("exp3", "exp3-ix", "ucb")
 BEST_RESPONSE = "best-response"
 REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
 RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
-
-_TEXT: dict[str, str | Mapping[str, str]] = {
-    "coebl": {"rps": "coebl:c=2", "*": "coebl"},
-    "ucb": "ucb",
-    "exp3": "exp3",
-    "exp3-ix": "exp3-ix",
-}
-_RATE = {**_TEXT, "coebl": "coebl:c=2"}
-_RELEASED = {**_RATE, "exp3": "exp3-as-released", "exp3-ix": "exp3-ix-as-released"}
-VARIANTS = {
-    variant.id: variant
-    for variant in (
-        Variant(
-            "text",
-            "the text",
-            _TEXT,
-            "The algorithms as the text states them: c = 2 on rock-paper-scissors, c = 8 elsewhere.",
-        ),
-        Variant("c=2", "c = 2 everywhere", _RATE, "The same with c = 2 everywhere, as in the released program."),
-        Variant(
-            "as-released",
-            "as released",
-            _RELEASED,
-            "The same with c = 2, and with Exp3 and Exp3-IX updated as in the released program.",
-        ),
-    )
-}
 
 
 def coebl(rate: float) -> str:
