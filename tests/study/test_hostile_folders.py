@@ -106,3 +106,24 @@ def test_tables_print_no_control_characters(store, coebl):
         assert done.returncode == 0
         assert not np.isin([*done.stdout], ["\x1b", "\x07"]).any()
     assert "'=1+1\\x1b[2J" in coebl("results", store.folder, "--csv").stdout
+
+
+@pytest.mark.parametrize("name", ["$\\frac{1}{$", "a" * 100_000, "a\x00b\x1b", "$x$ $"])
+@pytest.mark.filterwarnings("error")
+def test_any_name_can_be_drawn(store, coebl, name):
+    forged(store, False, row=name)
+    forged(store, False, game=name)
+    [done] = read_all(coebl, store, [["plot"]])
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_formula_that_cannot_be_drawn_is_one_line(store, coebl):
+    forged(store, True, metric="own")
+
+    def change(about):
+        about["metric_info"] = {"own": about["metric_info"]["regret"] | {"formula": "$\\frac{1}{$"}}
+
+    rewrite(store.paths()[0], change)
+    [done] = read_all(coebl, store, [["plot", "--metric", "own"]])
+    assert done.returncode == 2
+    assert "a formula or a title cannot be drawn (\\frac{1}{" in done.stderr

@@ -12,7 +12,7 @@ from coebl.games import GAMES
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles, learner_words
 from coebl.plots.curves import BAND_LABEL, Data, line_styles, plot_curves
-from coebl.plots.style import COLUMN, WIDTH, check_some, lay_out, look, new_figure
+from coebl.plots.style import COLUMN, WIDTH, check_some, drawable, lay_out, look, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -60,7 +60,7 @@ def plot_panels(
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
     panels = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
     known = known_to(data) if known is None else known
-    labels = _labels(pairs, known)
+    labels = {pair: drawable(label) for pair, label in _labels(pairs, known).items()}
     styles = line_styles(data, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]}, known)
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
@@ -70,7 +70,7 @@ def plot_panels(
         for place, (ax, (game, of_game)) in enumerate(zip(axes, panels, strict=False)):
             lines = {labels[pair]: (game, *pair) for pair in of_game}
             plot_curves(data, metric, lines, ax, styles, legend=False, noise=noise, known=known)
-            ax.set_title(textwrap.fill(game_title(game), _TITLE), fontsize="medium")
+            ax.set_title(textwrap.fill(drawable(game_title(game)), _TITLE), fontsize="medium")
             if log:
                 ax.set_xscale("log")
                 ax.set_xlim(1, None)

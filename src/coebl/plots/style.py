@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, printable
 from coebl.core.files import make_folder, write_whole
 from coebl.core.modules import require
+from coebl.core.text import one_line
 from coebl.naming import Style
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ REFERENCE: Style = {"color": "black", "linestyle": (0, (1, 1.6)), "linewidth": 1
 GUIDE: Style = {"color": "0.45", "linestyle": "-", "linewidth": 0.6, "zorder": 1}  # an axis through the data
 NOTE = "0.35"  # the grey of small print
 BAND = 0.18  # opacity
+_LONGEST = 200  # characters of a name
 _NEAR = 9  # points of print; a label that is farther up or down has a line to its point
 _LEADER = {"arrowstyle": "-", "color": "0.45", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 
@@ -46,7 +48,22 @@ def look() -> Iterator[None]:
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rc_file(_LOOK, use_default_template=False)
-        yield
+        try:
+            yield
+        except ValueError as error:
+            if "Parse" not in str(error):  # the errors of pyparsing, by which matplotlib reads mathematics
+                raise
+            reason = one_line(error, 200)
+            raise InputError(f"a formula or a title cannot be drawn ({reason}). Write \\$ for a dollar sign.") from None
+
+
+def drawable(name: str) -> str:
+    """Return a name of any length and content as figures show it; a dollar sign does not begin mathematics.
+
+    >>> drawable("a$b$")
+    'a\\\\$b\\\\$'
+    """
+    return printable(one_line(name, _LONGEST)).replace("$", r"\$")
 
 
 def new_figure(width: float = COLUMN, height: float = 2.4) -> Figure:
