@@ -158,26 +158,25 @@ def test_a_flipped_number_is_set_aside(store):
     check_set_aside(store, path)
 
 
-@pytest.mark.parametrize("column", ["seed", "round", "game", "players", "rounds"])
-def test_every_column_is_checked(store, column):
-    (path,) = saved(store)
-    table = parquet.read_table(path)
-    index = table.column_names.index(column)
-    if column == "game":
-        changed = pyarrow.array(["diagonal"] * table.num_rows).dictionary_encode()
-    elif column == "players":
-        changed = pyarrow.array([["ucb", "uniform"]] * table.num_rows)
-    else:
-        changed = pyarrow.array(table.column(column).to_numpy() + 1)
-    parquet.write_table(table.set_column(index, column, changed), path)
-    with pytest.raises(DamagedFileError, match="checksum"):
-        store.load(CELL.digest())
+def with_column(table, name, values):
+    return table.set_column(table.column_names.index(name), name, values)
 
 
-def test_swapped_rows_are_noticed(store):
+WRONG_TABLES = {
+    **{
+        name: lambda table, name=name: with_column(table, name, pyarrow.array(table.column(name).to_numpy() + 1))
+        for name in ("seed", "round", "rounds")
+    },
+    "game": lambda table: with_column(table, "game", pyarrow.array(["diagonal"] * len(table)).dictionary_encode()),
+    "players": lambda table: with_column(table, "players", pyarrow.array([["ucb", "uniform"]] * len(table))),
+    "swapped rows": lambda table: table.take(list(range(len(table)))[::-1]),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_TABLES)
+def test_every_column_and_the_order_of_rows_are_checked(store, wrong):
     (path,) = saved(store)
-    table = parquet.read_table(path)
-    parquet.write_table(table.take(list(range(table.num_rows))[::-1]), path)
+    parquet.write_table(WRONG_TABLES[wrong](parquet.read_table(path)), path)
     with pytest.raises(DamagedFileError, match="checksum"):
         store.load(CELL.digest())
 

@@ -1,11 +1,9 @@
 """A study that grows in its folder: what is new is run, nothing is run twice, and the plan lists it in advance."""
 
-import sys
 from collections import Counter
 
 import pytest
 
-from coebl.cli import main
 from coebl.study import Results, Store, parse_study, read_study
 from coebl.study.errors import StoreError
 from coebl.study.plan import make_plan
@@ -174,36 +172,22 @@ def test_a_failure_is_forgotten_when_its_seeds_are_cut_otherwise(tmp_path):
 # The command line
 
 
-@pytest.fixture
-def coebl(tmp_path, monkeypatch, capsys):
-    def words(*arguments):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["coebl", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        captured = capsys.readouterr()
-        assert stopped.value.code == 0, captured.err
-        return captured.out.splitlines(), captured.err.splitlines()
-
-    return words
-
-
 def test_a_dry_run_says_what_is_run_and_what_is_left_alone(tmp_path, coebl):
     go(TEXT, tmp_path / "out")
     victim = Store.open(tmp_path / "out").paths()[0]
     (tmp_path / "study.toml").write_text(grown(learners='["exp3"]', seeds="[0, 3, 20, 22]", metrics='["regret", "tv"]'))
-    out, err = coebl("run", "study.toml", "--out", "out", "--dry-run")
-    assert out == [
+    done = coebl("run", "study.toml", "--out", "out", "--dry-run", cwd=tmp_path)
+    assert done.stdout.splitlines() == [
         "matching-pennies, exp3 v exp3, 20 rounds, seeds 0..3 (2 of them), only tv",
         "matching-pennies, exp3 v exp3, 20 rounds, seeds 20..22 (2 of them)",
         "2 of 2 cells to run",
     ]
-    assert err == ["left alone: 3 cells in the folder that the study does not ask for"]
+    assert done.stderr == "left alone: 3 cells in the folder that the study does not ask for\n"
     victim.write_bytes(victim.read_bytes()[:200])
     (tmp_path / "study.toml").write_text(TEXT)
-    out, err = coebl("run", "study.toml", "--out", "out", "--dry-run")
-    assert out[-1] == "1 of 4 cells to run"
-    assert "To be moved to set-aside." in err[0]
+    done = coebl("run", "study.toml", "--out", "out", "--dry-run")
+    assert done.stdout.endswith("\n1 of 4 cells to run\n")
+    assert "To be moved to set-aside." in done.stderr
     assert victim.exists()
 
 
@@ -212,12 +196,12 @@ def test_how_many_cells_there_are_stays_right(tmp_path, coebl):
     go(TEXT, tmp_path)
     text = grown(learners='["exp3"]', seeds="12")
     go(text, tmp_path)
-    assert coebl("results", ".")[0][-1] == "from 6 of 6 cells"
+    assert coebl("results", tmp_path).stdout.endswith("\nfrom 6 of 6 cells\n")
     (added,) = (path for path in Store.open(tmp_path).paths() if path_seeds(path) == (10, 11))
     added.unlink()
-    assert coebl("results", ".")[0][-1] == "from 5 of 6 cells"
+    assert coebl("results", tmp_path).stdout.endswith("\nfrom 5 of 6 cells\n")
     go(TEXT, tmp_path)  # asks for less, and nothing is missing
-    assert coebl("results", ".")[0][-1] == "from 5 of 5 cells"
+    assert coebl("results", tmp_path).stdout.endswith("\nfrom 5 of 5 cells\n")
 
 
 def path_seeds(path):

@@ -6,13 +6,11 @@ import json
 import os
 import shutil
 import signal
-import sys
 from contextlib import contextmanager
 
 import pytest
 
 from cells import notes_on
-from coebl.cli import main
 from coebl.study import Results, Store
 from study_runs import go, runs_of
 
@@ -38,14 +36,11 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def results(folder, monkeypatch, capsys):
+def results(folder, coebl):
     def words(*arguments):
-        monkeypatch.setattr(sys, "argv", ["coebl", "results", str(folder), *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        captured = capsys.readouterr()
-        assert stopped.value.code == (2 if captured.err else 0), captured.err
-        return captured.err or captured.out
+        done = coebl("results", folder, *arguments)
+        assert done.returncode == (2 if done.stderr else 0), done.stderr
+        return done.stderr or done.stdout
 
     return words
 
@@ -96,7 +91,7 @@ def test_a_text_that_a_spreadsheet_would_run_is_marked_as_text(results, monkeypa
     odd = [row | {"game": game, "mean": -1.5} for game in ('=HYPERLINK("x")', "+1", "-1", "@x", "\tx", "a=1")]
     monkeypatch.setattr(Results, "summary", lambda *_: odd)
     table = list(csv.DictReader(io.StringIO(results("--csv"))))
-    assert [row["game"] for row in table] == ['\'=HYPERLINK("x")', "'+1", "'-1", "'@x", "'\tx", "a=1"]
+    assert [row["game"] for row in table] == ['\'=HYPERLINK("x")', "'+1", "'-1", "'@x", r"\x09x", "a=1"]
     assert {row["mean"] for row in table} == {"-1.5"}  # numbers stay numbers
     assert r"\tx" in results()  # nor does a terminal see what would steer it
 

@@ -179,17 +179,12 @@ def results_command(
     """
     from coebl.study import Results
 
-    opt.reject_both("--csv", "--json", both=as_csv and as_json)
     results = Results(folder)
     rows = results.summary(metric, round_, game, row, column)
     if not rows:
         raise InputError(results.why_empty())
     selected = any((metric, game, row, column, round_))
-    if as_csv:
-        print(csv_text(map(dict, rows), _MEANS), end="")
-        return
-    if as_json:
-        _print_json(rows)
+    if _print_plain(rows, _MEANS, as_csv, as_json):
         return
     if not selected:
         print_ranking(results)
@@ -207,8 +202,14 @@ def results_command(
         print(f"all {len(rows)} means: coebl results {shlex.quote(str(folder))} --details, or --game, --row, --metric")
 
 
-def _print_json(rows: Sequence[Mapping[str, Any]]) -> None:
-    print(json.dumps(finite(list(rows)), allow_nan=False))
+def _print_plain(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], as_csv: bool, as_json: bool) -> bool:
+    """Print rows as CSV or JSON, and return True, if that is asked for."""
+    opt.reject_both("--csv", "--json", both=as_csv and as_json)
+    if as_csv:
+        print(csv_text(rows, columns), end="")
+    elif as_json:
+        print(json.dumps(finite(list(rows)), allow_nan=False))
+    return as_csv or as_json
 
 
 def print_notices(results: Results) -> None:
@@ -325,7 +326,6 @@ def compare_command(
     from coebl.naming import known_to
     from coebl.study import Results
 
-    opt.reject_both("--csv", "--json", both=as_csv and as_json)
     results = Results(folder)
     metrics: list[str | None] = [*metric] if metric else [None]
     comparisons = [results.compare(a, b, name, game, margin) for name in metrics]
@@ -334,11 +334,7 @@ def compare_command(
         for comparison in comparisons
         for contest in comparison.contests
     ]
-    if as_csv:
-        print(csv_text(rows, list(dict.fromkeys(key for row in rows for key in row))), end="")
-    elif as_json:
-        _print_json(rows)
-    else:
+    if not _print_plain(rows, list(dict.fromkeys(key for row in rows for key in row)), as_csv, as_json):
         for comparison in comparisons:
             _print_comparison(comparison, known_to(results))
         print_notices(results)

@@ -21,7 +21,7 @@ from coebl.games import Game, parse_game
 from coebl.learners import parse_learner
 from coebl.study.cell import Cell
 from coebl.study.studies import Study
-from coebl.study.workers import LateError, cores, within
+from coebl.study.workers import EnoughError, LateError, cores, within
 
 Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game
 
@@ -35,10 +35,6 @@ _MOST_ACTIONS = 64  # of a game that is played to measure; a larger one is repla
 _MEASURED, _EXTENDED, _DECLARED = 2.0, 4.0, 10.0  # factors by which an estimate may be off, either way
 _STARTING = 2.0  # seconds to start the worker processes
 _STORING = 0.006  # seconds that the parent needs for each cell, while the others work
-
-
-class _EnoughError(BaseException):
-    """A sample has run long enough."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +152,10 @@ def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
         now = time.perf_counter()
         marks.append((rounds, now))
         if now >= ends or (len(marks) > 1 and now - started >= _SAMPLE):
-            raise _EnoughError
+            raise EnoughError
 
     metrics = cell.metrics if small else ("regret", "pseudo_regret")
-    with suppress(_EnoughError):
+    with suppress(EnoughError):
         simulate(match, seeds, record="last", metrics=metrics, block_rounds=block, progress=mark)
     (first, began), (last, ended) = marks[0], marks[-1]
     a_round = (ended - began) / (last - first) if last > first else (began - started) / first

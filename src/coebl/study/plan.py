@@ -38,11 +38,6 @@ class Plan:
     left_alone: int = 0  # those that hold nothing that the study asks for
     notes: tuple[str, ...] = ()  # on files that are set aside
 
-    @property
-    def files(self) -> int:
-        """The number of files in the folder when all is done."""
-        return self.stored + len(self.todo)
-
     def lines(self) -> list[str]:
         """The cells to run; with the metrics, where the folder holds other metrics of the same runs."""
         return [

@@ -157,11 +157,12 @@ def run(
                     progress.done(rounds_of(cell), works[cell], failed=cell in failed)
             stopped = False
         finally:
-            if finished or store.log.planned() not in (0, plan.files):
+            files = plan.stored + len(plan.todo)  # in the folder when all is done
+            if finished or store.log.planned() not in (0, files):
                 seconds = time.perf_counter() - started
                 processes = None if executor else workers or cores()
                 store.remember()
-                store.log.add(finished, seconds, of=plan.files, workers=processes, command=command, interrupted=stopped)
+                store.log.add(finished, seconds, of=files, workers=processes, command=command, interrupted=stopped)
     return RunSummary(
         finished=finished,
         found=plan.found,

@@ -58,8 +58,8 @@ class Failure(NamedTuple):
     file: str = ""  # the user's file in which an error was raised, as the cell names it
 
 
-class _EnoughError(BaseException):
-    """The first rounds of a cell have been played."""
+class EnoughError(BaseException):
+    """Enough rounds of a match have been played, to try or to measure it."""
 
 
 class LateError(BaseException):
@@ -374,7 +374,7 @@ def _rehearse(cell: Cell) -> Failure | None:
     """Play the first rounds of a cell, for a seed or two: the failure, or None."""
 
     def stop(_: int) -> None:
-        raise _EnoughError
+        raise EnoughError
 
     try:
         with within(_REHEARSAL):
@@ -386,7 +386,7 @@ def _rehearse(cell: Cell) -> Failure | None:
                 block_rounds=_ROUNDS,
                 progress=stop,
             )
-    except _EnoughError:
+    except EnoughError:
         pass
     except (Exception, SystemExit, LateError) as error:
         return _failure(cell, error, _REHEARSAL)
