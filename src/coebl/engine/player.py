@@ -89,7 +89,7 @@ class Player(Insight):
         if noise is not None and not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
             raise InputError(f"noise is {shorten(noise)}; accepted: None, or a standard deviation >= 0.")
         self.noise = None if noise is None else float(noise)
-        self._warned: set[str] = set()  # the topics of warnings so far
+        self._warned: dict[str, str] = {}  # warnings so far, by topic
         self._lock = threading.RLock()
         self.reset()
 
@@ -135,6 +135,12 @@ class Player(Insight):
         """The open tickets by their rounds. At most 1024 are open: beyond that, the oldest is forgotten."""
         with self._lock:
             return MappingProxyType(dict(self._open))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings so far, each given once: about units, and about outcomes that cannot be learned from."""
+        with self._lock:
+            return tuple(self._warned.values())
 
     def _next_policy(self) -> Floats:
         if self._policy is None:
@@ -296,7 +302,7 @@ class Player(Insight):
 
     def _warn(self, topic: str, text: str) -> None:
         if topic not in self._warned:
-            self._warned.add(topic)
+            self._warned[topic] = text
             warnings.warn(text, stacklevel=5)  # the caller of observe
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -319,7 +325,7 @@ class Player(Insight):
                 "issued": self._issued,
                 "learned": self._learned,
                 "restarts": self._restarts,
-                "warned": sorted(self._warned),
+                "warned": self._warned,
                 "tickets": [[ticket.round, int(ticket)] for ticket in tickets],
                 "current": None if self._current is None else self._current.round,
                 "asked": self._policy is not None,
@@ -359,7 +365,7 @@ class Player(Insight):
         content, policies = saved.content, saved.arrays["policies"]
         counts = (check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts"))
         self._issued, self._learned, self._restarts = counts
-        self._warned = set(content["warned"])
+        self._warned = dict(content["warned"])
         if len(policies) != len(content["tickets"]) + bool(content["asked"]):
             raise ValueError("it has another number of policies than of tickets")
         for (round, action), policy in zip(content["tickets"], policies, strict=False):
