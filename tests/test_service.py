@@ -67,8 +67,9 @@ def test_players_play_over_http_and_continue_after_a_restart(tmp_path, monkeypat
 
     with Server(tmp_path, monkeypatch) as server:
         assert server("GET", "/players") == []
-        contest = {"actions": ["left", "right"], "opponent_actions": 3, "payoff_range": [-20, 12]}
-        assert server("PUT", "/players/prices", **contest)["round"] == 1
+        contest = {"actions": ["left", "right"], "opponent_actions": 3}
+        fresh = server("PUT", "/players/prices", **contest)
+        assert (fresh["round"], fresh["value"]) == (1, {"value": 0.0, "low": None, "high": None})
         server("PUT", "/players/sites", learner="tsallis-inf", **contest)
         play(server, 20)
         late = server("POST", "/players/prices/tickets")
@@ -78,6 +79,8 @@ def test_players_play_over_http_and_continue_after_a_restart(tmp_path, monkeypat
         assert sum(before["policy"].values()) == pytest.approx(1)
         assert before["value"]["low"] <= before["value"]["value"] <= before["value"]["high"]
         assert before["exploitability"]["value"] >= 0
+        assert before["payoff_range"][0] < -5
+        assert before["payoff_range"][1] > 5
 
     with Server(tmp_path, monkeypatch) as server:  # another process would do the same
         assert server("GET", "/players") == ["prices", "sites"]

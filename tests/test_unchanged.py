@@ -137,7 +137,7 @@ def of_study(folder: str) -> dict[str, str]:
 
 def of_player(spec: str) -> dict[str, str]:
     """The policies and actions of a player with fixed opponents and rewards."""
-    player = Player(spec, actions=3, opponent_actions=4, horizon=60, seed=5, payoff_range=(-1.0, 1.5))
+    player = Player(spec, actions=3, opponent_actions=4, horizon=60, seed=5, payoff_range=(-1.0, 1.5), noise=1.25)
     random = np.random.default_rng(4)
     actions, policies = [], []
     for _ in range(60):

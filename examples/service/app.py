@@ -10,6 +10,7 @@ explained in docs/how-to/deploy-a-player.md.
 from __future__ import annotations
 
 import os
+from math import isfinite
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal
@@ -30,7 +31,8 @@ class Contest(BaseModel):
     actions: int | list[str]
     opponent_actions: int | list[str] | None = None
     horizon: int | None = None
-    payoff_range: tuple[float, float] = (-1.0, 1.0)
+    payoff_range: tuple[float, float] | None = None
+    noise: float | None = None
 
 
 class Outcome(BaseModel):
@@ -83,10 +85,18 @@ def summary(player: Player) -> dict[str, Any]:
         "open_tickets": list(player.tickets),
         "policy": dict(zip(labels, player.policy.tolist(), strict=True)),
         "warnings": list(player.warnings),
+        "payoff_range": player.units.payoff_range,
+        "noise": player.units.noise,
     }
     if player.opponent_actions is not None:
-        report |= {"value": player.value()._asdict(), "exploitability": player.exploitability()._asdict()}
+        numbers = {"value": player.value(), "exploitability": player.exploitability()}
+        report |= {name: _finite(number._asdict()) for name, number in numbers.items()}
     return report
+
+
+def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
+    """Return the numbers for JSON, which has no infinity: None instead."""
+    return {name: number if isfinite(number) else None for name, number in numbers.items()}
 
 
 def service(folder: Path) -> FastAPI:

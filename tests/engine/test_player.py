@@ -213,7 +213,7 @@ def test_files_of_coebl_0_1_are_loaded(spec):
 
 def test_what_was_played_counts_not_what_would_be_drawn(tmp_path):
     """Another CPU may draw another action if a policy differs in its last bit; the history stays."""
-    player = Player("exp3", actions=3, opponent_actions=4, seed=5)
+    player = Player("exp3", actions=3, opponent_actions=4, seed=5, payoff_range=(-1, 1), noise=1)
     drawn = np.array(contest(player, 40))
     played = np.where(np.arange(40) % 7 == 0, (drawn + 1) % 3, drawn)  # as if it had drawn others now and then
     rewards = np.random.default_rng(1).normal(size=40)
@@ -326,7 +326,8 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 def test_the_opponent_counts_only_for_those_who_see_it(tmp_path):
     """Exp3 plays the same for any number of the opponent's actions."""
-    players = [Player("exp3", actions=3, seed=4), Player("exp3", actions=3, opponent_actions=7, seed=4)]
+    units = {"payoff_range": (-1, 1), "noise": 1}
+    players = [Player("exp3", actions=3, seed=4, opponent_actions=number, **units) for number in (None, 7)]
     for _ in range(20):
         first, second = (player.act() for player in players)
         assert first == second
@@ -421,7 +422,7 @@ def test_a_reward_in_other_units_is_reported_once(reward, far):
 
 
 def test_a_warning_that_is_an_error_leaves_the_player_as_it_was():
-    player = Player("exp3", actions=2)
+    player = Player("exp3", actions=2, payoff_range=(-1, 1))
     player.act()
     with pytest.raises(UserWarning, match="reward is 50"):
         player.observe(reward=50)

@@ -262,7 +262,7 @@ def test_nesting_that_is_too_deep_is_named(tmp_path):
 def test_the_file_does_not_grow_with_the_rounds(spec, tmp_path, monkeypatch):
     monkeypatch.setattr("coebl.engine.records.KEPT", 256)  # outcomes that are kept one by one
     player = Player(spec, 3, 3, horizon=2000, seed=1, payoff_range=(-9, 9))
-    play(player, 256)
+    play(player, 300)
     player.save(tmp_path / "early.npz")
     play(player, 1000)
     player.save(tmp_path / "late.npz")

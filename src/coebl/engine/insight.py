@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from math import inf
 from typing import TYPE_CHECKING
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.engine.player_page import render_player
 from coebl.engine.records import Interval, Labels, Records
+from coebl.engine.units import Units
 
 if TYPE_CHECKING:
     import polars
@@ -19,7 +21,8 @@ class Insight:
 
     labels: Labels
     opponent_actions: int | None
-    payoff_range: tuple[float, float]
+    payoff_range: tuple[float, float] | None
+    _units: Units
     _records: Records
     _lock: threading.RLock
 
@@ -42,24 +45,25 @@ class Insight:
         ('left', 0, 2, 2.0, -10.706..., 14.706...)
         """
         with self._lock:
-            return self._records.estimates_frame(self.labels, self.payoff_range)
+            return self._records.estimates_frame(self.labels, self._units.payoff_range)
 
     def value(self) -> Interval:
         """Return the value of the game by the estimates, with a 95 % interval.
 
         The interval is between the values of the matrices of lower and of upper bounds, which hold for all pairs
         together (Bonferroni): it is wide, and covers the value at least that often. A pair without a visit has the
-        middle of the payoff range in the estimate, and the whole range in the interval.
+        middle of the payoff range in the estimate, and the whole range in the interval. If the range is learned, the
+        interval is infinite until some pair was visited twice, and it may be too narrow while pairs have no visits.
 
         >>> from coebl import Player
-        >>> player = Player("ucb", actions=1, opponent_actions=2, horizon=9)
+        >>> player = Player("ucb", actions=1, opponent_actions=2, horizon=9, payoff_range=(-1, 1))
         >>> player.observe(action=0, opponent=1, reward=-0.5)
         >>> player.value()
         Interval(value=-0.5, low=-1.0, high=1.0)
         """
         self._need_opponent("value()")
         with self._lock:
-            return self._records.value(self.payoff_range)
+            return self._with_interval(self._records.value(self._units.payoff_range))
 
     def exploitability(self) -> Interval:
         """Return what an opponent who knew the policy could take below the value, by the estimates, as for `value`.
@@ -74,7 +78,12 @@ class Insight:
         """
         self._need_opponent("exploitability()")
         with self._lock:
-            return self._records.exploitability(self.policy, self.payoff_range)
+            return self._with_interval(self._records.exploitability(self.policy, self._units.payoff_range))
+
+    def _with_interval(self, number: Interval) -> Interval:
+        """Return the number with an infinite interval as long as neither range nor noise is known."""
+        known = self.payoff_range is not None or self._records.pooled()[1] > 0
+        return number if known else Interval(number.value, -inf, inf)
 
     def history(self) -> polars.DataFrame:
         """Return the last outcomes, at most 4096, the oldest first.

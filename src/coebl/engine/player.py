@@ -16,6 +16,7 @@ import numpy as np
 from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.insight import Insight
+from coebl.engine.learned_units import have_moved, learn_units
 from coebl.engine.player_file import Saved, choose_learner, read_player, reports_damage, write_player
 from coebl.engine.records import UNKNOWN, Labels, Outcome, Records
 from coebl.engine.state import State, StateError
@@ -27,6 +28,7 @@ from coebl.learners import Learner, parse_learner
 
 _SETTINGS = ("actions", "opponent_actions", "horizon", "seed", "payoff_range", "noise")
 _TOLERANCE = 1e-6  # of a replayed policy: exp and log of another CPU differ by less, another version by more
+_SURE_FREEDOM, _WRONG_NOISE = 30, 3.0  # degrees of freedom, and the factor by which a given noise is clearly wrong
 _MOST_OPEN = 1024  # tickets; beyond it the oldest is forgotten
 
 
@@ -44,9 +46,9 @@ class Player(Insight):
         seed: the seed of its draws. With None it is random, so that no two players are alike.
         payoff_range: the least and the largest payoff that an action can have, before noise, in the units of the
             rewards: with rewards in euros from -50 to 50, (-50, 50). Rewards are scaled by it, and a reward further
-            outside than its width causes a warning, once.
+            outside than its width causes a warning, once. With None it is learned from the rewards.
         noise: the standard deviation of the rewards of one pair of actions, in the units of the rewards. With None it
-            counts as half the width of the range.
+            is learned.
 
     >>> player = Player("exp3", actions=2, seed=1)
     >>> for _ in range(200):
@@ -63,7 +65,7 @@ class Player(Insight):
         opponent_actions: int | Sequence[str] | None = None,
         horizon: int | None = None,
         seed: int | None = 0,
-        payoff_range: tuple[float, float] = (-1.0, 1.0),
+        payoff_range: tuple[float, float] | None = None,
         noise: float | None = None,
     ) -> None:
         self.learner = parse_learner(learner)
@@ -85,7 +87,7 @@ class Player(Insight):
             )
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
-        self.payoff_range = _check_range(payoff_range)
+        self.payoff_range = None if payoff_range is None else _check_range(payoff_range)
         if noise is not None and not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
             raise InputError(f"noise is {shorten(noise)}; accepted: None, or a standard deviation >= 0.")
         self.noise = None if noise is None else float(noise)
@@ -103,6 +105,7 @@ class Player(Insight):
             self._current: Ticket | None = None  # the one that act() repeats
             self._policy: Floats | None = None  # (actions,), of the next round if it was asked for
             self._records = Records(self.actions, self.opponent_actions or 1)
+            self._units = learn_units(self._records, self.payoff_range, self.noise)
             self._sit_down()
 
     def _sit_down(self, state: State | None = None) -> None:
@@ -114,9 +117,13 @@ class Player(Insight):
 
     def _seat_learner(self) -> Seated:
         shape, seeds = (self.actions, self.opponent_actions or 1), [self.seed + (self._restarts << 128)]
-        units = Units(self.payoff_range, self.noise or 0.0)
-        seat = build_seat(self.learner, seeds, shape, self.horizon, units.seen_range)
-        return Seated(self.learner, seat, units, seeds, Indices(self.actions))
+        seat = build_seat(self.learner, seeds, shape, self.horizon, self._units.seen_range)
+        return Seated(self.learner, seat, self._units, seeds, Indices(self.actions))
+
+    @property
+    def units(self) -> Units:
+        """The range and the noise of the rewards that its learner counts with, given or learned so far."""
+        return self._units
 
     @property
     def round(self) -> int:
@@ -254,12 +261,16 @@ class Player(Insight):
         probability = float(ticket.policy[action])
         sees = opponent != UNKNOWN or "opponent" not in self.learner.sees
         teaches = sees and (probability > 0 or not self.learner.importance_weighted)
-        if teaches:
-            self._teach(action, opponent, reward, probability)
         self._close(ticket)
         self._policy = None  # the next one is computed with what was learned
         advised = int(ticket) if asked else UNKNOWN
         self._records.add(Outcome(ticket.round, advised, action, opponent, reward, probability, teaches))
+        units = learn_units(self._records, self.payoff_range, self.noise)
+        if have_moved(units, self._units):
+            self._units = units
+            self._learn_again()
+        elif teaches:
+            self._teach(action, opponent, reward, probability)
 
     def _teach(self, action: int, opponent: int, reward: float, probability: float) -> None:
         shown = np.array([opponent]) if "opponent" in self.learner.sees else None
@@ -285,7 +296,7 @@ class Player(Insight):
 
     def _check_outcome(self, round: int, opponent: int, reward: float) -> None:
         """Warn once about units that seem to differ, and about outcomes that cannot be learned from."""
-        low, high = self.payoff_range
+        low, high = self.payoff_range or (-np.inf, np.inf)
         if max(low - reward, reward - high) > high - low:
             self._warn(
                 "units",
@@ -293,6 +304,14 @@ class Player(Insight):
                 "width; unless that is noise, set payoff_range to the range of your payoffs, in the units of the "
                 "rewards.",
             )
+        deviation, freedom = self._records.pooled()
+        if self.noise and self.opponent_actions is not None and freedom >= _SURE_FREEDOM:
+            if max(deviation / self.noise, self.noise / max(deviation, 1e-300)) > _WRONG_NOISE:
+                self._warn(
+                    "noise",
+                    f"noise is {self.noise:g}, and rewards of the same pair of actions have a deviation of "
+                    f"{deviation:.3g} in round {round}; set noise to that, or leave it out to have it learned.",
+                )
         if opponent == UNKNOWN and "opponent" in self.learner.sees:
             self._warn(
                 "opponent",
@@ -325,6 +344,7 @@ class Player(Insight):
                 "issued": self._issued,
                 "learned": self._learned,
                 "restarts": self._restarts,
+                "units": [*self._units.payoff_range, self._units.noise],
                 "warned": self._warned,
                 "tickets": [[ticket.round, int(ticket)] for ticket in tickets],
                 "current": None if self._current is None else self._current.round,
@@ -366,6 +386,8 @@ class Player(Insight):
         counts = (check_integer(name, content[name], 0) for name in ("issued", "learned", "restarts"))
         self._issued, self._learned, self._restarts = counts
         self._warned = dict(content["warned"])
+        low, high, noise = map(float, content["units"])
+        self._units = Units((low, high), noise)
         if len(policies) != len(content["tickets"]) + bool(content["asked"]):
             raise ValueError("it has another number of policies than of tickets")
         for (round, action), policy in zip(content["tickets"], policies, strict=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ _OUTCOME = np.dtype(
     ]
 )
 _CONFIDENCE = 0.95
+_TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", "_freedom")  # numbers of all outcomes
 
 
 class Outcome(NamedTuple):
@@ -61,11 +63,14 @@ class Records:
     def __init__(self, actions: int, opponent_actions: int) -> None:
         self.outcomes = 0  # so far
         self.mean_reward = 0.0
+        self.least, self.largest = np.inf, -np.inf  # rewards
         self._recent = np.empty(16, _OUTCOME)  # a ring once it has KEPT entries
         shape = actions, opponent_actions
         self.visits = np.zeros(shape)
         self.means = np.zeros(shape)
-        self._squares = np.zeros(shape)  # sums of squared differences from the mean
+        self._around = 0.0  # the sum of squared differences from the mean reward
+        self._within = 0.0  # the same from the mean of the pair
+        self._freedom = 0  # visits to pairs that had one already
 
     def add(self, outcome: Outcome) -> None:
         """Record an outcome. Without the opponent's action it is in the history alone."""
@@ -73,7 +78,10 @@ class Records:
             self._recent = np.resize(self._recent, 2 * len(self._recent))
         self._recent[self.outcomes % KEPT] = outcome
         self.outcomes += 1
-        self.mean_reward += (outcome.reward - self.mean_reward) / self.outcomes
+        surprise = outcome.reward - self.mean_reward
+        self.mean_reward += surprise / self.outcomes
+        self._around += surprise * (outcome.reward - self.mean_reward)
+        self.least, self.largest = min(self.least, outcome.reward), max(self.largest, outcome.reward)
         opponent = 0 if self.visits.shape[1] == 1 else outcome.opponent
         if opponent == UNKNOWN:
             return
@@ -81,7 +89,8 @@ class Records:
         self.visits[pair] += 1
         surprise = outcome.reward - self.means[pair]
         self.means[pair] += surprise / self.visits[pair]
-        self._squares[pair] += surprise * (outcome.reward - self.means[pair])
+        self._within += surprise * (outcome.reward - self.means[pair])
+        self._freedom += int(self.visits[pair] > 1)
 
     def recent(self, most: int = KEPT) -> NDArray[Any]:
         """Return the last outcomes, at most so many, the oldest first."""
@@ -90,8 +99,11 @@ class Records:
 
     def pooled(self) -> tuple[float, int]:
         """Return the deviation of rewards within pairs, taken as the same for all, and its degrees of freedom."""
-        freedom = int(np.maximum(self.visits - 1, 0).sum())
-        return (float(np.sqrt(self._squares.sum() / freedom)) if freedom else np.nan), freedom
+        return (sqrt(self._within / self._freedom) if self._freedom else np.nan), self._freedom
+
+    def deviation(self) -> float:
+        """Return the standard deviation of all rewards."""
+        return sqrt(self._around / self.outcomes) if self.outcomes else 0.0
 
     def bounds(self, payoff_range: tuple[float, float], together: bool) -> tuple[Floats, Floats]:
         """Return 95 % intervals of the payoffs, two (m, k); the range where a pair has none.
@@ -182,8 +194,7 @@ class Records:
             "history": self.recent(),
             "visits": self.visits,
             "means": self.means,
-            "squares": self._squares,
-            "totals": np.array([self.outcomes, self.mean_reward]),
+            "totals": np.array([getattr(self, name) for name in _TOTALS]),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -197,8 +208,10 @@ class Records:
         size = next(size for size in (2**power for power in range(4, 64)) if size >= len(history))
         self._recent = np.zeros(size, _OUTCOME)
         self._recent[np.arange(outcomes - len(history), outcomes) % KEPT] = history
-        self.outcomes, self.mean_reward = outcomes, float(arrays["totals"][1])
-        for name, own in {"visits": self.visits, "means": self.means, "squares": self._squares}.items():
+        for name, total in zip(_TOTALS, arrays["totals"].tolist(), strict=False):
+            setattr(self, name, total)
+        self.outcomes, self._freedom = outcomes, int(self._freedom)
+        for name, own in {"visits": self.visits, "means": self.means}.items():
             own[:] = arrays[name].reshape(own.shape)
 
 

@@ -1,0 +1,172 @@
+"""Players in euros: what units cost, what it costs not to know them, and how long it takes to save a player.
+
+    python benchmarks/player.py                    # all, into benchmarks/PLAYER.md
+    python benchmarks/player.py --learners ots-rm  # some learners, on the terminal
+
+The game has 6 x 8 payoffs between 0 and 5000 euros, and noise of deviation 500. Each learner plays 800 rounds as a
+`Player` against Tsallis-INF, three times: with rewards in units of the noise, counted from the middle of the range; in
+euros, with range and noise known; in euros, with both unknown. The table has what it earned per round, without the
+noise, and the difference to euros with known units with its standard error over seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from coebl import Player, solve
+from coebl.core.files import write_whole
+from coebl.learners import LEARNERS, Learner
+
+PAYOFF = np.random.default_rng(24).uniform(0, 5000, (6, 8))
+NOISE = 500.0
+ROUNDS = 800
+MIDDLE = 2500.0
+SEEDS = 10
+MILESTONES = (10, 10_000, 1_000_000)
+WRITTEN = Path(__file__).with_name("PLAYER.md")
+
+
+def playable() -> list[str]:
+    """Return the learners that a player can have, and that learn."""
+    classes = {name: cast(type[Learner], LEARNERS[name].factory) for name in LEARNERS.names}
+    return [name for name, kind in classes.items() if kind.improves and set(kind.sees) <= {"opponent"}]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a player knows about units."""
+
+    title: str
+    arguments: dict[str, Any]
+    unit: float = 1.0  # euros
+    zero: float = 0.0  # euros
+
+
+KNOWN = Setting("euros, range and noise known", {"payoff_range": (0.0, 5000.0), "noise": NOISE})
+SETTINGS = (
+    Setting("units of the noise", {"payoff_range": (-5.0, 5.0), "noise": 1.0}, unit=NOISE, zero=MIDDLE),
+    KNOWN,
+    Setting("euros, both unknown", {}),
+)
+
+
+def earned(spec: str, setting: Setting, seed: int) -> float:
+    """Return what a learner earns per round, in euros, without the noise."""
+    random = np.random.default_rng(seed)
+    noise = NOISE * random.standard_normal(ROUNDS)
+    player = Player(spec, 6, 8, horizon=ROUNDS, seed=seed, **setting.arguments)
+    opponent = Player("tsallis-inf", 8, seed=seed + 1000, payoff_range=(-5000.0, 0.0), noise=NOISE)
+    total = 0.0
+    for t in range(ROUNDS):
+        i, j = player.act(), opponent.act()
+        total += PAYOFF[i, j]
+        reward = PAYOFF[i, j] + noise[t]
+        player.observe(reward=(reward - setting.zero) / setting.unit, opponent=int(j))
+        opponent.observe(reward=-reward)
+    return total / ROUNDS
+
+
+def compare(spec: str, seeds: int) -> list[str]:
+    """Return a row of the table."""
+    found = {setting: np.array([earned(spec, setting, seed) for seed in range(seeds)]) for setting in SETTINGS}
+    cells = [f"`{spec}`"]
+    for setting, euros in found.items():
+        difference = euros - found[KNOWN]
+        error = difference.std(ddof=1) / np.sqrt(seeds)
+        share = 100 * difference.mean() / found[KNOWN].mean()
+        change = "" if setting is KNOWN else f" ({share:+.1f} % ± {100 * error / found[KNOWN].mean():.1f})"
+        cells.append(f"{euros.mean():.0f}{change}")
+    return cells
+
+
+def best_of(number: int, call: Callable[[], object]) -> float:
+    """Return the least seconds of some calls."""
+    seconds = []
+    for _ in range(number):
+        started = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def save_times(spec: str, milestones: Sequence[int]) -> list[list[str]]:
+    """Play, and return rows: rounds, milliseconds to save, to load, and the size of the file."""
+    player = Player(spec, 6, 8, horizon=milestones[-1], seed=1)
+    random, rows = np.random.default_rng(1), []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "player.npz")
+        for milestone in milestones:
+            while player.round <= milestone:
+                opponent = int(random.integers(8))
+                player.observe(reward=PAYOFF[player.act(), opponent] + NOISE * random.normal(), opponent=opponent)
+            save, load = best_of(7, lambda: player.save(path)), best_of(7, lambda: Player.load(path))
+            size = path.stat().st_size / 1000
+            rows.append([f"`{spec}`", f"{milestone:,}", f"{1e3 * save:.1f}", f"{1e3 * load:.1f}", f"{size:.0f}"])
+    return rows
+
+
+def thousand(spec: str) -> list[str]:
+    """Return a row: the memory of 1,000 players after 20 rounds each, and the times to make one and of a round."""
+    before, started = _memory(), time.perf_counter()
+    players = [Player(spec, 6, 8, horizon=1000, seed=seed) for seed in range(1000)]
+    made = time.perf_counter()
+    for t in range(20):
+        for player in players:
+            player.observe(reward=PAYOFF[player.act(), t % 8], opponent=t % 8)
+    played = time.perf_counter()
+    return [f"`{spec}`", f"{_memory() - before:.0f}", f"{made - started:.2f}", f"{1e6 * (played - made) / 20_000:.0f}"]
+
+
+def _memory() -> float:
+    """Return the memory of this process in MB (Linux)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = ["| " + " | ".join(row) + " |" for row in (head, *rows)]
+    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--learners", nargs="+", default=[], help=f"only these, and do not write {WRITTEN.name}")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = []
+    for spec in options.learners or playable():
+        rows.append(compare(spec, options.seeds))
+        print(" | ".join(rows[-1]), flush=True)
+    if options.learners:
+        return
+    value = solve(PAYOFF).value
+    parts = [
+        "# Players in euros",
+        "Made by `python benchmarks/player.py`. Do not edit it.",
+        "What a learner earns per round, in euros, in a game of 6 x 8 payoffs between 0 and 5000 with the value "
+        f"{value:.0f} and noise of deviation 500, against Tsallis-INF: means over {ROUNDS} rounds and {options.seeds} "
+        "seeds. In brackets, the difference to euros with known units, in percent, with its standard error.",
+        table(["learner", *(setting.title for setting in SETTINGS)], rows),
+        "The time to save and to load a player of that game, in milliseconds, the best of seven, and the size of its "
+        "file, in kB.",
+        table(["learner", "rounds", "save", "load", "file"], save_times("tsallis-inf", MILESTONES)),
+        "1,000 players of 6 x 8 actions in one process: memory after 20 rounds, in MB, seconds to make them, and "
+        "microseconds of a round, `act` and `observe`.",
+        table(["learner", "memory", "made in", "round"], [thousand(spec) for spec in ("ots-rm", "kin", "tsallis-inf")]),
+    ]
+    write_whole(WRITTEN, "\n\n".join(parts) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Units that are not given: learned from the rewards, and what was learned is learned again."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from coebl.engine import Player
+from coebl.engine.learned_units import have_moved, learn_units
+from coebl.engine.records import Outcome, Records
+from coebl.engine.units import Units
+
+PAYOFF = np.random.default_rng(3).uniform(300, 5300, (4, 5))
+RANGE = (float(PAYOFF.min()), float(PAYOFF.max()))
+
+
+def records_of(rounds, noise, seed=0, payoff=PAYOFF, scale=1.0):
+    random, records = np.random.default_rng(seed), Records(*payoff.shape)
+    for t in range(rounds):
+        i, j = int(random.integers(payoff.shape[0])), int(random.integers(payoff.shape[1]))
+        records.add(Outcome(t, i, i, j, scale * float(payoff[i, j] + noise * random.normal()), 0.5, True))
+    return records
+
+
+@pytest.mark.parametrize("noise", [300.0, 1500.0, 5000.0])
+def test_range_and_noise_come_near_the_truth(noise):
+    """The noise within 10 %; the range covers the payoffs, and is at most 2.5 times as wide even under much noise."""
+    units = learn_units(records_of(1000, noise), None, None)
+    assert units.noise == pytest.approx(noise, rel=0.1)
+    (low, high), width = units.payoff_range, RANGE[1] - RANGE[0]
+    assert low < RANGE[0] + 0.1 * width
+    assert high > RANGE[1] - 0.1 * width
+    assert high - low < 2.5 * width
+
+
+def test_what_is_given_is_kept():
+    records = records_of(100, 300.0)
+    assert learn_units(records, (0.0, 9000.0), 50.0) == Units((0.0, 9000.0), 50.0)
+    assert learn_units(records, (0.0, 9000.0), None).payoff_range == (0.0, 9000.0)
+    assert learn_units(records, None, 300.0).noise == 300.0
+
+
+def test_without_the_opponents_actions_its_choices_are_not_taken_for_noise():
+    """Two actions of equal mean: all variance is within them, and the range stays that of the rewards."""
+    records = Records(2, 1)
+    for t in range(200):
+        records.add(Outcome(t, t % 2, t % 2, -1, float(t % 7), 0.5, True))
+    assert learn_units(records, None, None).payoff_range == (0.0, 6.0)
+
+
+def test_rewards_without_noise_leave_a_little():
+    units = learn_units(records_of(500, 0.0), None, None)
+    assert units.noise == pytest.approx(0.1 * (units.payoff_range[1] - units.payoff_range[0]) / 2)
+
+
+def test_early_estimates_are_usable():
+    records = Records(2, 2)
+    assert learn_units(records, None, None) == Units((-1.0, 1.0), 1.0)
+    records.add(Outcome(1, 0, 0, 0, 700.0, 0.5, True))
+    assert learn_units(records, None, None) == Units((700.0, 700.0), 0.0)
+    records.add(Outcome(2, 1, 1, 0, 900.0, 0.5, True))
+    assert learn_units(records, None, None) == Units((700.0, 900.0), 100.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "noise", "moved"),
+    [
+        (0, 10, 2, False),
+        (0.9, 10.9, 2, False),
+        (0, 11.5, 2, True),
+        (-1.5, 10, 2, True),
+        (0, 10, 2.6, True),
+        (0, 10, 1.5, True),
+    ],
+)
+def test_small_changes_are_not_followed(low, high, noise, moved):
+    assert have_moved(Units((low, high), noise), Units((0.0, 10.0), 2.0)) == moved
+
+
+SPECS = ["ots-rm", "ucb", "exp3", "tsallis-inf", "thompson", "kin", "coebl", "k-learning", "explore-then-commit"]
+
+
+def contest(player, rounds, unit=1.0, zero=0.0, seed=1):
+    random = np.random.default_rng(seed)
+    policies = []
+    for _ in range(rounds):
+        opponent, noise = int(random.integers(5)), 400 * random.normal()
+        action = player.act()
+        policies.append(action.policy)
+        player.observe(reward=unit * (PAYOFF[action, opponent] + noise) + zero, opponent=opponent)
+    return np.array(policies)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_player_that_knows_nothing_plays_the_same_in_any_units(spec):
+    players = [Player(spec, 4, 5, horizon=60, seed=2) for _ in range(2)]
+    euros, cents = contest(players[0], 60), contest(players[1], 60, unit=128.0)
+    np.testing.assert_allclose(cents, euros, atol=1e-9)
+    shifted = contest(Player(spec, 4, 5, horizon=60, seed=2), 30, unit=0.25, zero=-512.0)
+    np.testing.assert_allclose(shifted, euros[:30], atol=1e-6)
+
+
+@pytest.mark.parametrize("spec", ["exp3", "ots-rm", "kin"])
+def test_a_restart_keeps_what_was_learned_about_units(spec, tmp_path):
+    player = Player(spec, 4, 5, horizon=200, seed=2)
+    contest(player, 40)
+    player.save(tmp_path / "player.npz")
+    again = Player.load(tmp_path / "player.npz")
+    assert again.units == player.units
+    assert contest(again, 40, seed=3).tobytes() == contest(player, 40, seed=3).tobytes()
+
+
+def test_units_settle_and_draws_are_never_repeated():
+    player = Player("uniform", 4, 5, seed=2)
+    actions = [int(action) for action in contest_actions(player, 600)]
+    assert player._restarts < 40
+    settled = player._restarts
+    contest_actions(player, 600)
+    assert player._restarts - settled < 5
+    for lag in (1, 2, 3, 5, 10, 20):  # a restart from the same seed would repeat the first draws
+        same = np.mean(np.array(actions[lag:]) == np.array(actions[:-lag]))
+        assert abs(same - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 600)
+    assert actions[: player._restarts] != actions[player._restarts : 2 * player._restarts]
+
+
+def contest_actions(player, rounds):
+    random = np.random.default_rng(5)
+    actions = []
+    for _ in range(rounds):
+        actions.append(player.act())
+        opponent = int(random.integers(5))
+        player.observe(reward=PAYOFF[actions[-1], opponent] + 400 * random.normal(), opponent=opponent)
+    return actions
+
+
+def test_a_given_noise_that_is_clearly_wrong_is_reported_once():
+    player = Player("ots-rm", 4, 5, seed=2, payoff_range=(0, 6000), noise=1.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        contest(player, 200)
+    [warning] = caught
+    assert (warning.filename, player.warnings) == (__file__, (str(warning.message),))
+    assert str(warning.message).startswith("noise is 1, and rewards of the same pair of actions have a deviation of ")
+    assert "or leave it out to have it learned" in str(warning.message)
+    right = Player("ots-rm", 4, 5, seed=2, payoff_range=(0, 6000), noise=300.0)
+    contest(right, 200)
+    assert right.warnings == ()
