@@ -113,3 +113,17 @@ def check_winners(text, pairings):
                 winner = specs[match["winner"]] if match["decided"] == "after" else ""
                 assert found.setdefault((game["spec"], pair), winner) == winner, "the same in both seats"
     assert found == tested
+
+
+def test_a_page_warns_if_not_all_learners_met(tmp_path):
+    pairs = 'pairs = [["ucb", "exp3"], ["ucb", "uniform"]]'
+    run(
+        parse_study(STUDY.replace("all-pairs = true", pairs)),
+        tmp_path / "out",
+        executor=ThreadPoolExecutor(1),
+        quiet=True,
+    )
+    results = Results(tmp_path / "out")
+    text = make_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
+    assert rank(results).caveat in text
+    assert "<td>1 of 2</td>" in text

@@ -226,24 +226,17 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
     if ranking is None:
         return
     names = ranking.names
-    header = ["rank", "learner", "won", "level", "lost", *["pairings"] * (not ranking.all_met), "score"]
-    rows = []
-    for entry in ranking.learners:
-        pairings = [] if ranking.all_met else [f"{entry.met} of {ranking.most}"]
-        counts = map(str, (entry.won, entry.level, entry.lost))
-        rows.append([str(entry.rank), names[entry.learner], *counts, *pairings, f"{entry.score:+.2f}"])
+    rows = ranking.table(names)
     print()
-    print_table(header, rows[:_SCREEN], right={*header} - {"learner"}, wrap=["learner"])
+    shown = [list(row.values()) for row in rows[:_SCREEN]]
+    print_table(list(rows[0]), shown, right={*rows[0]} - {"learner"}, wrap=["learner"])
     if len(rows) > _SCREEN:
         print(f"and {len(rows) - _SCREEN} more")
     print()
     say(str(ranking), "bold")
     say("Ranked by score: wins minus losses, per pairing.")
-    if not ranking.all_met:
-        say(
-            "Not all learners met each other, so the scores are against different opponents. To compare two learners "
-            "on common ones: coebl compare."
-        )
+    if ranking.caveat:
+        say(ranking.caveat)
     left_out = ", ".join(names[spec] for spec in ranking.left_out)
     say(
         f"A pairing is two learners on a game, won by {ranking.metric} after the last round, paired by seed, at 5 % "

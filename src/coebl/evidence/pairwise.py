@@ -233,6 +233,22 @@ class Ranking:
         """True if all learners have met each other on all games."""
         return all(entry.met == self.most for entry in self.learners)
 
+    @property
+    def caveat(self) -> str:
+        """A warning if scores are against different opponents."""
+        warning = "Not all learners met each other, so the scores are against different opponents."
+        return "" if self.all_met else f"{warning} To compare two learners on common ones: coebl compare."
+
+    def table(self, names: Mapping[str, str]) -> list[dict[str, str]]:
+        """Return the learners under these names with their wins and scores; with their pairings, if these differ."""
+        return [
+            {"rank": str(entry.rank), "learner": names[entry.learner]}
+            | {"won": str(entry.won), "level": str(entry.level), "lost": str(entry.lost)}
+            | ({} if self.all_met else {"pairings": f"{entry.met} of {self.most}"})
+            | {"score": f"{entry.score:+.2f}"}
+            for entry in self.learners
+        ]
+
     def __str__(self) -> str:
         return self.sentence(self.names)
 

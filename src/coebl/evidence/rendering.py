@@ -26,12 +26,12 @@ MEANINGS: dict[Outcome, str] = {
 
 
 def mark(verdict: Outcome, checks: Iterable[Outcome], marks: Mapping[Outcome, str] = MARKS) -> str:
-    """A verdict as a mark, with how many of its checks are refuted.
+    """A verdict as a mark, with how many of its checks that have data are refuted.
 
-    >>> mark("fails", ["holds", "fails", "fails"]), mark("holds", ["holds"])
+    >>> mark("fails", ["holds", "fails", "fails", "not testable"]), mark("holds", ["holds"])
     ('✗ 2/3', '✓')
     """
-    outcomes = list(checks)
+    outcomes = [outcome for outcome in checks if outcome != "not testable"]
     refuted = outcomes.count("fails")
     return f"{marks[verdict]} {refuted}/{len(outcomes)}" if refuted else marks[verdict]
 

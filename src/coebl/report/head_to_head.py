@@ -96,21 +96,17 @@ def ranking_section(content: Content) -> Section | None:
         return None
     titles = content.titles
     left_out = ", ".join(titles[spec] for spec in ranking.left_out)
+    table = [
+        row | {"score": with_minus(row["score"]), "taken per round": with_minus(number_text(entry.taken, 3))}
+        for row, entry in zip(ranking.table(titles), ranking.learners, strict=True)
+    ]
     return Section(
         id="ranking",
         title="Ranking",
-        sentences=[ranking.sentence(titles)],
-        header=["Rank", "Learner", "Won", "Level", "Lost", "Taken per round"],
-        rows=[
-            [
-                str(entry.rank),
-                titles[entry.learner],
-                *map(str, (entry.won, entry.level, entry.lost)),
-                with_minus(number_text(entry.taken, 3)),
-            ]
-            for entry in ranking.learners
-        ],
-        caption=f"Ranked by wins minus losses, per pairing: two learners on a game, both seats together, won by "
+        sentences=[ranking.sentence(titles), *([ranking.caveat] if ranking.caveat else [])],
+        header=[*map(str.capitalize, table[0])],
+        rows=[list(row.values()) for row in table],
+        caption=f"Ranked by score, wins minus losses per pairing: two learners on a game, both seats together, won by "
         f"{content.metrics[ranking.metric].in_a_sentence} at the last round after {ranking.family}. "
         "Taken per round: the mean over the pairings."
         + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else ""),
