@@ -132,7 +132,14 @@ def test_a_sentence_is_not_broken_before_a_unit_or_in_an_equation(capsys, monkey
     assert capsys.readouterr().out.splitlines() == ["it took", "12345 % with", "c = 2, or", "0.1 .. 0.2"]
 
 
-@pytest.mark.parametrize(("stop", "code"), [(interrupt, 130), (lambda: signal.raise_signal(signal.SIGTERM), 143)])
+@pytest.mark.parametrize(
+    ("stop", "code"),
+    [
+        (interrupt, 130),
+        (lambda: signal.raise_signal(signal.SIGTERM), 143),
+        (lambda: signal.raise_signal(signal.SIGHUP), 129),
+    ],
+)
 def test_a_command_that_is_stopped_prints_how_to_resume(stop, code, capsys):
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as stopped, resume_hint("coebl run it.toml --out here", 2, None):
@@ -140,6 +147,16 @@ def test_a_command_that_is_stopped_prints_how_to_resume(stop, code, capsys):
     assert stopped.value.code == code
     assert capsys.readouterr().err == "\ncoebl: stopped; to continue: coebl run it.toml --out here --workers 2\n"
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_command_under_nohup_goes_on():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with resume_hint("coebl run it.toml --out here", 2, None):
+            signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_tournament_that_is_stopped_while_it_ranks_prints_how_to_resume(coebl, tmp_path, monkeypatch):

@@ -40,7 +40,7 @@ def test_no_process_outlives_an_error():
         os.kill(worker, 0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_waits_until_a_process_is_started(monkeypatch, number):
     """Also if another thread takes it, which does not block it."""
     starting, reached = threading.Event(), []

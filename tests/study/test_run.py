@@ -194,7 +194,7 @@ def test_two_runs_do_not_do_the_same_work(here, coebl):
     assert "is running into this folder" in done.stderr
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_to_all_processes_as_they_start_is_one_line(here, number, code):
     process = start(here, "--workers", "2")
     wait_for(lambda: len(children_of(process.pid)) >= 3)  # the parent, what tracks its resources, and a worker

@@ -129,28 +129,36 @@ def run_study(
 
 @contextmanager
 def resume_hint(command: str, workers: int | None, dask: str | None) -> Iterator[None]:
-    """Print how to resume if the block is stopped by Ctrl-C or SIGTERM, or if its workers are lost; then end."""
+    """Print how to resume if the block is stopped by Ctrl-C, SIGTERM or SIGHUP, or its workers are lost; then end."""
     from coebl.study.errors import ClusterError, LostError
 
     where = (f" --workers {workers}" if workers else "") + (f" --dask {shlex.quote(dask)}" if dask else "")
-    before = signal.signal(signal.SIGTERM, _terminate)
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]  # by system
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as nohup sets it
+            signal.signal(number, _terminate)
     try:
         yield
     except KeyboardInterrupt as interrupt:
         print(f"\ncoebl: stopped; to continue: {command}{where}", file=sys.stderr)
-        sys.exit(143 if isinstance(interrupt, _Terminated) else 130)
+        sys.exit(128 + (interrupt.number if isinstance(interrupt, _TerminatedError) else signal.SIGINT))
     except LostError as error:
         raise ClusterError(f"{error} To continue: {command}{where}") from None
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, handled like an interrupt."""
+class _TerminatedError(KeyboardInterrupt):
+    """A signal that ends programs, handled like an interrupt."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
 
-def _terminate(*_: object) -> None:
-    raise _Terminated
+def _terminate(number: int, _: object) -> None:
+    raise _TerminatedError(number)
 
 
 @opt.app.command("results")

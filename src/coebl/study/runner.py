@@ -41,6 +41,7 @@ from coebl.study.workers import (
     count_into,
     failure_of_process,
     play,
+    start_tracker,
     starts_as_worker,
     user_cells,
 )
@@ -200,6 +201,7 @@ def _check_usable(cells: Iterable[Cell]) -> None:
 
 def _shared_counter() -> Any:
     """A number in which local processes add up their work; None if the system has no room for it."""
+    start_tracker()
     try:
         return multiprocessing.get_context("spawn").Value("d", 0.0)
     except OSError:

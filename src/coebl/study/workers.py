@@ -135,6 +135,17 @@ class LocalPool:
         self._pool.join()
 
 
+def start_tracker() -> None:
+    """Start the process of Python that removes semaphores, so that it survives the end of a terminal, as Ctrl-C."""
+    if not _in_main_thread() or not hasattr(signal, "SIGHUP"):
+        return
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which it inherits
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        signal.signal(signal.SIGHUP, before if before is not None else signal.SIG_DFL)
+
+
 @contextmanager
 def _interrupts_deferred() -> Iterator[None]:
     """Block interrupts for processes and threads that are started in the block; deliver them to the parent at its end.
@@ -145,9 +156,9 @@ def _interrupts_deferred() -> Iterator[None]:
     if not _in_main_thread() or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # it would lift the block of signals as it starts
+    start_tracker()  # it would lift the block of signals as it starts
     came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -162,7 +173,9 @@ def _interrupts_deferred() -> Iterator[None]:
 
 def _begin(prepare: Callable[[], object] | None) -> None:
     """Leave interrupts to the parent, end when it ends for any reason, and use a single core."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGINT", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_IGN)
     require("threadpoolctl").threadpool_limits(1)
     if prepare is not None:
         prepare()
