@@ -118,13 +118,13 @@ def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
 
 @opt.app.command("match")
 def match_command(
-    game: Annotated[str, opt.option("SPEC", "The game: a spec, a file, or file.py:function.")],
+    game: opt.GameSpec,
     row: Annotated[str, opt.option("SPEC", "The row player's learner.")],
     column: Annotated[str, opt.option("SPEC", "The column player's learner.")],
     rounds: Annotated[int, opt.integer("Rounds per run.")] = 3000,
     seeds: Annotated[int, opt.integer("Number of runs.")] = 50,
-    first_seed: Annotated[int, opt.integer("Seed of the first run; the others follow.")] = 0,
-    noise: Annotated[str | None, opt.option("SPEC", "A noise; by default that of the game.")] = None,
+    first_seed: opt.FirstSeed = 0,
+    noise: opt.NoiseSpec = None,
     metric: opt.Metrics = None,
     save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
     device: opt.DeviceOption = None,

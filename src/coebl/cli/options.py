@@ -63,6 +63,9 @@ def repeatable(name: str, metavar: str, kind: str) -> Any:
     return typer.Option(name, metavar=metavar, help=f"Only this {kind}; may be given more than once.")
 
 
+GameSpec = Annotated[str, option("SPEC", "The game: a spec, a file, or file.py:function.")]
+FirstSeed = Annotated[int, integer("Seed of the first run; the others follow.")]
+NoiseSpec = Annotated[str | None, option("SPEC", "A noise; by default that of the game.")]
 DeviceOption = Annotated[str | None, option("NAME", "Where to compute: cpu, or cuda for a GPU.")]
 StudyFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a study's results.")]
 Workers = Annotated[int | None, integer("Local processes; by default one per core, or one for a GPU.", least=1)]
@@ -81,6 +84,16 @@ def reject_both(first: str, second: str, *, both: bool) -> None:
     """Reject two options that exclude each other, if both are given."""
     if both:
         raise InputError(f"{first} and {second} are both given; accepted: one of them.")
+
+
+def figure_format(option: str, path: Path) -> str:
+    """Return the format that the name of a figure asks for; reject one that could not be written."""
+    from coebl.plots.style import FORMATS
+
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise InputError(f"{option} is {path}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
+    return suffix
 
 
 def command_line(*words: str, **options: Any) -> str:

@@ -24,15 +24,15 @@ _QUANTILES = {"a quarter": 0.25, "half": 0.5, "three quarters": 0.75}
 @opt.app.command("runtime")
 def runtime_command(
     algorithm: Annotated[str, typer.Argument(metavar="SPEC", help="A search, or a learner that plays itself.")],
-    game: Annotated[str, opt.option("SPEC", "The game: a spec, a file, or file.py:function.")],
+    game: opt.GameSpec,
     budget: Annotated[float, opt.decimal("N", "Rounds of a run at most; 1e7 is accepted.", least=1)] = 1e6,
     until: Annotated[
         str | None,
         opt.option("CONDITION", 'By default "optimum" for a search, else "exploitability < 0.1".'),
     ] = None,
     seeds: Annotated[int, opt.integer("Number of runs.")] = 20,
-    first_seed: Annotated[int, opt.integer("Seed of the first run; the others follow.")] = 0,
-    noise: Annotated[str | None, opt.option("SPEC", "A noise; by default that of the game.")] = None,
+    first_seed: opt.FirstSeed = 0,
+    noise: opt.NoiseSpec = None,
     plot: Annotated[Path | None, opt.option("FILE", "Draw the share of runs by budget: .png, .svg or .pdf.")] = None,
     ioh: Annotated[Path | None, opt.option("DIR", "Write files that IOHanalyzer reads.")] = None,
     as_json: opt.AsJson = False,
@@ -57,7 +57,7 @@ def runtime_command(
     check_integer("--seeds", seeds, 1)
     check_integer("--first-seed", first_seed, 0)
     condition = Until.parse(until or ("optimum" if isinstance(match.row, Search) else "exploitability < 0.1"))
-    suffix = _check_plot(plot)
+    suffix = opt.figure_format("--plot", plot) if plot else ""  # before anything is run
     with progress_bar(printable(str(match)), match.rounds) as advance, announce_compilation():
         result = simulate(match, range(first_seed, first_seed + seeds), metrics=[], until=condition, progress=advance)
     runs = Runtimes.of(result.final(HittingTime.name), match.rounds)
@@ -74,18 +74,6 @@ def runtime_command(
         print(json.dumps(_summary(match, condition, runs), allow_nan=False))
     else:
         _print_runtimes(match, str(condition), runs)
-
-
-def _check_plot(plot: Path | None) -> str:
-    """Return the format of a figure; reject one that could not be written, before anything is run."""
-    from coebl.plots.style import FORMATS
-
-    if plot is None:
-        return ""
-    suffix = plot.suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise InputError(f"--plot is {plot}; accepted: a file that ends in {', '.join(FORMATS)}.")
-    return suffix
 
 
 def _summary(match: Match, until: object, runs: Runtimes) -> dict[str, Any]:

@@ -392,16 +392,15 @@ def plot_command(
       coebl plot results --metric tv --game rps --out tv.png
       coebl plot results --column coebl:c=8
     """
-    from coebl.plots import FORMATS, save
+    from coebl.plots import save
     from coebl.study import Results
 
-    if out is not None and out.suffix[1:] not in FORMATS:
-        raise InputError(f"--out is {str(out)!r}; accepted: a file that ends in .{', .'.join(FORMATS)}.")
+    format = opt.figure_format("--out", out) if out else "svg"
     name = re.sub(r"[^\w-]", "_", metric or "curves")[:100]  # results may call a metric ../../x
     target = out or folder / "figures" / f"{name}.svg"
     with progress_bar("the figure"):
         figure = Results(folder).plot(metric, game, row, column, noise)
-        [path] = save(figure, target.parent, target.stem, [target.suffix[1:]], within=folder)
+        [path] = save(figure, target.parent, target.stem, [format], within=folder)
     print(f"wrote {printable(str(path))}")
 
 
