@@ -96,7 +96,8 @@ def measure_learners(save: Save, workers: int) -> None:
     game, two_rounds = "random-gaussian:m=16,n=16,seed=1", CORE._replace(rounds=2)
     rows = []
     for name in LEARNERS.names:
-        if name in ("fixed", "switching"):  # which name their actions
+        learner: Any = LEARNERS[name].factory
+        if name in ("fixed", "switching") or "indices" not in learner.plays:  # the two name their actions
             continue
         _match(game, name, "uniform", SIXTEEN._replace(rounds=2))
         here = _match(game, name, "uniform", SIXTEEN)

@@ -64,7 +64,7 @@ def every_learner() -> list[str]:
         "|---" * (2 + len(ACTIONS)) + "|",
     ]
     for learner in (parse_learner(entry.example or entry.name) for entry in LEARNERS):
-        if not learner.improves:
+        if not learner.improves or "indices" not in learner.plays:
             continue
         times = " | ".join(f"{alone(str(learner), actions):,.1f}" for actions in ACTIONS)
         lines.append(f"| {learner} | {learner.kind()} | {times} |")

@@ -5,6 +5,13 @@ import re
 
 from coebl.learners import LEARNERS, parse_learner
 
+INDEXED = [name for name in LEARNERS.names if "indices" in LEARNERS[name].factory.plays]  # the others: test_genes.py
+OF_GENES = [
+    LEARNERS[name].factory.example or name
+    for name in LEARNERS.names
+    if "bits" in LEARNERS[name].factory.plays and LEARNERS[name].factory.kind() not in ("oracle", "search")
+]
+
 
 def check_summary_title_and_citation(spec):
     learner = parse_learner(spec)

@@ -11,9 +11,10 @@ import pytest
 from coebl.core.errors import InputError
 from coebl.engine import Player, Ticket
 from coebl.learners import LEARNERS, Learner, Seen
+from learner_rules import INDEXED
 
 PAYOFF = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1], [-0.9, -0.3, -0.2], [-1.0, 0.0, -0.5]])  # row 1 is dominant
-PLAYABLE = [name for name in LEARNERS.names if set(LEARNERS[name].factory.sees) <= {"opponent"}]
+PLAYABLE = [name for name in INDEXED if set(LEARNERS[name].factory.sees) <= {"opponent"}]
 LEARNING = [name for name in PLAYABLE if LEARNERS[name].factory.improves]
 
 

@@ -20,6 +20,7 @@ from coebl.engine import Player
 from coebl.engine.state import State, StateError, unpack
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
+from learner_rules import INDEXED
 
 ROUNDS = 30
 
@@ -56,7 +57,7 @@ def check_continues(player, tmp_path, learner=None, size=3):
 
 
 def playable():
-    for entry in LEARNERS:
+    for entry in (LEARNERS[name] for name in INDEXED):
         learner = parse_learner(entry.factory.example or entry.name)
         if "indices" in learner.plays and {"payoffs", "game", "policy"}.isdisjoint(learner.sees):
             yield str(learner).replace("0.5/0.5", "0.5/0.2/0.3").replace("1/0", "1/0/0")

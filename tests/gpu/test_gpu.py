@@ -11,11 +11,11 @@ from coebl.backend.cuda import keys
 from coebl.backend.streams import learner_key, spread_out
 from coebl.core.errors import InputError
 from coebl.games import NOISES
-from coebl.learners import LEARNERS
 from coebl.solver.cuda import CudaMaximin, kernel
 from coebl.solver.maximin import first_weights
 from coebl.study import Results, parse_study, run
 from gpu.games import check_answers, games
+from learner_rules import INDEXED, OF_GENES
 from oracles.integers import solve_with_integers
 from ucb_solves import hard_matrices
 
@@ -189,8 +189,7 @@ def test_a_visit_of_one_entry_per_run():
 
 
 PLAYED = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
-UNFIT = ("fixed", "switching")  # which name their actions
-NAMES = [name for name in LEARNERS.names if name not in UNFIT and "indices" in LEARNERS[name].factory.plays]
+NAMES = [name for name in INDEXED if name not in ("fixed", "switching")]  # which name their actions
 
 
 @pytest.mark.parametrize(
@@ -207,6 +206,18 @@ def test_a_learner_plays_on_either_device_alike(game, name, noise):
     )
     difference = there.final("pseudo_regret") - here.final("pseudo_regret")  # paired: the noise is the same
     assert abs(difference.mean()) <= 4.5 * difference.std() / SEEDS**0.5 + 1e-6
+
+
+@pytest.mark.parametrize("game", ["diagonal:n=6,space=bits", "gene-bilinear:n=6", "coverage:n=5", "bilinear:n=7"])
+@pytest.mark.parametrize("spec", OF_GENES)
+def test_a_learner_of_genomes_plays_on_either_device_alike(game, spec):
+    here, there = (
+        simulate(game, spec, "pbil", rounds=150, seeds=SEEDS, record="last", metrics=["all"], device=device)
+        for device in ("cpu", "cuda")
+    )
+    for name in ("pseudo_regret", "exploitability", "entropy"):
+        difference = there.final(name) - here.final(name)
+        assert abs(difference.mean()) <= 4.5 * difference.std() / SEEDS**0.5 + 1e-6, name
 
 
 @pytest.mark.parametrize("noise", NOISES.names)

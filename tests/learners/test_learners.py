@@ -20,10 +20,10 @@ from coebl.learners.exp3 import Exp3, Exp3AsReleased, Exp3Ix, Exp3IxAsReleased, 
 from coebl.learners.opponents import BestResponse, Fixed, Nash, Switching, Uniform
 from coebl.learners.ucb import Ucb
 from coebl.testing import check_learner
-from learner_rules import check_summary_title_and_citation
+from learner_rules import INDEXED, check_summary_title_and_citation
 
 EVERY_KIND = [
-    *(LEARNERS[name].factory.example or name for name in LEARNERS.names),
+    *(LEARNERS[name].factory.example or name for name in INDEXED),
     "coebl:c=2.5,mutation=gaussian-prose,selection=none",
     "ucb:ties=random",
     "exp3:rewards=raw",
@@ -90,7 +90,7 @@ class TestEveryLearner:
         np.testing.assert_array_equal(alone[:, 0], together[:, 1])
 
     @pytest.mark.parametrize(
-        "spec", [*(name for name in LEARNERS.names if LEARNERS[name].factory.improves), "gp-mw:kernel=rbf"]
+        "spec", [*(name for name in INDEXED if LEARNERS[name].factory.improves), "gp-mw:kernel=rbf"]
     )
     @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1)])
     def test_single_actions_and_constant_games(self, spec, shape):

@@ -7,6 +7,7 @@ from coebl.backend.streams import BatchRandom, learner_key
 from coebl.core.specs import split_spec
 from coebl.engine.table import build_seat
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
+from learner_rules import INDEXED
 from oracles.evolution import ComposedTwin, KinTwin
 from oracles.learners import (
     CoeblTwin,
@@ -92,7 +93,7 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
 
 def test_every_learner_has_a_twin():
     with_twin = {split_spec(spec).name for spec in TWINS}
-    without = [name for name in LEARNERS.names if LEARNERS[name].factory.improves and name not in with_twin]
+    without = [name for name in INDEXED if LEARNERS[name].factory.improves and name not in with_twin]
     assert not without, (
         f"{', '.join(without)}: no twin; write one in tests/oracles/learners.py, as EpsilonGreedyTwin is, and enter it "
         "in TWINS of tests/learners/test_twins.py: see CONTRIBUTING.md"

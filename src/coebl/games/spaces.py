@@ -122,7 +122,7 @@ class Bits:
         return self.width
 
     def draw(self, policy: Floats, uniform: Floats) -> Ints:
-        """Return a genome per run, (runs, width): a gene is 1 if its uniform number is below its marginal."""
+        """Return a genome for each policy, (runs, width): a gene is 1 if its uniform number is below its marginal."""
         genome: Ints = (uniform < policy).astype(np.int8)
         return genome
 

@@ -376,6 +376,9 @@ def reason_to_reject(factory: object) -> str | None:
     sees: object = factory.sees
     if isinstance(sees, str) or not isinstance(sees, Collection) or not set(sees) <= set(SIGHTS):
         return f'sees is {shorten(sees)}; accepted: a set out of {", ".join(SIGHTS)}, such as {{"opponent"}}.'
+    plays: object = factory.plays
+    if isinstance(plays, str) or not isinstance(plays, Collection) or not plays or not set(plays) <= set(PLAYS):
+        return f'plays is {shorten(plays)}; accepted: a set out of {", ".join(PLAYS)}, such as {{"bits"}}.'
     if ("policy" in sees) != issubclass(factory, Responder):
         return "only a learner that extends coebl.learners.Responder sees the policy; extend it, or change sees."
     own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}

@@ -65,6 +65,50 @@ class Fixed(Learner):
 
 
 @dataclass
+class FixedGenome(Learner):
+    """A given genome in every round, such as fixed-genome:10110; does not learn.
+
+    Masks apply to it too: in a masked game it is an arbitrary genome.
+
+        each round: play genome
+
+    Args:
+        genome: its bits, or "ones" or "zeros" for any number of genes.
+    """
+
+    name = "fixed-genome"
+    title = "fixed genome"
+    plays = frozenset({"bits"})
+    improves = False
+
+    genome: str = "ones"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.genome not in ("ones", "zeros") and (not self.genome or set(self.genome) - {"0", "1"}):
+            raise InputError(
+                f"fixed-genome: genome is {shorten(self.genome)}; accepted: ones, zeros, or bits such as 10110."
+            )
+
+    def reason_not_to_play(self, seat: Seat) -> str | None:
+        """Return a reason also if the genome has another length."""
+        reason = super().reason_not_to_play(seat)
+        if reason is None and self.genome not in ("ones", "zeros") and len(self.genome) != seat.actions:
+            return (
+                f"fixed-genome: genome has {len(self.genome)} bits; accepted: {seat.actions}, one per gene of the seat."
+            )
+        return reason
+
+    def start(self, seat: Seat) -> None:
+        bits = {"ones": "1" * seat.actions, "zeros": "0" * seat.actions}.get(self.genome, self.genome)
+        self.current = seat.zeros(seat.actions)  # (runs, n)
+        self.current[:] = seat.array([int(bit) for bit in bits])
+
+    def policy(self, t: int) -> Floats:
+        return self.current
+
+
+@dataclass
 class Switching(Learner):
     """One mixture after another: switching:mixtures=0.5/0.5_1/0_0/1,at=100/250; does not learn.
 
@@ -156,7 +200,7 @@ class BestResponse(Responder):
 
     def respond(self, t: int, opponent_policy: Floats) -> Floats:
         if self.seat.plays == "bits":
-            return self.seat.array(self.seat.answer(opponent_policy))
+            return self.seat.answer(opponent_policy).astype(np.float64)
         earned = self.seat.einsum("ij,rj->ri", self.payoff, opponent_policy)
         answer = np.zeros_like(earned)
         answer[self.seat.at(earned.argmax(axis=-1))] = 1

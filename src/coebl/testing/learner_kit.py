@@ -11,18 +11,20 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
 from coebl.engine import Match, Player, PolicyError, simulate
-from coebl.engine.table import build_seat
-from coebl.games import Game
+from coebl.engine.table import seat_at
+from coebl.games import Game, GeneBilinear, ZeroSumGame, parse_game
 from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.learners.base import reason_to_reject
+from coebl.learners.base import Plays, reason_to_reject
 from coebl.search import Search
 from coebl.testing.kits import Points, Report, UntriedError, report_on
 from coebl.testing.search_kit import points_of_search
 from coebl.testing.strict import on_strict_arrays
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
+
+GENES = (1, 4, 9)
 
 # Row 1 is better than row 0 against every column, and column 2 is the column player's best; no symmetry.
 DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
@@ -51,7 +53,11 @@ def _points(learner: Learner) -> Points:
         yield "its spec reads back", lambda: _spec(learner)
         yield "pickles", lambda: _pickles(learner)
         return
-    yield "plays square, wide, tall, one-row and one-column games in the row seat", lambda: _shapes(learner, "row")
+    games = " and ".join(
+        {"indices": "square, wide, tall, one-row and one-column games", "bits": "games of 1, 4 and 9 genes"}[kind]
+        for kind in sorted(learner.plays, reverse=True)
+    )
+    yield f"plays {games} in the row seat", lambda: _shapes(learner, "row")
     yield "plays them in the column seat", lambda: _shapes(learner, "column")
     yield "a run does not depend on its batch, to the last bit", lambda: _batch(learner)
     yield "takes its arrays from the seat", lambda: _arrays(learner)
@@ -62,14 +68,13 @@ def _points(learner: Learner) -> Points:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
     yield "leaves the global random state alone", lambda: _global_state(learner)
     yield "pickles", lambda: _pickles(learner)
-    if set(learner.sees) <= {"opponent"}:
+    if set(learner.sees) <= {"opponent"} and "indices" in learner.plays:
         yield "a saved player continues to the last bit", lambda: _saved(learner)
         yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
 
 
-def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: list[int], unit: float = 1.0) -> Floats:
+def _play(learner: Learner, game: ZeroSumGame, name: SeatName, rounds: int, seeds: list[int]) -> Floats:
     """Return the policies of the learner against the uniform opponent: (rounds, runs, actions)."""
-    game = Game(unit * payoff, payoff_range=(-unit, unit), noise=Gaussian(unit))
     uniform = parse_learner("uniform")
     pair = (learner, uniform) if name == "row" else (uniform, learner)
     result = simulate(Match(game, pair, rounds), seeds, record="last", metrics=["regret"], keep=["policies"])
@@ -77,33 +82,58 @@ def _play(learner: Learner, payoff: Floats, name: SeatName, rounds: int, seeds: 
     return policies
 
 
-def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, Floats]:
-    """Return a random game of each shape at which the learner can play in this seat."""
-    games = {}
-    for title, shape in SHAPES.items():
-        payoff = np.random.default_rng(shape).uniform(-1, 1, size=shape)
-        view = Game(payoff, payoff_range=(-1.0, 1.0)).own_view(name)
-        m, k = view.payoff.shape
-        seat = build_seat(learner, [0], (m, k), rounds, view.payoff_range, payoff=view.payoff)
-        if learner.reason_not_to_play(seat) is None:
-            games[title] = payoff
-    return games
+def _random_game(shape: tuple[int, int]) -> Game:
+    return Game(np.random.default_rng(shape).uniform(-1, 1, size=shape), payoff_range=(-1.0, 1.0))
+
+
+def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGame]:
+    """Return a random game of each shape and number of genes at which the learner can play in this seat."""
+    games: dict[str, ZeroSumGame] = {title: _random_game(shape) for title, shape in SHAPES.items()}
+    games |= {f"{n}-gene": parse_game(f"gene-bilinear:n={n}") for n in GENES}
+    number = SEATS.index(name)
+    return {
+        title: game
+        for title, game in games.items()
+        if _kind(game) in learner.plays
+        and learner.reason_not_to_play(seat_at(game, number, learner, [0], rounds)) is None
+    }
+
+
+def _in_units(game: ZeroSumGame, unit: float) -> ZeroSumGame:
+    """Return a game of `_games` with payoffs and noise in another unit, exactly if it is a power of two."""
+    if isinstance(game, GeneBilinear):
+        return GeneBilinear(
+            unit * game.constant, unit * game.own, unit * game.other, unit * game.pairs, noise=Gaussian(unit)
+        )
+    assert isinstance(game, Game)
+    return Game(unit * game.payoff, payoff_range=(-unit, unit), noise=Gaussian(unit))
+
+
+def _matrices(learner: Learner) -> list[Floats]:
+    """Return the payoffs of the random games in whose row seat the learner can play."""
+    return [game.payoff for game in _games(learner, "row", 60).values() if isinstance(game, Game)]
+
+
+def _kind(game: ZeroSumGame) -> Plays:
+    return "indices" if isinstance(game, Game) else "bits"
 
 
 def _shapes(learner: Learner, name: SeatName) -> str | None:
     games = _games(learner, name, 12)
-    for payoff in games.values():
-        _play(learner, payoff, name, 12, [0, 1])  # the engine rejects invalid policies
+    for game in games.values():
+        _play(learner, game, name, 12, [0, 1])  # the engine rejects invalid policies
     shapes = ", ".join(f"{m} x {n}" for m, n in SHAPES.values())
+    if "bits" in learner.plays:
+        shapes = " and ".join(map(str, GENES)) + " genes"
     return None if games else f"it rejects every game, even those of {shapes}"
 
 
 def _batch(learner: Learner) -> str | None:
     _need_own_numbers(learner)
     for name in SEATS:
-        for title, payoff in _games(learner, name, 60).items():
-            together = _play(learner, payoff, name, 60, [4, 7, 1, 9, 2])
-            alone = _play(learner, payoff, name, 60, [7])
+        for title, game in _games(learner, name, 60).items():
+            together = _play(learner, game, name, 60, [4, 7, 1, 9, 2])
+            alone = _play(learner, game, name, 60, [7])
             differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
             if len(differing):
                 return (
@@ -116,9 +146,9 @@ def _batch(learner: Learner) -> str | None:
 def _arrays(learner: Learner) -> str | None:
     _need_own_numbers(learner)
     for name in SEATS:
-        for title, payoff in _games(learner, name, 30).items():
-            expected = _play(learner, payoff, name, 30, [3, 5])
-            if not np.array_equal(_play(on_strict_arrays(learner), payoff, name, 30, [3, 5]), expected):
+        for title, game in _games(learner, name, 30).items():
+            expected = _play(learner, game, name, 30, [3, 5])
+            if not np.array_equal(_play(on_strict_arrays(learner), game, name, 30, [3, 5]), expected):
                 return f"{title} game, {name} seat: it plays differently on arrays of another library"
     return None
 
@@ -126,9 +156,9 @@ def _arrays(learner: Learner) -> str | None:
 def _units(learner: Learner) -> str | None:
     _need_own_numbers(learner)
     for name in SEATS:
-        for title, payoff in _games(learner, name, 30).items():
-            expected = _play(learner, payoff, name, 30, [3, 5])
-            if not np.array_equal(_play(learner, payoff, name, 30, [3, 5], unit=4096.0), expected):  # exact: 2 ** 12
+        for title, game in _games(learner, name, 30).items():
+            expected = _play(learner, game, name, 30, [3, 5])
+            if not np.array_equal(_play(learner, _in_units(game, 4096.0), name, 30, [3, 5]), expected):
                 return (
                     f"{title} game, {name} seat: it plays differently if payoffs and noise are 4096 times as large; "
                     "learn from seen and from the seat alone"
@@ -148,18 +178,20 @@ def _spec(learner: Learner) -> str | None:
 
 def _equal(learner: Learner) -> str | None:
     before = vars(learner).copy()
-    for payoff in _games(learner, "row", 5).values():
-        _play(learner, payoff, "row", 5, [0, 1])
-        seat = build_seat(learner, [0, 1], (payoff.shape[0], payoff.shape[1]), 5, (-1.0, 1.0), payoff=payoff)
-        if learner.seated(seat) != learner:
+    for game in _games(learner, "row", 5).values():
+        _play(learner, game, "row", 5, [0, 1])
+        if learner.seated(seat_at(game, 0, learner, [0, 1], 5)) != learner:
             return "seated, it is not equal to itself; compare fields alone, as a dataclass does"
     return None if vars(learner).keys() == before.keys() else "seating it changed the learner itself"
 
 
 def _dominance(learner: Learner) -> str | None:
+    genes = "indices" not in learner.plays
+    game = parse_game("lead:n=2,mask=false") if genes else Game(DOMINANCE, payoff_range=(-1.0, 1.0))
     for name, best in DOMINANT.items():
-        policies = _play(learner, DOMINANCE, name, 1500, [0, 1, 2, 3])
-        share, chance = float(policies[750:, :, best].mean()), 1 / policies.shape[2]
+        policies = _play(learner, game, name, 1500, [0, 1, 2, 3])
+        share = float((policies[750:] if genes else policies[750:, :, best]).mean())  # all genes should be 1
+        chance = 0.5 if genes else 1 / policies.shape[2]
         if share < chance + _MARGIN:
             return (
                 f"{name} seat: the dominant action has a mean probability of {share:.2f}, and chance is {chance:.2f}; "
@@ -176,12 +208,12 @@ def _need_own_numbers(learner: Learner) -> None:
 
 def _global_state(learner: Learner) -> str | None:
     outcomes = []
-    for payoff in list(_games(learner, "row", 20).values())[:1]:
+    for game in list(_games(learner, "row", 20).values())[:1]:
         for seed in (1, 2):
             np.random.seed(seed)  # noqa: NPY002 - it is the global state that is being watched
             python_random.seed(seed)
             before = repr(np.random.get_state()), python_random.getstate()  # noqa: NPY002
-            outcomes.append(_play(learner, payoff, "row", 20, [0, 1]))
+            outcomes.append(_play(learner, game, "row", 20, [0, 1]))
             if before != (repr(np.random.get_state()), python_random.getstate()):  # noqa: NPY002
                 return "it draws from a global random state; draw from seat.random"
     same = all(np.array_equal(outcomes[0], outcome) for outcome in outcomes)
@@ -195,7 +227,7 @@ def _pickles(learner: Learner) -> str | None:
 
 def _saved(learner: Learner) -> str | None:
     _need_own_numbers(learner)
-    for payoff in list(_games(learner, "row", 20).values())[:1]:
+    for payoff in _matrices(learner)[:1]:
         player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=20)
         _contest(player, payoff)
         copied = copy.deepcopy(player)
@@ -205,7 +237,7 @@ def _saved(learner: Learner) -> str | None:
 
 
 def _feedback(learner: Learner) -> str | None:
-    for payoff in _games(learner, "row", 60).values():
+    for payoff in _matrices(learner):
         player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=60)
         try:
             with np.errstate(divide="ignore", invalid="ignore"):  # what they lead to is reported

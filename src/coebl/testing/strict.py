@@ -212,7 +212,11 @@ class _OnStrictArrays(Learner):
         return reason
 
     def start(self, seat: Seat) -> None:
-        self.inner.start(replace(seat, random=_StrictRandom(seat.random), backend=_StrictBackend()))
+        def answer(policy: Any) -> Any:
+            return _strict(seat.answer(_plain(policy)))
+
+        strict: dict[str, Any] = {"random": _StrictRandom(seat.random), "backend": _StrictBackend()}
+        self.inner.start(replace(seat, **strict, shown_answer=seat.shown_answer and answer))
 
     def policy(self, t: int) -> Floats:
         return self._policy(self.inner.policy(t))

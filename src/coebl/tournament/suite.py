@@ -25,7 +25,7 @@ from coebl.core.text import counted
 from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, parse_learner
-from coebl.learners.base import Responder
+from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
 from coebl.study import Study, StudyError
 from coebl.study.schema import expand
@@ -323,9 +323,11 @@ def left_out(field: Iterable[str]) -> list[str]:
     (True, False)
     """
     playing = {split_spec(spec).name for spec in field}
+    plays = set(PLAYS).intersection(*(parse_learner(spec).plays for spec in field))
     able = (entry for entry in LEARNERS if not any(parameter.required for parameter in entry.parameters))
     learners: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in playing]
-    return [name for name, learner in learners if "indices" in learner.plays and learner.kind() != "oracle"]
+    fit = [(name, learner.kind()) for name, learner in learners if plays & set(learner.plays)]
+    return [name for name, kind in fit if kind not in ("oracle", "search")]
 
 
 def shortest(specs: Iterable[str]) -> list[str]:

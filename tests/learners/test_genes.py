@@ -1,0 +1,191 @@
+"""Learners of genomes: as their twins play, in any units, in both seats; what they reject; what they reach."""
+
+import numpy as np
+import pytest
+
+from coebl import simulate
+from coebl.backend.streams import BatchRandom, learner_key
+from coebl.core.errors import InputError
+from coebl.core.specs import split_spec
+from coebl.engine.table import seat_at
+from coebl.games import FunctionGame, parse_game
+from coebl.learners import Seen, parse_learner
+from learner_rules import OF_GENES, check_pseudo_code, check_summary_title_and_citation
+from oracles.genes import AsAtomsTwin, GeneBilinTwin, GeneLrTwin, HillClimberTwin, PbilTwin, UmdaTwin
+from oracles.learners import Exp3Twin, ThompsonTwin
+
+SEEDS = [0, 5, 11]
+TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their policies may differ
+    "pbil": (PbilTwin, {}, 1e-12),
+    "pbil:step=safe": (PbilTwin, {"step": "safe"}, 1e-12),
+    "pbil:step=smart": (PbilTwin, {"step": "smart"}, 1e-12),
+    "pbil:magnet=0.7": (PbilTwin, {"magnet": 0.7}, 1e-12),
+    "gene-lr": (GeneLrTwin, {}, 1e-9),
+    "gene-lr:memory=5,border=0.3": (GeneLrTwin, {"memory": 5.0, "border": 0.3}, 1e-9),
+    "umda": (UmdaTwin, {}, 1e-12),
+    "umda:size=2": (UmdaTwin, {"size": 2.0}, 1e-12),
+    "hill-climber": (HillClimberTwin, {}, 0),
+    "hill-climber:rate=3": (HillClimberTwin, {"rate": 3.0}, 0),
+    "gene-bilin": (GeneBilinTwin, {}, 1e-6),
+    "gene-bilin:mutation=1,turnover=0.5,scale=2": (
+        GeneBilinTwin,
+        {"mutation": 1.0, "turnover": 0.5, "scale": 2.0},
+        1e-6,
+    ),
+    "as-atoms:learner=thompson": (AsAtomsTwin, {"twin": ThompsonTwin}, 0),
+    "as-atoms:learner=exp3": (AsAtomsTwin, {"twin": Exp3Twin, "sees": False}, 0),
+}
+
+
+def test_every_learner_of_genomes_has_a_twin():
+    with_twin = {split_spec(spec).name for spec in TWINS}
+    without = {split_spec(spec).name for spec in OF_GENES if parse_learner(spec).improves} - with_twin
+    assert not without, "write a twin in tests/oracles/genes.py, and enter it in TWINS of tests/learners/test_genes.py"
+
+
+@pytest.mark.parametrize("spec", OF_GENES)
+def test_summary_title_citation_and_pseudo_code(spec):
+    check_summary_title_and_citation(spec)
+    check_pseudo_code(split_spec(spec).name)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("spec", TWINS)
+def test_same_trajectory(spec, number):
+    rounds, n = (2000 if "smart" in spec else 150), 3
+    make_twin, arguments, tolerance = TWINS[spec]
+    game = FunctionGame(lambda x, y: (x * [3, -2, 1] + y * [1, 2, -2] - x * y).sum(axis=-1), n, payoff_range=(-9, 10))
+    learner = parse_learner(spec)
+    seat = seat_at(game, number, learner, SEEDS, rounds)
+    learner = learner.seated(seat)
+    twins = []
+    for seed in SEEDS:
+        own = BatchRandom([seed], learner_key(number))
+        draws = [lambda *shape, draw=draw: draw(*shape)[0].tolist() for draw in (own.normal, own.uniform)]
+        twins.append(make_twin(n, n, rounds, seat.payoff_range, *draws, **arguments))
+    random = np.random.default_rng(3)
+    for t in range(1, rounds + 1):
+        policy = learner.policy(t)
+        slow = np.array([twin.policy(t) for twin in twins])
+        np.testing.assert_allclose(policy, slow, atol=tolerance, rtol=0, err_msg=f"round {t}")
+        genome = (random.random(slow.shape) < slow).astype(np.int8)
+        opponent = random.integers(0, 2, slow.shape, np.int8)
+        pair = (genome, opponent) if number == 0 else (opponent, genome)
+        reward = (-1) ** number * game.payoffs(*pair) + random.standard_normal(3)
+        learner.observe(t, Seen(genome, reward, opponent if "opponent" in learner.sees else None))
+        for run, twin in enumerate(twins):
+            twin.observe(t, genome[run].tolist(), opponent[run].tolist(), float(reward[run]))
+
+
+@pytest.mark.parametrize("spec", OF_GENES)
+def test_policies_do_not_depend_on_the_units_of_payoffs(spec):
+    def payoff(x, y):
+        return (x * [1, -1, 2, 0.5] - y * [0.5, 1, 1, -1] + x[:, ::-1] * y).sum(axis=-1) / 8
+
+    def in_euros(x, y):
+        return 50 * payoff(x, y) + 7
+
+    small = FunctionGame(payoff, 4, noise="gaussian:sigma=1")
+    large = FunctionGame(in_euros, 4, payoff_range=(-43, 57), noise="gaussian:sigma=50")
+    policies = [
+        simulate(game, spec, "uniform", rounds=120, seeds=3, metrics=[], keep=["policies"]).kept["policies"][0]
+        for game in (small, large)
+    ]
+    np.testing.assert_allclose(*policies, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("game", "learner", "reason"),
+    [
+        (
+            "diagonal:n=40,space=bits",
+            "ucb",
+            "ucb plays numbered actions, and the game has genomes; pick another learner; up to 10 genes, "
+            "as-atoms:learner=... seats it.",
+        ),
+        ("rps", "pbil", "pbil plays genomes, and the game has numbered actions; pick another learner, or a game with "),
+        (
+            "bilinear:n=11",
+            "as-atoms:learner=ucb",
+            "as-atoms lists 2^n genomes, and n is 11; accepted: at most 10",
+        ),
+        (
+            "bilinear:n=3",
+            "as-atoms:learner=hedge",
+            "as-atoms: hedge sees more than the opponent's action",
+        ),
+        ("bilinear:n=3", "as-atoms:learner=fixed:1/0", "fixed: strategy is (1.0, 0.0), 2 probabilities; accepted: 8"),
+        ("bilinear:n=3", "fixed-genome:10", "fixed-genome: genome has 2 bits; accepted: 3, one per gene"),
+        ("bilinear:n=3", "nash", "nash plays numbered actions"),
+        (
+            "bilinear:n=101",
+            "gene-bilin",
+            "gene-bilin keeps (n + 1)^4 numbers, and n is 101; accepted: at most 100",
+        ),
+    ],
+)
+def test_a_learner_that_cannot_play_is_rejected_with_the_reason(game, learner, reason):
+    with pytest.raises(InputError) as error:
+        simulate(game, learner, "uniform", rounds=3, seeds=1, metrics=[])
+    assert str(error.value).startswith(reason)
+
+
+def test_a_genome_has_bits():
+    with pytest.raises(InputError, match=r"^fixed-genome: genome is '012'; accepted: ones, zeros, or bits such"):
+        parse_learner("fixed-genome:012")
+
+
+def test_the_best_response_and_a_fixed_genome():
+    game = parse_game("lead:n=6,mask=false")
+    result = simulate(game, "fixed-genome:110000", "best-response", rounds=5, seeds=2, metrics=["pseudo_regret"])
+    assert result.column_policy.tolist() == [[1.0] * 6] * 2
+    assert result.final("pseudo_regret") == pytest.approx([5 * 4 / 6] * 2)
+    masked = simulate("lead:n=6", "uniform", "best-response", rounds=1, seeds=3, metrics=[])
+    assert np.array_equal(masked.column_policy, 1 - parse_game("lead:n=6").dealt(range(3)).masks[1])
+
+
+def test_without_noise_the_hill_climber_climbs():
+    game = parse_game("lead:n=20,mask=false", noise="none")
+    result = simulate(game, "hill-climber", "fixed-genome:zeros", rounds=2000, seeds=10, metrics=["pseudo_regret"])
+    assert (np.diff(result.metrics["pseudo_regret"][-500:], axis=0).mean(axis=0) < -0.9).all()
+
+
+def rounds_to_equilibrium(game, learner, rounds, seeds):
+    result = simulate(
+        game, learner, learner, rounds=rounds, seeds=seeds, metrics=[], record="last", until="exploitability < 0.1"
+    )
+    return result.final("hitting_time")
+
+
+PROBE = [  # game, learner, most rounds, seeds, the median that the probe found
+    ("diagonal:n=5,space=bits", "pbil", 2000, 40, 328),
+    ("diagonal:n=7,space=bits", "pbil", 2000, 40, 457),
+    ("diagonal:n=8,space=bits", "pbil", 2000, 40, 510),
+    ("diagonal:n=10,space=bits", "pbil", 3000, 40, 662),
+    ("diagonal:n=20,space=bits", "pbil", 5000, 30, 1288),
+    ("diagonal:n=10,space=bits", "gene-lr", 6000, 30, 1263),
+    ("diagonal:n=20,space=bits", "gene-lr", 12000, 20, 2942),
+    ("bigger-number:n=10,space=bits", "pbil:step=safe", 6000, 30, 1400),
+    ("bigger-number:n=10,space=bits", "gene-lr", 6000, 30, 1638),
+    ("bigger-number:n=20,space=bits", "pbil:step=safe", 15000, 20, 4878),
+    ("bigger-number:n=20,space=bits", "gene-lr", 12000, 20, 4161),
+]
+SLOW_PROBE = [
+    ("diagonal:n=50,space=bits", "pbil", 10000, 20, 3267),
+    ("diagonal:n=100,space=bits", "pbil", 20000, 20, 6506),
+    ("diagonal:n=50,space=bits", "gene-lr", 30000, 20, 8688),
+    ("diagonal:n=100,space=bits", "gene-lr", 60000, 10, 21630),
+    ("bigger-number:n=50,space=bits", "pbil:step=safe", 60000, 20, 29352),
+    ("bigger-number:n=50,space=bits", "gene-lr", 40000, 20, 16636),
+    ("bigger-number:n=100,space=bits", "gene-lr", 120000, 10, 48476),
+]
+
+
+@pytest.mark.parametrize(
+    ("game", "learner", "rounds", "seeds", "median"),
+    [*PROBE, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW_PROBE)],
+)
+def test_every_run_reaches_the_equilibrium_in_the_rounds_of_the_probe(game, learner, rounds, seeds, median):
+    found = rounds_to_equilibrium(game, learner, rounds, seeds)
+    assert np.isfinite(found).all()
+    assert np.median(found) == pytest.approx(median, rel=0.25)
