@@ -33,6 +33,8 @@ _KEPT = ROOT / "build" / "curves"
 
 def learner_curves(spec: str) -> bytes | None:
     """Pseudo-regret of a learner and of others against the best response; None if it cannot play these games."""
+    if "indices" not in parse_learner(spec).plays:
+        return None
     if isinstance(parse_learner(spec), Responder):
         matches = [(game, row, spec) for game in GAMES for row in COMPANY]
     elif parse_learner(spec).hyper_parameters().keys() & {"strategy", "mixtures"}:

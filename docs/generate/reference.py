@@ -77,7 +77,9 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         f"`{entry.example}` · {kind}",
         body,
         "## What it sees",
-        f"{', '.join(['Its actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
+        "The payoffs of the pairs of genomes that it asks for, with noise: it is of the kind *search*."
+        if kind == "search"
+        else f"{', '.join(['Its actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
         "## Parameters",
         _parameters(entry),
         "## Proven bound",
@@ -93,7 +95,9 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
             "better, and nobody can be below 0. So few rounds show how a learner starts, not where it ends.",
         ]
     else:
-        parts.append("None: it plays a given mixture, which has to fit the game.")
+        fits = "indices" in learner.plays
+        given = "it plays a given mixture, which has to fit the game" if fits else "it plays genomes, see its how-to"
+        parts.append(f"None: {given}.")
     return "\n\n".join([*parts, "## In Python", _snippet(entry)])
 
 

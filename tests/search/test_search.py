@@ -8,7 +8,7 @@ from coebl.core.errors import InputError
 from coebl.evidence import Runtimes
 from coebl.games import Bilinear, BinaryDiagonal, Diagonal
 from coebl.learners import LEARNERS, parse_learner
-from coebl.search import Search
+from coebl.search import Pairs, Search
 from coebl.testing import check_learner
 
 SEARCHES = [entry.name for entry in LEARNERS if issubclass(entry.factory, Search)]
@@ -80,7 +80,8 @@ def plain_time(spec, game, budget, seed):
     noise, done = generator(seed, NATURE, "noise"), 0
     draws = game.noise.draw(noise, budget)
     while True:
-        x, y = search.ask()
+        pairs = Pairs(*search.ask())
+        x, y = (pairs.x, pairs.y) if pairs.i is None else (pairs.x[:, pairs.i[0]], pairs.y[:, pairs.j[0]])
         queries = x.shape[1]
         if done + queries > budget:
             return None

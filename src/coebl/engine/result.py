@@ -18,7 +18,7 @@ from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import Match
 from coebl.engine.table import Table
-from coebl.engine.until import HittingTime
+from coebl.engine.until import Hit, HittingTime
 from coebl.metrics import Block, Metric
 
 if TYPE_CHECKING:
@@ -195,7 +195,8 @@ class Ends:
 
     def columns(self) -> dict[str, Floats]:
         """Return the metrics and the hitting times as a result has them: (1, runs)."""
-        columns = self.metrics | {HittingTime.name: self.times}
+        hit = (~self.open).astype(np.float64)
+        columns = self.metrics | {HittingTime.name: self.times, Hit.name: hit}
         return {name: values[None] for name, values in columns.items()}
 
 
@@ -270,7 +271,7 @@ class Recorder:
             kept=kept if self._counts is None else kept | {"counts": to_host(self._counts)},
             seconds=table.seconds | {"metrics": self._seconds},
             classes={metric.name: type(metric) for metric in self._metrics}
-            | ({HittingTime.name: HittingTime} if self._until else {}),
+            | ({HittingTime.name: HittingTime, Hit.name: Hit} if self._until else {}),
         )
 
 

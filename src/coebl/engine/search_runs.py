@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from coebl.core.errors import InputError
 from coebl.engine.match import Match
 from coebl.engine.result import Ends, Result
 from coebl.engine.table import blame, seat_at
-from coebl.engine.until import HittingTime, Until
+from coebl.engine.until import Hit, HittingTime, Until
 from coebl.metrics import Block, Metric
-from coebl.search import Genomes, Search
+from coebl.search import Pairs, Search
 
 _REPORTS = 200  # of the progress of a search
 
@@ -45,13 +44,13 @@ class _Batch:
         """Let the search ask once, and return the number of queries; 0 if these would be too many rounds."""
         search, place = self.search, f"{self.search}, after {done:,} queries"
         try:
-            x, y = search.ask()
+            pairs = Pairs(*search.ask())
         except (Exception, SystemExit) as error:
             blame(error, search, place)
-        queries = self._check(x, y)
+        queries = self._check(pairs)
         if done + queries > self.match.rounds:
             return 0
-        payoff = self._by_run(self.game.payoffs, x, y)
+        payoff = self.game.payoffs_of_pairs(*pairs)
         values = self.game.noise.reward(payoff, self.noise.take(queries), self.game.ranges[0])
         try:
             search.tell(values)
@@ -59,24 +58,20 @@ class _Batch:
             blame(error, search, place)
         return queries
 
-    def _by_run(self, function: Callable[..., Any], *genomes: Genomes) -> Any:
-        """Return a function of genomes, (runs, number, n), as (runs, number): a game may have a mask for each run."""
-        if getattr(self.game, "masks", None) is None:
-            return function(*genomes)
-        return function(*(array.swapaxes(0, 1) for array in genomes)).T
-
-    def _check(self, x: Any, y: Any) -> int:
+    def _check(self, pairs: Pairs) -> int:
         """Return the number of queries of every run."""
-        seat = self.seat
-        queries = x.shape[1] if np.ndim(x) == 3 else 0
-        wanted = (seat.runs, queries, seat.actions), (seat.runs, queries, seat.opponent_actions)
-        if queries == 0 or (np.shape(x), np.shape(y)) != wanted:
+        seat, (x, y) = self.seat, (np.shape(pairs.x), np.shape(pairs.y))
+        bits = seat.actions, seat.opponent_actions
+        fits = len(x) == len(y) == 3 and (x[0], y[0], x[2], y[2]) == (seat.runs, seat.runs, *bits)
+        one_to_one = pairs.i is None and pairs.j is None
+        same = x[1:2] == y[1:2] if one_to_one else np.shape(pairs.i) == np.shape(pairs.j) and np.ndim(pairs.i) == 2  # type: ignore[arg-type]
+        if not (fits and same and pairs.number):
             raise InputError(
-                f"{self.search} asked for genomes of shapes {np.shape(x)} and {np.shape(y)}; accepted: (runs, queries, "
+                f"{self.search} asked for genomes of shapes {x} and {y}; accepted: (runs, queries, "
                 f"bits), here ({seat.runs}, queries, {seat.actions}) and ({seat.runs}, queries, "
                 f"{seat.opponent_actions}), with one query at least."
             )
-        return int(queries)
+        return pairs.number
 
     def found(self, until: Until) -> Booleans:
         """Return which runs meet a condition: (runs,)."""
@@ -84,7 +79,7 @@ class _Batch:
             held: Booleans = until.condition(self.game, len(self.seeds))(self.block())[0]
             return held
         optimal = [
-            self._by_run(partial(self.game.is_target, seat), genomes).any(axis=1)
+            self.game.is_target(seat, genomes.swapaxes(0, 1)).any(axis=0)
             for seat, genomes in enumerate(self.search.candidates())
         ]
         both: Booleans = optimal[0] & optimal[1]
@@ -146,9 +141,9 @@ def play_search(
     columns = ends.columns()
     classes: dict[str, type[Metric]] = {metric.name: metric for metric in metrics}
     if until is None:
-        del columns[HittingTime.name]
+        del columns[HittingTime.name], columns[Hit.name]
     else:
-        classes[HittingTime.name] = HittingTime
+        classes |= {HittingTime.name: HittingTime, Hit.name: Hit}
     return Result(
         match=match,
         seeds=np.array(seeds),

@@ -36,6 +36,17 @@ class HittingTime(Metric):
     bounds = (0, np.inf)
 
 
+class Hit(Metric):
+    """1 if a run has met its condition, else 0: its mean is the share of runs that did."""
+
+    name = "hit"
+    title = "Share of runs that hit"
+    definition = "1 if the condition `until` was met within the rounds of the match, else 0"
+    meaning = "The share of the runs that met their condition within the budget."
+    better = "higher"
+    bounds = (0, 1)
+
+
 @dataclass(frozen=True)
 class Until:
     """The condition that ends a run: a metric beyond a number, or optimal actions of both players.

@@ -21,7 +21,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.text import number_text
-from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, t_quantile
+from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, share_interval, t_quantile
 
 if TYPE_CHECKING:
     import polars
@@ -213,6 +213,29 @@ class Bound(Check):
         above, below = (p_value(contrast, self.threshold, side) for side in ("above", "below"))
         p_for, p_against = (above, below) if self.side == "above" else (below, above)
         return replace(mean_interval(contrast), p_for=p_for, p_against=p_against)
+
+
+@dataclass(frozen=True)
+class Share(Check):
+    """The share of runs with a 1, of a metric that is 0 or 1, is above or below a number: the exact binomial test.
+
+    Its interval is Wilson's.
+    """
+
+    side: Side
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return "the share", f"{self.side} {number_text(self.threshold, 5)}"
+
+    def measure(self, numbers: Floats) -> Estimate:
+        from scipy.special import bdtr
+
+        n, hits = numbers.shape[1], int(numbers[0].sum())
+        above = 1 - float(bdtr(hits - 1, n, self.threshold)) if hits else 1.0  # P(at least so many)
+        below = float(bdtr(hits, n, self.threshold))
+        p_for, p_against = (above, below) if self.side == "above" else (below, above)
+        return replace(share_interval(hits, n), p_for=p_for, p_against=p_against)
 
 
 @dataclass(frozen=True)

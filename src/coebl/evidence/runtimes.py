@@ -11,7 +11,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
-from coebl.evidence.statistics import LEVEL, Estimate
+from coebl.evidence.statistics import LEVEL, Estimate, share_interval
 
 if TYPE_CHECKING:
     import polars
@@ -64,16 +64,7 @@ class Runtimes:
         Args:
             level: of the interval.
         """
-        from scipy.special import ndtri
-
-        n, share = len(self.times), self.hits / len(self.times)
-        z = float(ndtri(0.5 + level / 2))
-        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-        sd = math.sqrt(share * (1 - share) * n / (n - 1)) if n > 1 else math.nan
-        low = middle - half if self.hits else 0.0  # where rounding would miss the ends
-        high = middle + half if self.hits < n else 1.0
-        return Estimate(share, low, high, sd, n, level, "wilson")
+        return share_interval(self.hits, len(self.times), level)
 
     def ert(self, level: float = LEVEL) -> Estimate:
         """Return the expected running time: all rounds of all runs, divided by the number of hits; maybe infinite.

@@ -82,6 +82,14 @@ class CountGame(GenomeGame):
         payoffs: Floats = self.table[_ones(x), _ones(y)]
         return payoffs
 
+    def payoffs_of_pairs(self, x: Ints, y: Ints, i: Ints | None = None, j: Ints | None = None) -> Floats:
+        """Return the payoffs of pairs, as `GenomeGame` does; every genome is counted once."""
+        k, l = (_ones(self._bare(seat, side.swapaxes(0, 1))).T for seat, side in enumerate((x, y)))
+        if i is not None and j is not None:
+            k, l = np.take_along_axis(k, i, axis=1), np.take_along_axis(l, j, axis=1)
+        payoffs: Floats = self.table[k, l]
+        return payoffs
+
     def _is_optimal(self, seat: int, genome: Ints) -> Booleans:
         guaranteed = self.table.min(axis=1) if seat == 0 else -self.table.max(axis=0)  # by each count
         optimal: Booleans = self._reaches_value(seat, guaranteed)[_ones(genome)]

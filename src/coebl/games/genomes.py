@@ -143,6 +143,21 @@ class GenomeGame(ZeroSumGame):
                 raise InputError(f"{name} has shape {np.shape(genome)}; accepted: genomes of {self.n} genes.")
         return self._payoffs(self._bare(0, x), self._bare(1, y))
 
+    def payoffs_of_pairs(self, x: Ints, y: Ints, i: Ints | None = None, j: Ints | None = None) -> Floats:
+        """Return the payoffs to the row player, without noise, of the pairs that a search asks for: (runs, queries).
+
+        Args:
+            x: genomes of the row player: (runs, genomes, n).
+            y: genomes of the column player, likewise.
+            i: the number of the genome x of each query, (runs, queries); None if pairs are listed one to one.
+            j: likewise for y.
+        """
+        if i is not None and j is not None:
+            runs = np.arange(len(x))[:, None]
+            x, y = x[runs, i], y[runs, j]
+        payoffs: Floats = self.payoffs(x.swapaxes(0, 1), y.swapaxes(0, 1)).T  # masks are (runs, n)
+        return payoffs
+
     def expected(self, row: Floats, column: Floats) -> Floats:
         """Return the expected payoff of policies to the row player: (...).
 

@@ -6,7 +6,7 @@ maximises g, the column player minimises it. In a match it takes both seats, and
 the runs of a batch on axis 0. The order of calls is
 
     start(seat)     once; allocate state for seat.runs runs; x has seat.actions bits, y has seat.opponent_actions
-    ask()           the next pairs: x (runs, queries, n) and y (runs, queries, m), of zeros and ones
+    ask()           the next pairs: x (runs, queries, n) and y (runs, queries, m), of zeros and ones; or `Pairs`
     tell(values)    their payoffs, (runs, queries), with noise on every one
     recommend()     the policies found so far: the probability of a one at each place, (runs, n) and (runs, m)
     candidates()    the genomes that count as found, (runs, any number, n) and (runs, any number, m)
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,26 @@ from coebl.core.errors import InputError
 from coebl.learners.base import Kind, Learner, Plays, Seat
 
 Genomes = NDArray[np.int8]  # zeros and ones
+
+
+class Pairs(NamedTuple):
+    """Pairs of genomes, listed one to one, or by their numbers in two populations, which takes far less time.
+
+    >>> P = np.array([[[0, 0], [1, 1]]], np.int8)  # one run, two genomes
+    >>> queries = Pairs(P, P, np.array([[0, 0, 1]]), np.array([[0, 1, 1]]))
+    >>> queries.number
+    3
+    """
+
+    x: Genomes  # (runs, genomes, n)
+    y: Genomes  # (runs, genomes, m)
+    i: Ints | None = None  # (runs, queries), the number of the x of each query; None: 0, 1, 2, ...
+    j: Ints | None = None  # likewise for y
+
+    @property
+    def number(self) -> int:
+        """The number of queries of a run."""
+        return int((self.x if self.i is None else self.i).shape[1])
 
 
 @dataclass
@@ -58,8 +78,8 @@ class Search(Learner):
     plays: ClassVar[Collection[Plays]] = frozenset({"bits"})
     improves: ClassVar[bool] = False
 
-    def ask(self) -> tuple[Genomes, Genomes]:
-        """Return the next pairs to be played: x (runs, queries, n) and y (runs, queries, m)."""
+    def ask(self) -> Pairs | tuple[Genomes, Genomes]:
+        """Return the next pairs to be played: x (runs, queries, n) and y (runs, queries, m), or `Pairs`."""
         raise InputError(f"{self} has no ask(); write one that returns the genomes of both players.")
 
     def tell(self, values: Floats) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Seat
-from coebl.search.base import Genomes, Search
+from coebl.search.base import Genomes, Pairs, Search
 from coebl.search.operators import choose, dominates, draw_integers, first_genomes, mutate
 
 
@@ -49,14 +49,13 @@ class Pdcoea(Search):
         self.P = first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
         self.Q = first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
 
-    def ask(self) -> tuple[Genomes, Genomes]:
+    def ask(self) -> Pairs:
         """Return (x1, y2), (x1, y1) and (x2, y1) of every pair of pairs."""
         index = draw_integers(self.seat, self.population, 4 * self.population)
         i1, i2, j1, j2 = np.split(index, 4, axis=1)
         self.first, self.second = np.stack([i1, j1], axis=1), np.stack([i2, j2], axis=1)  # (runs, 2, population)
-        x = choose(self.P, np.concatenate([i1, i1, i2], axis=1))
-        y = choose(self.Q, np.concatenate([j2, j1, j1], axis=1))
-        return x, y
+        i, j = np.concatenate([i1, i1, i2], axis=1), np.concatenate([j2, j1, j1], axis=1)
+        return Pairs(self.P, self.Q, i, j)
 
     def tell(self, values: Floats) -> None:
         """Keep the dominant pairs, mutated."""

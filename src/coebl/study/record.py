@@ -23,7 +23,7 @@ from coebl.core.registry import Registry
 from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.core.text import one_line
 from coebl.engine import Record, Result
-from coebl.engine.until import HittingTime
+from coebl.engine.until import Hit, HittingTime
 from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
@@ -209,7 +209,7 @@ def make_record(
     """The record of a cell that was run; an InputError if the result is not of this cell."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
-    known: list[type[Metric]] = [*all_metrics(), HittingTime]
+    known: list[type[Metric]] = [*all_metrics(), HittingTime, Hit]
     classes = {metric.name: metric for metric in known}
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     try:
