@@ -9,7 +9,7 @@ export OPENBLAS_NUM_THREADS := 1
 COMPILE := from coebl.backend import compile_normals; compile_normals(); \
     from coebl.solver import compile_kernels as c; c((2, 2)); c((60, 60)); c((60, 60), many_ties=True)
 
-.PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-gpu large-games ablation findings docs clean
+.PHONY: reproduce test test-slow test-gpu test-lowest coverage dist kernels lint format bench bench-player bench-gpu large-games ablation findings docs clean
 
 reproduce: .venv/installed  ## a short version of the paper's experiments, a verdict on its claims, figures and a page: minutes
 	@$(BIN)/coebl reproduce --quick
@@ -42,6 +42,9 @@ dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, an
 
 test-gpu: .venv/developing  ## the tests that need a GPU and CuPy: pip install -e '.[cuda]'
 	$(BIN)/python -m pytest tests/gpu -m gpu -rs
+
+bench-player: .venv/developing  ## players in euros, into benchmarks/PLAYER.md: twenty minutes of one core
+	$(BIN)/python benchmarks/player.py
 
 bench-gpu: .venv/developing  ## speed on a GPU, into benchmarks/GPU.md
 	$(BIN)/python benchmarks/gpu.py

@@ -495,3 +495,17 @@ print(player.round, player.value().value, "jump" in player._repr_html_())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split()[0] == "3"
+
+
+@pytest.mark.filterwarnings("ignore:.* has changed since")  # then it has learned again
+@pytest.mark.parametrize("spec", ["ots-rm", "exp3", "kin"])
+def test_files_of_format_3_are_loaded(spec):
+    """Files of an earlier version, after 60 rounds in euros, with a ticket and an act() whose outcomes are missing."""
+    player = Player.load(PLAYERS / f"format-3-{spec}.npz")
+    assert (str(player.learner), list(player.tickets), player.act().round) == (spec, [61, 62], 62)
+    assert player.history().height == 60
+    assert player.estimates()["visits"].sum() == 60
+    assert -1000 < player.units.payoff_range[0] < 1000 < 4000 < player.units.payoff_range[1] < 6000
+    player.observe(player.tickets[61], reward=2500.0, opponent=1)
+    assert player.act().label in ("a", "b", "c")
+    assert player.ticket().round == 63

@@ -69,3 +69,8 @@ def test_the_how_to_recommends_what_the_page_does(files):
     sentences = re.search(r"\*\*The learner\*\*: (.*?)\n- \*\*", text, re.DOTALL)[1]
     assert re.findall(r"`([^`]+)`", sentences) == [files.ahead("informed bandit"), files.ahead("bandit")]
     assert "(../which-learner.md)" in sentences
+    assert "(../which-learner.md)" in (ROOT / "docs" / "how-to" / "deploy-a-player.md").read_text()
+    service = (ROOT / "examples" / "service" / "app.py").read_text()
+    assert re.findall(r'learner: Literal.* = "([^"]+)"', service) == [files.ahead("informed bandit")]
+    readme = (ROOT / "README.md").read_text()
+    assert re.findall(r'Player\("([^"]+)"', readme) == [files.ahead("informed bandit")]

@@ -10,9 +10,10 @@
 
 from coebl.engine.match import Match
 from coebl.engine.player import Player
+from coebl.engine.records import Interval
 from coebl.engine.result import Keep, Result
 from coebl.engine.simulate import Record, simulate
 from coebl.engine.table import PolicyError
 from coebl.engine.tickets import Ticket
 
-__all__ = ["Keep", "Match", "Player", "PolicyError", "Record", "Result", "Ticket", "simulate"]
+__all__ = ["Interval", "Keep", "Match", "Player", "PolicyError", "Record", "Result", "Ticket", "simulate"]

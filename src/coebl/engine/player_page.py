@@ -22,7 +22,7 @@ def render_player(title: str, labels: Labels, policy: Floats, records: Records, 
     for i in range(rows):
         cells = [_cell(records.means[i, j], records.visits[i, j]) for j in range(columns)]
         body.append(_row("td", [f"<b>{own[i]}</b>", f"{policy[i]:.3f}", *cells]))
-    head, foot = ["", "policy"], []
+    head, foot = ["mean reward (visits)", "policy"], []
     if numbers:  # the opponent's actions are known
         _, share, recent = records.opponent_shares()
         head += _names(labels.opponent, columns)
@@ -31,7 +31,7 @@ def render_player(title: str, labels: Labels, policy: Floats, records: Records, 
             for name, shares in (("overall", share), ("recent", recent))
         ]
     else:
-        head.append("mean reward (visits)")
+        head.append("any")
     deviation, freedom = records.pooled()
     lines = [f"{name} {number.value:.4g} [{number.low:.4g}, {number.high:.4g}]" for name, number in numbers.items()]
     lines += [f"{records.outcomes:,} outcomes, mean reward {records.mean_reward:.4g}"]

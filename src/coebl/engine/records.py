@@ -47,7 +47,15 @@ class Outcome(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An estimate with a 95 % interval, in the units of the rewards."""
+    """An estimate with a 95 % interval, in the units of the rewards.
+
+    >>> from coebl import Player
+    >>> player = Player("ucb", actions=1, opponent_actions=1, horizon=9, payoff_range=(0, 1))
+    >>> player.observe(action=0, opponent=0, reward=0.25)
+    >>> value, low, high = player.value()
+    >>> value, low, high
+    (0.25, 0.0, 1.0)
+    """
 
     value: float
     low: float
