@@ -8,7 +8,7 @@ from coebl.core.specs import split_spec
 from coebl.engine.table import build_seat
 from coebl.learners import LEARNERS, Seen, _template, parse_learner
 from learner_rules import INDEXED
-from oracles.evolution import ComposedTwin, KinTwin
+from oracles.evolution import ComposedTwin, KinTwin, StrainTwin
 from oracles.learners import (
     CoeblTwin,
     EpsilonGreedyTwin,
@@ -63,6 +63,12 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
     ),
     "kin:noise=0.5,optimism=proven": (KinTwin, {"noise": 0.5, "proven": True}, 1e-7),
     "kin:own=1": (KinTwin, {"own": 1.0}, 1e-7),
+    "strain": (StrainTwin, {}, 1e-7),
+    "strain:c=1,memory=0.8,elite=0.9,turnover=0.5,rate=3,trial=9,hope=0.1": (
+        StrainTwin,
+        {"c": 1.0, "memory": 0.8, "elite": 0.9, "turnover": 0.5, "rate": 3.0, "trial": 9.0, "hope": 0.1},
+        1e-7,
+    ),
     "exp3": (Exp3Twin, {}, 1e-9),
     "exp3:rewards=raw": (Exp3Twin, {"rewards": "raw"}, 1e-9),
     "exp3-as-released": (Exp3Twin, {"released": True}, 1e-9),

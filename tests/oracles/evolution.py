@@ -3,7 +3,7 @@
 They obey the same rules as those of oracles/learners.py. Nothing here imports coebl.
 """
 
-from math import fsum, inf, log, sqrt
+from math import exp, fsum, inf, log, sqrt
 
 from oracles.learners import Pairs, Twin
 from oracles.simplex import solve_exactly
@@ -144,3 +144,64 @@ class ComposedTwin(Twin):
     def observe(self, t, action, opponent, reward):
         self.relatives.add(action, opponent, reward)
         self.against[opponent].append(reward)
+
+
+class StrainTwin(Twin):
+    def start(self, c=0.6, memory=0.3, elite=0.4, turnover=0.03, rate=1.2, trial=3.0, hope=0.6):
+        self.c, self.memory, self.elite, self.turnover = c, memory, elite, turnover
+        self.rate, self.trial, self.hope = rate, trial, hope
+        self.h = (self.high - self.low) / 2
+        self.v, self.mu, self.D = self.h**2, 0.0, 0.0
+        self.N, self.S = [0] * self.k, [0.0] * self.m
+        self.e, self.x = [1 / self.m] * self.m, [1 / self.m] * self.m
+        self.due = 1  # the round after which mu and v are estimated again
+
+    def g(self, i, j):
+        return 1 / (1 + self.pairs.count(i, j) * self.v)
+
+    def P(self, i, j):
+        g = self.g(i, j)
+        return (1 - g) * self.pairs.mean(i, j) + g * self.mu
+
+    def B(self, i, j):
+        return min(self.h, max(-self.h, self.P(i, j) + self.c * sqrt(self.v * self.g(i, j))))
+
+    def policy(self, t):
+        m, k = self.m, self.k
+        B = [[self.B(i, j) for j in range(k)] for i in range(m)]
+        known = fsum(self.x[i] * (1 - self.g(i, j)) * (self.N[j] + 1 / k) for i in range(m) for j in range(k)) / t
+        u = sqrt(3 * self.v + 0.5)
+        F = [
+            (1 - self.memory * known) * self.S[i] + self.memory * known * fsum(self.N[j] * B[i][j] for j in range(k))
+            for i in range(m)
+        ]
+        pressure = self.rate * sqrt(log(m) / (t + m)) / u
+        weights = [exp(pressure * (f - max(F))) for f in F]
+        self.s = [w / fsum(weights) for w in weights]
+        self.e = [e + self.turnover * (z - e) for e, z in zip(self.e, maximin(B), strict=True)]
+        A = self.elite * known
+        odds = A / (1 - A) * exp(self.trial * self.D / (u * sqrt(t + m)))
+        a = odds / (1 + odds)
+        self.x = [(1 - a) * s + a * e for s, e in zip(self.s, self.e, strict=True)]
+        return self.x
+
+    def observe(self, t, action, opponent, reward):
+        m, k, j = self.m, self.k, opponent
+        for i in range(m):
+            self.S[i] += self.B(i, j)
+        self.N[j] += 1
+        self.pairs.rewards[action][j].append(reward)
+        self.D += fsum((self.e[i] - self.s[i]) * self.P(i, j) for i in range(m))
+        if t < self.due:
+            return
+        self.due = t + max(1, t // 20)
+        tried = [(i, j) for i in range(m) for j in range(k) if self.pairs.count(i, j)]
+        w = {pair: self.pairs.count(*pair) / (1 + self.pairs.count(*pair) * self.v) for pair in tried}
+        mu = fsum(w[pair] * self.pairs.mean(*pair) for pair in tried) / (fsum(w.values()) + 4 / self.h**2)
+        known = {pair: (1 - self.g(*pair)) ** 2 for pair in tried}
+        spread = fsum(
+            known[pair] * ((self.pairs.mean(*pair) - self.mu) ** 2 - 1 / self.pairs.count(*pair)) for pair in tried
+        )
+        v = (3 * self.h**2 + spread) / (3 + fsum(known.values()))
+        self.v = min(self.h**2, max(self.h**2 / 100, v))
+        self.mu = mu + self.hope * max(0.0, -mu)

@@ -64,7 +64,7 @@ def prior_variance(seat: Seat, share: float, noise: float) -> float:
     return share * (seat.half_width / noise) ** 2
 
 
-def inherited_share(count: Floats, own: float) -> Floats:
+def inherited_share(count: Floats, own: float | Floats) -> Floats:
     """Return g = 1 / (1 + n own): the share of its estimate that a pair with n visits has from its relatives."""
     return 1 / (1 + count * own)
 
@@ -126,6 +126,48 @@ def _shrunk_mean(values: Floats, weight: Floats, precision: float) -> Floats:
     """Return the weighted mean over the last axis and a value of 0 with the weight `precision`: (runs,)."""
     mean: Floats = np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
     return mean
+
+
+class EstimatedPrior:
+    """Payoffs ~ N(mu, v), whose mean and variance are estimated from all pairs, seen with N(0, 1) noise.
+
+    A pair's estimate is (1 - g) mean + g mu', with g = 1 / (1 + n v): its experience as far as there is any, and for
+    the rest what it inherits from all others. A negative mu counts less by the share `hope`: an opponent lets one try
+    what is bad.
+    """
+
+    def __init__(self, seat: Seat, hope: float) -> None:
+        self._seat, self._hope, self._most = seat, hope, seat.half_width**2
+        self._tally = Tally(seat)
+        self.variance = seat.full(self._most)  # (runs,), v
+        self.prior = seat.zeros()  # (runs,), mu'
+        self.share = seat.full(1.0, seat.actions, seat.opponent_actions)  # (runs, m, k), g
+        self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k)
+
+    def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
+        """Learn from one reward per run."""
+        index = self._tally.add(action, opponent, reward)
+        share = inherited_share(self._tally.count[index], self.variance)
+        self.share[index] = share
+        self.mean[index] = (1 - share) * self._tally.mean[index] + share * self.prior
+
+    def estimate_prior(self) -> None:
+        """Estimate mu, by the means of the pairs, and v, by their spread less that of the noise; update all pairs."""
+        count, mean, most = self._tally.count, self._tally.mean, self._most
+        variance = self.variance[:, None, None]
+        weight = count / (1 + count * variance)
+        known = (weight * variance) ** 2  # (1 - g)²
+        spread = known * ((mean - self.prior[:, None, None]) ** 2 - 1 / np.maximum(count, 1))
+        prior = _of_pairs(weight * mean) / (_of_pairs(weight) + 4 / most)
+        self.variance = np.clip((3 * most + _of_pairs(spread)) / (3 + _of_pairs(known)), most / 100, most)
+        self.prior = prior + self._hope * np.maximum(0, -prior)
+        self.share = inherited_share(count, self.variance[:, None, None])
+        self.mean = (1 - self.share) * mean + self.share * self.prior[:, None, None]
+
+
+def _of_pairs(numbers: Floats) -> Floats:
+    """Return the sum over the pairs of a run: (runs,) from (runs, m, k)."""
+    return numbers.sum(axis=-1).sum(axis=-1)
 
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:

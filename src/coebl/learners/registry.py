@@ -13,6 +13,7 @@ LEARNERS = Registry(
     homes={
         "coebl": "coebl.learners.coebl:Coebl",
         "kin": "coebl.learners.kin:Kin",
+        "strain": "coebl.learners.strain:Strain",
         "ucb": "coebl.learners.ucb:Ucb",
         "exp3": "coebl.learners.exp3:Exp3",
         "exp3-ix": "coebl.learners.exp3:Exp3Ix",

@@ -1,0 +1,133 @@
+"""Strain, replicator selection with memory, inheritance and an elite on trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Annotated
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.specs import Range
+from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.evolution.selection import Pool
+from coebl.learners.parts import EstimatedPrior, softmax
+
+Share = Annotated[float, Range(0, 1)]
+
+_MOST = 500.0  # of an exponent, so that exp stays finite
+
+
+@dataclass
+class Strain(Learner):
+    """Strain, replicator selection with memory, inheritance and an elite on trial (of this project).
+
+    The actions are strains of a population, and what is played is their shares. Selection is the replicator's, which
+    is Hedge, by fitness against the opponent's actions met so far: partly as believed when they were met, partly tested
+    again with today's beliefs. An elite descends from solutions of the believed game, and competes with the rest for
+    its share. A pair of actions that was not tried inherits from those that were: the mean and the variance of all
+    payoffs are estimated. Nothing is proven about it.
+
+        in units of the noise, with h half the width of the payoff range:
+        v = h², mu = 0; N_j = 0, S_i = 0; e, x uniform; D = 0
+        each round t, with n_ij the visits of a pair and mean_ij its mean reward less the middle of the range:
+          g = 1 / (1 + n v);  mu' = mu + hope max(0, -mu)
+          P = (1 - g) mean + g mu';  B = P + c sqrt(v g), kept within the range
+          known = sum_ij x_i (1 - g_ij) (N_j + 1/k) / t;  u = sqrt(3 v + 1/2)
+          F_i = (1 - memory known) S_i + memory known sum_j N_j B_ij
+          s = softmax(rate sqrt(log(m) / (t + m)) F / u);  e = e + turnover (maximin(B) - e)
+          a / (1 - a) = A / (1 - A) exp(trial D / (u sqrt(t + m))),  A = elite known
+          x = (1 - a) s + a e;  play i ~ x; see j and the reward
+          S_i += B_ij for every i;  N_j += 1;  update n_ij, mean_ij and P;  D += sum_i (e_i - s_i) P_ij
+          mu = sum w mean / (sum w + 4 / h²) over all pairs, w = n / (1 + n v)
+          v = (3 h² + sum (1 - g)² ((mean - mu')² - 1 / n)) / (3 + sum (1 - g)²), at least h² / 100, at most h²
+
+    mu and v are estimated again in rounds whose distance grows, by a twentieth of the rounds so far.
+
+    Args:
+        c: the amount of optimism.
+        memory: the share of fitness that is tested again, where pairs are known.
+        elite: the share of the elite before its trial, where pairs are known.
+        turnover: the share of the elite that a round replaces.
+        rate: the pressure of selection.
+        trial: the pressure of selection between the elite and the rest.
+        hope: the share of a negative prior mean that is ignored, since an opponent shows the bad pairs first.
+    """
+
+    name = "strain"
+    title = "Strain"
+    pair_cost = 0.004
+    solve_cost = 0.0008
+    sees = frozenset({"opponent"})
+    cites = "The coebl project; not published elsewhere."
+
+    c: Annotated[float, Range(0)] = 0.6
+    memory: Share = 0.3
+    elite: Share = 0.4
+    turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.03
+    rate: Annotated[float, Range(0)] = 1.2
+    trial: Annotated[float, Range(0)] = 3.0
+    hope: Share = 0.6
+
+    def start(self, seat: Seat) -> None:
+        self.seat = seat
+        m, k = seat.actions, seat.opponent_actions
+        self.belief = EstimatedPrior(seat, self.hope)
+        self.met = seat.zeros(k)  # (runs, k), N, how often each of the opponent's actions was met
+        self.fitness = seat.zeros(m)  # (runs, m), S, as believed when they were met
+        self.elites = seat.full(1 / m, m)  # (runs, m), e
+        self.current = seat.full(1 / m, m)  # (runs, m), x
+        self.lead = seat.zeros()  # (runs,), D, what the elite earned more than the rest
+        self._pool = Pool(turnover=self.turnover)
+        self._solve = seat.maximin()
+        self._next = 1  # the round after which the prior is estimated again
+        self._imagine()
+
+    def policy(self, t: int) -> Floats:
+        """Select the strains, renew the elite, and mix them."""
+        m, v = self.seat.actions, self.belief.variance
+        known = (self.current * self._known).sum(axis=-1) / t  # (runs,), the share of what is met that was tried
+        scale = np.sqrt(3 * v + 0.5)  # u, of a payoff with its noise
+        retested = (self.memory * known)[:, None]
+        fitness = (1 - retested) * self.fitness + retested * self._again
+        self.strains = softmax((self.rate * sqrt(log(m) / (t + m)) / scale)[:, None] * fitness)
+        self.elites = self._pool.played(self.seat, self.elites, self._solve(self.optimistic).strategy[:, None])
+        share = self.elite * known
+        trial = np.clip(self.trial * self.lead / (scale * sqrt(t + m)), -_MOST, _MOST)
+        share = (share / (share + (1 - share) * np.exp(-trial)))[:, None]
+        self.current = (1 - share) * self.strains + share * self.elites
+        return self.current
+
+    def observe(self, t: int, seen: Seen) -> None:
+        seat, belief = self.seat, self.belief
+        pair, row, met = seat.at(seen.action, seen.opponent), seat.at(seen.action), seat.at(seen.opponent)
+        column = (met[0], slice(None), seen.opponent)  # all pairs with the opponent's action: (runs, m)
+        self.fitness += self.optimistic[column]
+        self.met[met] += 1
+        self._again += self.optimistic[column]
+        self._known += 1 - belief.share[column]
+        before, share = self.optimistic[pair], belief.share[pair]
+        belief.add(seen.action, seen.opponent, seen.reward)
+        self.optimistic[pair] = self._optimism(belief.mean[pair], belief.share[pair], belief.variance)
+        self._again[row] += self.met[met] * (self.optimistic[pair] - before)
+        self._known[row] += (self.met[met] + 1 / seat.opponent_actions) * (share - belief.share[pair])
+        self.lead += ((self.elites - self.strains) * belief.mean[column]).sum(axis=-1)
+        if t >= self._next:
+            self._next = t + max(1, t // 20)
+            belief.estimate_prior()
+            self._imagine()
+
+    def _imagine(self) -> None:
+        """Compute what depends on all pairs: the optimistic matrix, and its sums over the opponent's actions."""
+        belief, seat = self.belief, self.seat
+        variance = belief.variance[:, None, None]
+        self.optimistic = self._optimism(belief.mean, belief.share, variance)  # (runs, m, k), B
+        self._again = seat.einsum("rij,rj->ri", self.optimistic, self.met)  # (runs, m), sum_j N_j B_ij
+        weight = self.met + 1 / seat.opponent_actions
+        self._known = seat.einsum("rij,rj->ri", 1 - belief.share, weight)  # (runs, m), sum_j (1 - g_ij) (N_j + 1/k)
+
+    def _optimism(self, mean: Floats, share: Floats, variance: Floats) -> Floats:
+        """Return B, the estimates with a bonus, within the known range."""
+        most = self.seat.half_width
+        return np.clip(mean + self.c * np.sqrt(variance * share), -most, most)
