@@ -167,7 +167,8 @@ class EstimatedPrior:
 
 def _of_pairs(numbers: Floats) -> Floats:
     """Return the sum over the pairs of a run: (runs,) from (runs, m, k)."""
-    return numbers.sum(axis=-1).sum(axis=-1)
+    total: Floats = numbers.sum(axis=-1).sum(axis=-1)
+    return total
 
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
