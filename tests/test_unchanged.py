@@ -4,10 +4,7 @@ A change that moves results writes the file again, and says so in the changelog:
 
     .venv/bin/python tests/test_unchanged.py
 
-The last bits of exp and log depend on the processor, NumPy's and those of the C library. So what uses them in every
-round (INEXACT: Exp3, KL and noises such as Laplace's, for instance) is rounded to six decimals before it is digested.
-Everything else is held to the last bit. That includes the one logarithm in the bonuses of UCB and COEBL, which C
-libraries agree on here.
+Runs have the same bits on every CPU: tests/test_portable.py.
 """
 
 import hashlib
@@ -87,22 +84,11 @@ metrics = ["regret", "pseudo_regret", "tv", "exploitability"]
 self-play = true
 all-pairs = true
 """
-INEXACT = (
-    *("exp3", "tsallis-inf", "k-learning", "gp-mw", "maximin-ucb", "hedge", "ots-hedge", "mmd", "kin"),  # learners
-    *("kl", "laplace", "student-t", "exponential"),  # a metric, and noises
-)
 PLAYERS = ["coebl:c=0.5", "ucb:ties=random", "exp3", "exp3-ix"]
 
 
-def rounds_off(*specs: str | None) -> bool:
-    """Return True if one of these learners or noises, or the metric of this name, uses exp or log."""
-    return any(spec.startswith(INEXACT) for spec in specs if spec is not None)
-
-
-def digest(values, rounded: bool) -> str:
+def digest(values) -> str:
     numbers = np.asarray(values, dtype=np.float64)
-    if rounded:
-        numbers = np.round(numbers, 6)
     return hashlib.sha256((numbers + 0.0).tobytes()).hexdigest()[:24]  # -0.0 is 0.0
 
 
@@ -117,10 +103,9 @@ def of_match(match) -> dict[str, str]:
     result = simulate(
         Match.of(game, row, column, rounds, noise), [3, 0, 11, 7], record=3, metrics=["all"], keep=["counts"]
     )
-    rounded = rounds_off(row, column, noise)
-    found = {name: digest(values, rounded or rounds_off(name)) for name, values in result.metrics.items()}
-    found |= {"row policy": digest(result.row_policy, rounded), "column policy": digest(result.column_policy, rounded)}
-    return found | {"counts": digest(result.kept["counts"], False)}
+    found = {name: digest(values) for name, values in result.metrics.items()}
+    found |= {"row policy": digest(result.row_policy), "column policy": digest(result.column_policy)}
+    return found | {"counts": digest(result.kept["counts"])}
 
 
 def of_study(folder: str) -> dict[str, str]:
@@ -132,7 +117,7 @@ def of_study(folder: str) -> dict[str, str]:
     table = results.curves().sort("game", "noise", players.get(0), players.get(1), "rounds", "seed", "round")
     numbers = np.column_stack([table[name].to_numpy() for name in ("seed", "round", *results.metrics)])
     names = hashlib.sha256("".join(results.store.digests()).encode()).hexdigest()[:24]
-    return {"cells": names, "numbers": digest(numbers, False)}
+    return {"cells": names, "numbers": digest(numbers)}
 
 
 def of_player(spec: str) -> dict[str, str]:
@@ -145,7 +130,7 @@ def of_player(spec: str) -> dict[str, str]:
         actions.append(player.act())
         opponent = int(random.integers(4))
         player.observe(opponent=opponent, reward=float(WIDE.payoff[actions[-1], opponent] + random.normal()))
-    return {"actions": digest(actions, False), "policies": digest(policies, rounds_off(spec))}
+    return {"actions": digest(actions), "policies": digest(policies)}
 
 
 def expected() -> dict[str, dict[str, str]]:

@@ -7,9 +7,24 @@
 """
 
 from coebl.backend.base import CPU, DEVICES, Backend, Device, check_device, is_out_of_memory
+from coebl.backend.functions import cos_of_turns, exp, expm1, log, log1p
 from coebl.backend.streams import compile_normals
 
-__all__ = ["CPU", "DEVICES", "Backend", "Device", "backend_for", "check_device", "compile_normals", "is_out_of_memory"]
+__all__ = [
+    "CPU",
+    "DEVICES",
+    "Backend",
+    "Device",
+    "backend_for",
+    "check_device",
+    "compile_normals",
+    "cos_of_turns",
+    "exp",
+    "expm1",
+    "is_out_of_memory",
+    "log",
+    "log1p",
+]
 
 
 def backend_for(device: Device) -> Backend:

@@ -13,11 +13,13 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from coebl.backend.functions import rel_entr
 from coebl.backend.streams import AHEAD, BatchRandom, Fill, Stream, generator
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.games.game import AnyGame
 from coebl.games.spaces import Space
+from coebl.kernels.positive import fill_gram, solve_positive
 from coebl.solver import BatchSolution, Maximin
 
 Device = Literal["cpu", "cuda"]
@@ -126,9 +128,19 @@ class Backend:
 
     def rel_entr(self, p: Any, q: Any) -> Any:
         """Return p ln(p / q), entry by entry: 0 where p is 0, and infinite where q alone is."""
-        from scipy import special
+        return rel_entr(p, q)
 
-        return special.rel_entr(p, q)
+    def gram(self, a: Any) -> Any:
+        """Return a' a of every run, (runs, k, k) from (runs, m, k)."""
+        product = np.empty((a.shape[0], a.shape[2], a.shape[2]))
+        fill_gram(np.ascontiguousarray(a), product)
+        return product
+
+    def solve_positive(self, matrices: Any, right: Any) -> Any:
+        """Return the solutions x of matrices x = right, (runs, k), for positive definite matrices, (runs, k, k)."""
+        x = np.array(right, order="C")
+        solve_positive(np.ascontiguousarray(matrices), x)
+        return x
 
     def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
         """Return an action per run, as `Space.draw`."""

@@ -128,6 +128,12 @@ class CudaBackend(Backend):
     def rel_entr(self, p: Any, q: Any) -> Any:
         return require("cupyx.scipy.special").rel_entr(p, q)
 
+    def gram(self, a: Any) -> Any:
+        return np.matmul(a.swapaxes(1, 2), a)
+
+    def solve_positive(self, matrices: Any, right: Any) -> Any:
+        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
+
     def draw(self, space: Space, policy: Any, uniform: Any) -> Any:
         if not isinstance(space, Indices):
             return space.draw(policy, uniform)

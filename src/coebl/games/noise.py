@@ -131,7 +131,12 @@ class Laplace(_Scaled):
     """
 
     def draw(self, random: np.random.Generator, size: int | tuple[int, ...]) -> Floats:
-        return self.sigma * math.sqrt(0.5) * random.laplace(size=size)
+        from coebl.backend import log  # imports Numba
+
+        uniform = random.random(size)
+        upper = uniform >= 0.5
+        size_of = -log(2 * np.where(upper, 1 - uniform, np.maximum(uniform, 2.0**-54)))  # ~ Exponential(1)
+        return self.sigma * math.sqrt(0.5) * np.where(upper, size_of, -size_of)
 
 
 @NOISES.add("student-t", title="Student's t")

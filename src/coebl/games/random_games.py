@@ -100,14 +100,19 @@ def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
         seed: the same seed gives the same game.
     """
     normal = _generator(seed, _SMOOTH).standard_normal((m, n))
-    return Game(_kernel_root(m) @ normal @ _kernel_root(n).T)  # covariance: the Kronecker product of both kernels
+    # Covariance: the Kronecker product of both kernels. By einsum, as the rounding of @ depends on the CPU.
+    return Game(np.einsum("ib,jb->ij", np.einsum("ia,ab->ib", _kernel_root(m), normal), _kernel_root(n)))
 
 
 def _kernel_root(count: int) -> Floats:
     """Return L, (count, count), such that L L' is the correlation between the actions."""
+    from coebl.backend import exp  # imports Numba
+    from coebl.kernels.positive import fill_root
+
     difference = np.subtract.outer(np.arange(count), np.arange(count)) / (count / 5)
-    kernel = (np.exp(-(difference**2) / 2) + _JITTER * np.eye(count)) / (1 + _JITTER)
-    return np.asarray(np.linalg.cholesky(kernel), dtype=np.float64)
+    kernel = (exp(-(difference**2) / 2) + _JITTER * np.eye(count)) / (1 + _JITTER)
+    fill_root(kernel, root := np.empty_like(kernel))
+    return root
 
 
 @GAMES.add("random-sparse", title="Random, planted equilibrium")
@@ -131,10 +136,10 @@ def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Ga
     columns, y = _plant(random, n, k)
     payoff = random.standard_normal((m, n))
     # Shift every row by a constant: against y, a used row now earns 0, any other -gap.
-    payoff -= (payoff[:, columns] @ y + np.where(np.isin(np.arange(m), rows), 0.0, _GAP))[:, None]
+    payoff -= (np.einsum("ij,j->i", payoff[:, columns], y) + np.where(np.isin(np.arange(m), rows), 0.0, _GAP))[:, None]
     # Shift every column likewise: against x, a used column now pays 0, any other gap. What rows earn against y stays,
     # since the mean by y of these shifts is x'(A y) = 0.
-    payoff -= x @ payoff[rows] - np.where(np.isin(np.arange(n), columns), 0.0, _GAP)
+    payoff -= np.einsum("i,ij->j", x, payoff[rows]) - np.where(np.isin(np.arange(n), columns), 0.0, _GAP)
     return Game(payoff)
 
 
@@ -161,7 +166,7 @@ def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) 
         raise InputError(f"random-low-rank: rank is {rank}; accepted: at most {min(m, n)}, as m={m} and n={n}.")
     random = _generator(seed, _LOW_RANK)
     rows, columns = random.standard_normal((m, rank)), random.standard_normal((n, rank))
-    return Game(rows @ columns.T / np.sqrt(rank))
+    return Game(np.einsum("ir,jr->ij", rows, columns) / np.sqrt(rank))
 
 
 @GAMES.add("robust-bandit", title="Robust bandit")

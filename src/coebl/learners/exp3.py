@@ -7,11 +7,12 @@ learners "as released" follow the program, so that the published comparison can 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import Literal
 
 import numpy as np
 
+from coebl.backend import log
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import exponential_weights, project_kl, softmax
@@ -37,8 +38,9 @@ class _Exp3(Learner):
 def exp3_policy(score: Floats, t: int) -> Floats:
     """Return P_i = (1 - gamma) softmax(eta S)_i + gamma / m, with the rates of round t: (runs, m) from (runs, m)."""
     m = score.shape[-1]
-    gamma = min(1.0, sqrt(m * log(m) / t))
-    eta = sqrt(2 * log(m) / (t * m))
+    log_m = log(m)
+    gamma = min(1.0, sqrt(m * log_m / t))
+    eta = sqrt(2 * log_m / (t * m))
     weight = exponential_weights(score, eta)
     mixed: Floats = (1 - gamma) * weight / weight.sum(axis=-1, keepdims=True) + gamma / m
     return mixed
@@ -158,8 +160,9 @@ def descend(policy: Floats, drawn: tuple[Ints, ...], probability: Floats, loss: 
     of the action that each run has drawn, with this probability.
     """
     m = policy.shape[-1]
-    eta, beta, epsilon = t ** (-5 / 8), t ** (-3 / 8), t ** (-1 / 8)
-    log_policy = np.log(policy)  # finite: every entry is at least 1/(m t²)
+    root = sqrt(sqrt(sqrt(t)))  # t^(1/8)
+    eta, beta, epsilon = 1 / (sqrt(t) * root), 1 / (root * root * root), 1 / root  # t^(-5/8), t^(-3/8), t^(-1/8)
+    log_policy = log(policy)  # finite: every entry is at least 1/(m t²)
     gradient = epsilon * log_policy
     gradient[drawn] += loss / (probability + beta)  # g_a = 1{a drawn} sigma / (x_a + beta) + epsilon ln x_a
     return project_kl(exponential_weights(log_policy - eta * gradient), 1 / (m * t**2))

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from coebl.backend import exp
 from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import Posterior, hedge_rate, softmax
 
-_NEGLIGIBLE = 1e-12  # eigenvalues below this share of the largest are left out
+_NEGLIGIBLE = 1e-10  # the variance of a payoff that features may leave out
 
 
 @dataclass
@@ -76,7 +77,7 @@ class GaussianProcess:
     """The posterior of payoffs ~ GP(0, k) seen with N(0, 1) noise, updated by one visit at a time.
 
     k((i, j), (i', j')) = k_m(i, i') k_k(j, j') with the RBF kernel k_n(a, b) = exp(-(a - b)² / (2 (n/5)²)) on the
-    indices of n actions. Each factor is F F' with features F (n, p) from its eigenvectors. So the payoff of (i, j) is
+    indices of n actions. Each factor is F F' with features F (n, p) by Cholesky's method. So the payoff of (i, j) is
     f_i' W g_j with weights W ~ N(0, 1), p q of them, and their posterior is that of Bayesian linear regression.
 
     An RBF kernel has few eigenvalues that matter, p = 17 of 32, so the (p q)² covariances of the weights that a run
@@ -122,8 +123,12 @@ def _features(actions: int) -> Floats:
     [1, 3, 15, 17]
     """
     index = np.arange(actions)
-    kernel = np.exp(-((index[:, None] - index) ** 2) / (2 * (actions / 5) ** 2))
-    values, vectors = np.linalg.eigh(kernel)
-    matters = values > _NEGLIGIBLE * values[-1]
-    features: Floats = vectors[:, matters] * np.sqrt(values[matters])
-    return features
+    kernel = exp(-((index[:, None] - index) ** 2) / (2 * (actions / 5) * (actions / 5)))
+    features: list[Floats] = []
+    rest = np.ones(actions)  # (actions,), of the diagonal
+    while rest.max() > _NEGLIGIBLE:  # Cholesky's method, with the largest pivot that is left
+        pivot = rest.argmax()
+        column = (kernel[:, pivot] - sum(feature * feature[pivot] for feature in features)) / np.sqrt(rest[pivot])
+        features.append(column)
+        rest = rest - column * column
+    return np.stack(features, axis=1)

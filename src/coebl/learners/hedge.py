@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 
+from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import hedge_rate, softmax

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
+from coebl.backend import exp, log
 from coebl.core.arrays import Booleans, Floats
 from coebl.core.errors import SolveError
 from coebl.learners.base import Learner, Seat, Seen
@@ -156,7 +157,7 @@ class EntropicSolver:
         """Solve slowly, from scratch: variances as large as the means make it easy, and shrink step by step."""
         z = 0 * mean[:, 0] + 1 / (mean.shape[-1] * scale[:, None])
         for level in range(_LEVELS + 1):
-            factor = scale ** (2 - 2 * level / _LEVELS)
+            factor = exp((2 - 2 * level / _LEVELS) * log(scale))  # a power of the scale
             z, solved = self._descend(z, mean, variance * factor[:, None, None], scale)
         return z, solved
 
@@ -201,22 +202,21 @@ class EntropicSolver:
         curvature = self._seat.einsum("rm,rmk->rk", point.x, variance)  # (runs, k), positive
         centred = point.slope - self._gradient(point)[:, None, :]
         root = np.sqrt(point.x)[:, :, None] * centred  # (runs, m, k)
-        # One product per run: the rounding of a stack of products does not depend on how many there are.
-        hessian: Floats = np.matmul(root.swapaxes(1, 2), root)
+        hessian: Floats = self._seat.backend.gram(root)
         hessian = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
         diagonal = list(range(hessian.shape[-1]))
         hessian[:, diagonal, diagonal] += curvature
-        step = np.linalg.solve(hessian, -gradient[:, :, None])[:, :, 0]
-        return step.astype(np.float64, copy=False)
+        step: Floats = self._seat.backend.solve_positive(hessian, -gradient)
+        return step
 
 
 def _evaluate(z: Floats, mean: Floats, variance: Floats) -> _Point:
     spread = variance * z[:, None, :]
     bracket = ((mean + 0.5 * spread) * z[:, None, :]).sum(axis=-1)  # (runs, m)
     largest = bracket.max(axis=-1, keepdims=True)
-    weights = np.exp(bracket - largest)
+    weights = exp(bracket - largest)
     total = weights.sum(axis=-1, keepdims=True)
-    return _Point(z, (largest + np.log(total))[:, 0], weights / total, mean + spread)
+    return _Point(z, (largest + log(total))[:, 0], weights / total, mean + spread)
 
 
 def _choose(good: Booleans, new: _Point, old: _Point) -> _Point:

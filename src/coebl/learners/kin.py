@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import Annotated, Literal
 
 import numpy as np
 
+from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
@@ -107,7 +108,7 @@ class Kin(Learner):
         widest = _widest_mistake(seat.half_width, self.own, self.mutation, L)
         # A pair has the share prior / (n + prior) from its relatives, which are off by at most `widest`, and for the
         # rest its mean, which is off by at most sqrt(2 L noise² / n).
-        return (np.sqrt(2 * L * self.noise**2 * count) + self._prior * widest) / (count + self._prior)
+        return (np.sqrt(2 * L * self.noise * self.noise * count) + self._prior * widest) / (count + self._prior)
 
     @classmethod
     def regret_bound(
@@ -141,7 +142,7 @@ def bonus_for_visits_to_come(count: Floats, c: float, prior: float, to_come: flo
     come, on average: what is learned pays only then.
     """
     visits = count + prior
-    return np.sqrt(c * np.log1p(to_come / visits) / visits)
+    return np.sqrt(c * log1p(to_come / visits) / visits)
 
 
 def _widest_mistake(half_width: float, own: float, mutation: float, L: float) -> float:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
+from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import Tally
@@ -54,4 +54,4 @@ class MaximinUcb(Learner):
     def observe(self, t: int, seen: Seen) -> None:
         index = self.tally.add(seen.action, seen.opponent, seen.reward)
         count = self.tally.count[index]
-        self.optimistic[index] = self.tally.mean[index] + np.sqrt((self.log_term + 2 * np.log1p(count)) / count)
+        self.optimistic[index] = self.tally.mean[index] + np.sqrt((self.log_term + 2 * log1p(count)) / count)

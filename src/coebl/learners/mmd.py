@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pow, sqrt
+from math import sqrt
 from typing import Annotated
 
 from coebl.core.arrays import Floats
@@ -53,7 +53,7 @@ class Mmd(Learner):
 
     def observe(self, t: int, seen: Seen) -> None:
         """Step to x_{t+1}. What is the same for every action, rho and the 1 of q, cancels out and is left out."""
-        eta, tau = self.rate / sqrt(t), self.temperature / pow(t, 0.25)
+        eta, tau = self.rate / sqrt(t), self.temperature / sqrt(sqrt(t))
         drawn = self.seat.at(seen.action)
         self.log_policy[drawn] -= eta * self.seat.unit_loss(seen.reward) / (seen.probability + eta / 2)
         self.log_policy /= 1 + eta * tau

@@ -6,10 +6,11 @@ is `seat.maximin`.
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
+from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
 from coebl.learners.base import Seat
 
@@ -61,7 +62,8 @@ class Posterior:
 
 def prior_variance(seat: Seat, share: float, noise: float) -> float:
     """Return a share of h², the largest variance that payoffs in the known range can have, in units of the noise's."""
-    return share * (seat.half_width / noise) ** 2
+    ratio = seat.half_width / noise
+    return share * ratio * ratio
 
 
 def inherited_share(count: Floats, own: float | Floats) -> Floats:
@@ -173,7 +175,7 @@ def _of_pairs(numbers: Floats) -> Floats:
 
 def exponential_weights(score: Floats, rate: float = 1.0) -> Floats:
     """Return exp(rate * score), up to scale: the largest on the last axis is 1, so exp cannot overflow."""
-    weights: Floats = np.exp(rate * (score - score.max(axis=-1, keepdims=True)))
+    weights: Floats = exp(rate * (score - score.max(axis=-1, keepdims=True)))
     return weights
 
 

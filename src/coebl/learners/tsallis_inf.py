@@ -73,9 +73,11 @@ def tsallis_weights(loss: Floats) -> Floats:
     u = np.ones_like(a[..., :1])
     for _ in range(_STEPS):
         inverse = 1 / (a + u)
-        total = (inverse**2).sum(axis=-1, keepdims=True)
-        step = total * (np.sqrt(total) - 1) / (inverse**3).sum(axis=-1, keepdims=True)
+        square = inverse * inverse
+        total = square.sum(axis=-1, keepdims=True)
+        step = total * (np.sqrt(total) - 1) / (square * inverse).sum(axis=-1, keepdims=True)
         u = np.minimum(u + step, sqrt(a.shape[-1]))
-    weights = (a + u) ** -2
+    inverse = 1 / (a + u)
+    weights = inverse * inverse
     policy: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return policy

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import Literal
 
 import numpy as np
 
+from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.learners.base import Learner, Seat, Seen
 from coebl.learners.parts import Tally, log_of_pairs

@@ -6,6 +6,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
+from coebl.backend import log1p
 from coebl.core.arrays import Booleans, Floats, Ints
 from coebl.learners.base import Seat
 from coebl.search.base import Genomes
@@ -52,7 +53,7 @@ def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
     expected = size * rate
     draws = min(size, ceil(expected + 8 * sqrt(expected) + 20))
     with np.errstate(divide="ignore"):
-        gaps = np.floor(np.log1p(-seat.random.uniform(draws)) / np.log1p(-rate))
+        gaps = np.floor(log1p(-seat.random.uniform(draws)) / log1p(-rate))
     places = np.minimum(gaps, size).cumsum(axis=1) + np.arange(draws)
     run, number = np.nonzero(places < size)
     genomes.reshape(-1)[run * size + places[run, number].astype(np.int64)] ^= 1

@@ -195,6 +195,12 @@ class _StrictBackend(Backend):
 
         return solve_strict
 
+    def gram(self, a: Any) -> Any:
+        return _strict(super().gram(_plain(a)))
+
+    def solve_positive(self, matrices: Any, right: Any) -> Any:
+        return _strict(super().solve_positive(_plain(matrices), _plain(right)))
+
 
 @dataclass
 class _OnStrictArrays(Learner):

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from inspect import cleandoc
-from math import pi, sqrt
+from math import sqrt
 from typing import Annotated, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from coebl.backend import cos_of_turns, exp, expm1, log1p
 from coebl.core.arrays import Floats, Ints
 from coebl.core.registry import Component, Registry
 from coebl.core.specs import Range
@@ -107,7 +108,7 @@ class Laplace(Gaussian):
     def standard(self, seat: Seat, number: int) -> Floats:
         uniform = seat.random.uniform(number, seat.actions, seat.opponent_actions)
         upper = uniform >= 0.5
-        size = -np.log1p(np.where(upper, 1, 0) - 2 * uniform)  # ~ Exponential(1), and finite: 2u mod 1 is below 1
+        size = -log1p(np.where(upper, 1, 0) - 2 * uniform)  # ~ Exponential(1), and finite: 2u mod 1 is below 1
         return np.where(upper, size, -size) * sqrt(0.5)
 
 
@@ -126,8 +127,8 @@ class Student(Gaussian):
 
     def standard(self, seat: Seat, number: int) -> Floats:
         uniform = seat.random.uniform(2, number, seat.actions, seat.opponent_actions)
-        radius = np.sqrt(np.expm1(-2 / self.freedom * np.log1p(-uniform[:, 0])))
-        return radius * np.cos(2 * pi * uniform[:, 1]) * sqrt(self.freedom - 2)
+        radius = np.sqrt(expm1(-2 / self.freedom * log1p(-uniform[:, 0])))
+        return radius * cos_of_turns(uniform[:, 1]) * sqrt(self.freedom - 2)
 
 
 @MUTATIONS.add("posterior")
@@ -230,7 +231,7 @@ class Adaptive(_Changed):
         return True
 
     def vary(self, seat: Seat, rate: Floats) -> Floats:
-        varied = self.of.vary(seat, rate) * np.exp(self.step * seat.random.normal(rate.shape[1]))
+        varied = self.of.vary(seat, rate) * exp(self.step * seat.random.normal(rate.shape[1]))
         return np.clip(varied, 1 / _MOST, _MOST)
 
     def draw(self, seat: Seat, centre: Floats | None, deviation: Floats, number: int, rate: Floats | None) -> Floats:

@@ -1,0 +1,63 @@
+"""Runs have the same bits on every CPU: those of a process whose NumPy may not use the newer instructions are equal.
+
+.venv/bin/python tests/test_portable.py    prints the digests of this process
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from coebl import Game, Match, simulate
+from coebl.games import GAMES, parse_game
+from coebl.learners import LEARNERS
+
+WIDE = Game(np.random.default_rng(3).uniform(-1, 1, (3, 4)), payoff_range=(-1.5, 1))
+MORE = [
+    *("coebl:mutation=laplace", "coebl:mutation=student", "coebl:mutation=adaptive", "coebl:mutation=posterior"),
+    *("coebl:recombination=both,selection=comma,population=pool:size=2+mutants=4", "gp-mw:kernel=rbf"),
+    *("kin:optimism=proven", "exp3:rewards=raw"),
+]
+DRAWN = [name for name in GAMES.names if name.startswith(("random-", "robust"))]  # games that are computed
+NOISE_SPECS = ["gaussian", "laplace", "student-t", "exponential", "bernoulli"]
+# NumPy without AVX2 and AVX-512, matrix products by code for a CPU of 2008, a C library without fused operations.
+OLD = {
+    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    "OPENBLAS_CORETYPE": "Nehalem",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL",
+}
+
+
+def learners():
+    examples = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
+    fitting = {"fixed:strategy=0.5/0.5": "fixed:0.2/0.3/0.5", "switching:mixtures=0.5/0.5_1/0,at=20": "uniform"}
+    return [*(fitting.get(spec, spec) for spec in examples), *MORE]
+
+
+def digest(*arrays):
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+
+
+def digests():
+    """Return a digest of the policies and of every metric, of a match of each learner, and of the payoffs of games."""
+    found = {}
+    for number, spec in enumerate(learners()):
+        match = Match.of(WIDE, spec, "tsallis-inf", 60, NOISE_SPECS[number % len(NOISE_SPECS)])
+        result = simulate(match, 3, metrics=["all"], record=20, keep=["policies"])
+        found[spec] = digest(*result.kept["policies"], *result.metrics.values())
+    return found | {name: digest(parse_game(name).payoff) for name in DRAWN}
+
+
+def test_runs_are_the_same_on_a_cpu_of_2008():
+    command = [sys.executable, "-W", "ignore", __file__]
+    old = subprocess.run(command, env=os.environ | OLD, capture_output=True, text=True, check=True)
+    content = json.loads(old.stdout)
+    assert content["exp"] != digest(np.exp(np.linspace(-9, 9, 10_000)))  # else this CPU has nothing to switch off
+    assert content["digests"] == digests()
+
+
+if __name__ == "__main__":
+    json.dump({"exp": digest(np.exp(np.linspace(-9, 9, 10_000))), "digests": digests()}, sys.stdout)
