@@ -38,7 +38,8 @@ WRITTEN = Path(__file__).with_name("PLAYER.md")
 def playable() -> list[str]:
     """Return the learners that a player can have, and that learn."""
     classes = {name: cast(type[Learner], LEARNERS[name].factory) for name in LEARNERS.names}
-    return [name for name, kind in classes.items() if kind.improves and set(kind.sees) <= {"opponent"}]
+    seen = {name: kind for name, kind in classes.items() if set(kind.sees) <= {"opponent"}}
+    return [name for name, kind in seen.items() if kind.improves and "indices" in kind.plays]
 
 
 @dataclass(frozen=True, eq=False)

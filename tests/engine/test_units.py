@@ -6,6 +6,7 @@ import pytest
 from coebl import Game, Match, simulate
 from coebl.engine.units import Units
 from coebl.learners import LEARNERS, Seat, parse_learner
+from learner_rules import INDEXED
 
 ROUNDS = 300
 PAYOFF = np.random.default_rng(8).uniform(-1.3, 0.9, (3, 4))
@@ -20,7 +21,7 @@ VARIANTS = [
 
 def specs():
     """Return a spec of every learner; one mixture is for a row player and one for a column player."""
-    examples = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
+    examples = [LEARNERS[name].factory.example or name for name in INDEXED]
     return [*(spec for spec in examples if not spec.startswith(("fixed", "switching"))), *VARIANTS]
 
 
