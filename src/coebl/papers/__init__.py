@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coebl.plots import Reference
     from coebl.study import Results
 
-PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER"}
+PAPERS = {"ijcai2025": "coebl.papers.ijcai2025:PAPER", "aaai2025": "coebl.papers.aaai2025:PAPER"}
 """The "module:attribute" of each paper, by its name, which is also the name of its study."""
 
 DEFAULT = "ijcai2025"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,27 +15,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_ecdf(runs: Mapping[str, Runtimes], ax: Axes | None = None) -> Axes:
+def plot_ecdf(runs: Mapping[str, Runtimes], ax: Axes | None = None, legend: bool = True) -> Axes:
     """Plot the share of runs that have hit, by budget, on a logarithmic axis.
 
     Args:
         runs: label to times.
         ax: the axes; by default those of a new figure.
+        legend: False if the labels are listed elsewhere.
 
     >>> from coebl.evidence.runtimes import Runtimes
     >>> ax = plot_ecdf({"mine": Runtimes((120, 80, None, 100), budget=1000)})
     """
     check_some("runs", runs)
+    times_of_hits = [times.ecdf()[0] for times in runs.values()]
+    first = min([0.7 * hits[0] for hits in times_of_hits if len(hits)], default=1.0)
     with canvas(ax) as ax:
         for label, times in runs.items():
             hits, shares = times.ecdf()
-            ax.step([*hits, times.budget], [*shares, times.hits / len(times.times)], where="post", label=label)
-        ax.set(xscale="log", ylim=(0, 1.03), xlabel="rounds, or queries", ylabel="share of runs that have hit")
-        ax.legend(loc="best")
+            rounds, reached = [first, *hits, times.budget], [0.0, *shares, times.hits / len(times.times)]
+            ax.step(rounds, reached, where="post", label=label)
+        ax.set(xscale="log", ylim=(-0.03, 1.03), xlabel="rounds, or queries", ylabel="share of runs that have hit")
+        if legend:
+            ax.legend(loc="best")
         return ax
 
 
-def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = None, size: str = "n") -> Axes:
+def plot_scaling(
+    runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = None, size: str = "n", legend: bool = True
+) -> Axes:
     """Plot expected running times by size, both on logarithmic axes, with 95 % bootstrap intervals and slopes.
 
     A size at which no run hit is left out; the others of that line keep their fit.
@@ -44,6 +51,7 @@ def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = N
         runs: label to times by size.
         ax: the axes; by default those of a new figure.
         size: the label of the horizontal axis.
+        legend: False if the labels are listed elsewhere.
 
     >>> from coebl.evidence.runtimes import Runtimes
     >>> ax = plot_scaling({"mine": {10: Runtimes((98, 102), 999), 20: Runtimes((398, 402), 999)}})
@@ -61,8 +69,46 @@ def plot_scaling(runs: Mapping[str, Mapping[int, Runtimes]], ax: Axes | None = N
                 list(hit), [each.mean for each in ert], ends, marker="o", markersize=3, elinewidth=0.8, label=words
             )
         ax.set(xscale="log", yscale="log", xlabel=size, ylabel="expected running time")
-        ax.legend(loc="best")
+        if legend:
+            ax.legend(loc="best")
         return ax
+
+
+def draw_times(ax: Axes, rows: Mapping[str, Sequence[Runtimes]], columns: Sequence[str]) -> None:
+    """Draw expected running times as a table, dark where they are long, with the number of runs that hit.
+
+    Args:
+        ax: the axes.
+        rows: label to the times of each column.
+        columns: their labels.
+    """
+    ert = np.array([[times.ert().mean for times in row] for row in rows.values()])
+    shades = np.log10(np.where(np.isfinite(ert), ert, np.nan))
+    ax.set_facecolor("0.88")  # of cells without a hit
+    ax.pcolormesh(np.ma.masked_invalid(shades), cmap="YlGnBu", edgecolor="white", linewidth=1)
+    low, high = np.nanmin(shades), np.nanmax(shades)
+    for place, row in enumerate(rows.values()):
+        for column, times in enumerate(row):
+            dark = shades[place, column] > low + 0.6 * (high - low)
+            words = f"{_short(ert[place, column])}\n{times.hits} of {len(times.times)}"
+            middle = column + 0.5, place + 0.5
+            ax.text(*middle, words, ha="center", va="center", fontsize=6.5, color="white" if dark else "black")
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, list(rows))
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+
+
+def _short(number: float) -> str:
+    """Return a large number in thousands or millions.
+
+    >>> _short(155_790.0), _short(2_345_678.0), _short(float("inf"))
+    ('156k', '2.3M', 'none')
+    """
+    if not np.isfinite(number):
+        return "none"
+    return f"{number / 1e3:.0f}k" if number < 999_500 else f"{number / 1e6:.1f}M"
 
 
 def _words(by_size: Mapping[int, Runtimes]) -> str:
