@@ -20,6 +20,7 @@ SPECS = [
     "diagonal:n={n},space=bits",
     "diagonal:n={n},space=bits,binary=true",
     "bigger-number:n={n},space=bits",
+    "bigger-number:n={n},space=bits,shuffle=true",
     "bilinear:n={n}",
     "bilinear:n={n},alpha=0.3,beta=0.85",
     "bilinear:n={n},alpha=0,beta=1",

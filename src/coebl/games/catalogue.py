@@ -103,7 +103,9 @@ def diagonal(n: Genes, space: SpaceName = "indices", binary: bool = False, mask:
 
 
 @GAMES.add("bigger-number", title="BiggerNumber", example="bigger-number:n=2")
-def bigger_number(n: Genes, original: bool = False, space: SpaceName = "indices", mask: bool = True) -> ZeroSumGame:
+def bigger_number(
+    n: Genes, original: bool = False, space: SpaceName = "indices", mask: bool = True, shuffle: bool = False
+) -> ZeroSumGame:
     """The larger of two numbers of n bits wins.
 
     The payoff is the sign of x - y, for x and y in 0 .. 2^n - 1, as the paper simplifies the game of its IJCAI 2024
@@ -115,11 +117,12 @@ def bigger_number(n: Genes, original: bool = False, space: SpaceName = "indices"
         original: true if a difference of exactly 1 counts twice, as in the source; with space=indices alone.
         space: bits if actions are genomes and policies marginals; indices if actions are numbered.
         mask: with space=bits, true if hidden masks are drawn for each seed.
+        shuffle: with space=bits, true if the order of significance is drawn for each seed too.
     """
     if space == "bits":
         if original:
             raise InputError("bigger-number: original is true with space=bits; accepted: one of them. Leave one out.")
-        return BiggerNumber(n, mask=mask)
+        return BiggerNumber(n, shuffle, mask=mask)
     labels = _bitstrings("bigger-number", n)
     game = _larger_wins(np.arange(len(labels)), n)
     if not original:

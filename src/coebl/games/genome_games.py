@@ -5,12 +5,12 @@ In formulas x and y are genomes, |x| the number of ones of x, and 1^n the genome
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from coebl.core.arrays import Booleans, Floats, Ints, check_payoff
 from coebl.core.errors import CoeblError, InputError, check_integer
@@ -177,22 +177,40 @@ class BiggerNumber(_OnesWin):
 
     Args:
         n: the number of genes.
+        shuffle: true if the order of significance is drawn for each seed, the same for both players.
         **options: those of `GenomeGame`.
 
     >>> BiggerNumber(3).payoffs(np.array([[1, 0, 0]]), np.array([[0, 1, 1]]))
     array([1.])
     """
 
-    def __init__(self, n: int, **options: Any) -> None:
+    def __init__(self, n: int, shuffle: bool = False, **options: Any) -> None:
         super().__init__(n, payoff_range=(-1, 1), **options)
+        self.shuffle = shuffle
+        self.order: Ints | None = None  # (runs, n), of a game that was dealt
+
+    def dealt(self, seeds: Sequence[int], backend: Any = None) -> Self:
+        from coebl.backend.streams import NATURE, generator  # imports Numba
+
+        if not self.shuffle:
+            return super().dealt(seeds, backend)
+        order = np.stack([generator(seed, NATURE, "normal").permutation(self.n) for seed in seeds])
+        return super(BiggerNumber, self._with(order=order)).dealt(seeds, backend)
+
+    def _ranked(self, genome: NDArray[Any]) -> NDArray[Any]:
+        """Return genomes or marginals, the most significant gene first."""
+        if self.order is None:
+            return genome
+        return np.take_along_axis(genome, np.broadcast_to(self.order, genome.shape), axis=-1)
 
     def _payoffs(self, x: Ints, y: Ints) -> Floats:
-        difference = x - y
+        difference = self._ranked(x - y)
         first = (difference != 0).argmax(axis=-1)
         sign: Floats = np.take_along_axis(difference, first[..., None], axis=-1)[..., 0].astype(np.float64)
         return sign
 
     def _expected(self, row: Floats, column: Floats) -> Floats:
+        row, column = self._ranked(row), self._ranked(column)
         equal = (row * column + (1 - row) * (1 - column)).cumprod(axis=-1)
         before = np.concatenate([np.ones_like(equal[..., :1]), equal[..., :-1]], axis=-1)
         expected: Floats = (before * (row - column)).sum(axis=-1)

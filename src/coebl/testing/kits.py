@@ -192,13 +192,13 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
         return None if not len(outside) else f"the payoff {outside[0]:g} lies outside its range {low:g} .. {high:g}"
 
     def batch() -> str | None:
-        alone = [dealt.payoffs(x, y) for x, y in genomes.swapaxes(0, 1)]
+        alone = np.concatenate([dealt.payoffs(*genomes[:, pair : pair + 1]) for pair in range(20)])
         return None if np.array_equal(dealt.payoffs(*genomes), alone) else "a pair alone has another payoff"
 
     def expected() -> str | None:
         own = [(random.random((4000, game.n)) < policy[0]).astype(np.int8) for policy in policies]
         payoff = dealt.payoffs(*own)
-        error = abs(float(payoff.mean()) - float(dealt.expected(policies[0, 0], policies[1, 0])))
+        error = abs(float(payoff.mean()) - float(dealt.expected(*policies[:, :1])[0]))
         allowed = 5 * float(payoff.std()) / np.sqrt(4000) + 1e-9
         return None if error <= allowed else f"the mean payoff of 4000 draws is {error:.3g} away from expected(...)"
 
