@@ -14,6 +14,7 @@ import numpy as np
 from coebl import Game, Match, simulate
 from coebl.games import GAMES, parse_game
 from coebl.learners import LEARNERS
+from learner_rules import INDEXED, OF_GENES
 
 WIDE = Game(np.random.default_rng(3).uniform(-1, 1, (3, 4)), payoff_range=(-1.5, 1))
 MORE = [
@@ -32,7 +33,7 @@ OLD = {
 
 
 def learners():
-    examples = [LEARNERS[name].factory.example or name for name in LEARNERS.names]
+    examples = [LEARNERS[name].factory.example or name for name in INDEXED]
     fitting = {"fixed:strategy=0.5/0.5": "fixed:0.2/0.3/0.5", "switching:mixtures=0.5/0.5_1/0,at=20": "uniform"}
     return [*(fitting.get(spec, spec) for spec in examples), *MORE]
 
@@ -48,6 +49,10 @@ def digests():
         match = Match.of(WIDE, spec, "tsallis-inf", 60, NOISE_SPECS[number % len(NOISE_SPECS)])
         result = simulate(match, 3, metrics=["all"], record=20, keep=["policies"])
         found[spec] = digest(*result.kept["policies"], *result.metrics.values())
+    for spec in OF_GENES:
+        match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", 60)
+        result = simulate(match, 3, record=20, keep=["policies"])
+        found[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
     return found | {name: digest(parse_game(name).payoff) for name in DRAWN}
 
 

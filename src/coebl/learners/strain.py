@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import Annotated
 
 import numpy as np
 
+from coebl.backend import exp, log
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
@@ -95,7 +96,7 @@ class Strain(Learner):
         self.elites = self._pool.played(self.seat, self.elites, self._solve(self.optimistic).strategy[:, None])
         share = self.elite * known
         trial = np.clip(self.trial * self.lead / (scale * sqrt(t + m)), -_MOST, _MOST)
-        share = (share / (share + (1 - share) * np.exp(-trial)))[:, None]
+        share = (share / (share + (1 - share) * exp(-trial)))[:, None]
         self.current = (1 - share) * self.strains + share * self.elites
         return self.current
 

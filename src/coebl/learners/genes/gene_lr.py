@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
+from coebl.backend import exp
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
@@ -57,7 +58,7 @@ class GeneLr(Learner):
     def policy(self, t: int) -> Floats:
         # z |z| / 2 in terms of h and w: the exponent is bounded so that exp stays finite.
         exponent = np.clip(self.score * np.abs(self.effect) / 2, -700.0, 700.0)
-        self.current = np.clip(1 / (1 + np.exp(-exponent)), self._border, 1 - self._border)
+        self.current = np.clip(1 / (1 + exp(-exponent)), self._border, 1 - self._border)
         return self.current
 
     def observe(self, t: int, seen: Seen) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import Annotated
 
 import numpy as np
 
+from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat, Seen
