@@ -1,7 +1,7 @@
-"""Plots of results: curves with bands, heat maps, frontiers.
+"""Plots of results: curves with bands, heat maps, frontiers, policies.
 
 Each function reads the results of a study, or a Polars frame in the columns of `Results.curves`, draws on the given
-matplotlib axes or on those of a new figure, and returns them.
+matplotlib axes or on those of a new figure, and returns them. `plot_simplex` shows one run of a `Result`.
 
 >>> from coebl.plots import FORMATS, plot_curves, save
 >>> from coebl.study import Results
@@ -16,6 +16,7 @@ from coebl.plots.frontier import plot_frontier
 from coebl.plots.heat_map import plot_heat_map
 from coebl.plots.hitting import plot_ecdf, plot_scaling
 from coebl.plots.panels import plot_panels
+from coebl.plots.policy_plots import plot_simplex
 from coebl.plots.style import FORMATS, save
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "plot_panels",
     "plot_reference",
     "plot_scaling",
+    "plot_simplex",
     "save",
 ]
