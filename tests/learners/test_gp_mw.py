@@ -37,3 +37,18 @@ def test_the_rbf_kernel_shares_what_it_learns_with_near_actions_alone():
     assert deviation[0, 11] < 0.4
     assert abs(mean[0, 0]) < 0.05
     assert deviation[0, 0] > 0.99
+
+
+def test_a_process_that_forgets_returns_to_its_prior():
+    """Forgetting is an autoregressive prior: after many rounds elsewhere, little is left of what was seen first."""
+    seat = build_seat(parse_learner("gp-mw"), [0], (20, 20), 100, (-1.0, 1.0))
+    process, forgetful = GaussianProcess(seat), GaussianProcess(seat, forgetting=0.9)
+    one = np.array([0])
+    for belief in (process, forgetful):
+        belief.add(one, one, np.array([3.0]))
+        for _ in range(60):
+            belief.add(one + 19, one + 19, np.array([0.0]))  # too far away to say anything about the first pair
+    mean, deviation = (part[0, 0] for part in process.against(one))
+    assert (mean, deviation) == pytest.approx((1.5, np.sqrt(0.5)), abs=1e-6)
+    mean, deviation = (part[0, 0] for part in forgetful.against(one))
+    assert (mean, deviation) == pytest.approx((1.5 * np.sqrt(0.9**61), np.sqrt(1 - 0.5 * 0.9**61)), abs=1e-6)

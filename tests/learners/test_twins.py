@@ -93,6 +93,20 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
     "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
     f"{_template.__file__}:EpsilonGreedy": (EpsilonGreedyTwin, {}, 1e-9),
     f"{_template.__file__}:EpsilonGreedy:explore=1": (EpsilonGreedyTwin, {"explore": 1.0}, 1e-9),
+    **{
+        f"{spec}{',' if ':' in spec else ':'}forgetting=0.9": (twin, {"forgetting": 0.9, **more}, tolerance)
+        for spec, twin, more, tolerance in [
+            ("ucb", UcbTwin, {}, 1e-7),
+            ("coebl:c=2", CoeblTwin, {"c": 2.0}, 1e-7),
+            ("coebl:recombination=row", ComposedTwin, {"shares": (0.5, 0.5, 0.0)}, 1e-7),
+            ("kin", KinTwin, {}, 1e-7),
+            ("thompson", ThompsonTwin, {}, 1e-7),
+            ("ots-hedge", OtsHedgeTwin, {}, 1e-9),
+            ("ots-rm", OtsRmTwin, {}, 1e-9),
+            ("maximin-ucb", MaximinUcbTwin, {}, 0),
+            ("k-learning", KLearningTwin, {}, 1e-5),
+        ]
+    },
     "k-learning": (KLearningTwin, {}, 1e-5),  # SciPy's general optimiser is no better than that
 }
 

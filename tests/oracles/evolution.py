@@ -16,9 +16,9 @@ def maximin(B):
 class Relatives:
     """Effects of rows and columns, after EVOLUTION.md; rewards are those that it is given."""
 
-    def __init__(self, m, k, own, rows, columns):
+    def __init__(self, m, k, own, rows, columns, forgetting=1.0):
         self.m, self.k, self.own, self.rows, self.columns = m, k, own, rows, columns
-        self.pairs = Pairs(m, k)
+        self.pairs = Pairs(m, k, forgetting)
         self.r, self.q = [0.0] * m, [0.0] * k
 
     def g(self, i, j):
@@ -29,7 +29,7 @@ class Relatives:
         return (1 - g) * self.pairs.mean(i, j) + g * min(most, max(-most, self.r[i] + self.q[j]))
 
     def add(self, i, j, reward):
-        self.pairs.rewards[i][j].append(reward)
+        self.pairs.add(i, j, reward)
         w = [[self.pairs.count(a, b) * self.g(a, b) for b in range(self.k)] for a in range(self.m)]
         if self.rows > 0:
             top = fsum(w[i][b] * (self.pairs.mean(i, b) - self.q[b]) for b in range(self.k))
@@ -45,7 +45,7 @@ class KinTwin(Twin):
         self.proven, self.share = proven, own
         self.h = (self.high - self.low) / 2 / noise
         self.own, kin = own * self.h**2, (1 - own) / 2 * self.h**2
-        self.relatives = Relatives(self.m, self.k, self.own, kin, kin)
+        self.relatives = Relatives(self.m, self.k, self.own, kin, kin, self.forgetting)
         self.x = [1 / self.m] * self.m
         self.last = None  # the round in which kappa was last counted
 
@@ -99,7 +99,7 @@ class ComposedTwin(Twin):
         self.c, self.size, self.mutants, self.turnover = c, size, mutants, turnover
         self.elitist, self.by_means = elitist, by_means
         h = (self.high - self.low) / 2
-        self.relatives = Relatives(self.m, self.k, *(share * h**2 for share in shares))
+        self.relatives = Relatives(self.m, self.k, *(share * h**2 for share in shares), self.forgetting)
         self.parasites, self.against = parasites, [[] for _ in range(self.k)]
         self.x = [1 / self.m] * self.m
         self.policies = [[1 / self.m] * self.m for _ in range(size)]
@@ -190,7 +190,7 @@ class StrainTwin(Twin):
         for i in range(m):
             self.S[i] += self.B(i, j)
         self.N[j] += 1
-        self.pairs.rewards[action][j].append(reward)
+        self.pairs.add(action, j, reward)
         self.D += fsum((self.e[i] - self.s[i]) * self.P(i, j) for i in range(m))
         if t < self.due:
             return

@@ -14,17 +14,24 @@ from oracles.simplex import solve_exactly
 
 
 class Pairs:
-    """Every reward of every pair, remembered."""
+    """Every reward of every pair, remembered; it counts less by the factor `forgetting` in each later round."""
 
-    def __init__(self, m, k):
-        self.rewards = [[[] for _ in range(k)] for _ in range(m)]
+    def __init__(self, m, k, forgetting=1.0):
+        self.seen = [[[] for _ in range(k)] for _ in range(m)]  # rounds and rewards
+        self.forgetting, self.round = forgetting, 0
+
+    def add(self, i, j, reward):
+        self.round += 1
+        self.seen[i][j].append((self.round, reward))
 
     def count(self, i, j):
-        return len(self.rewards[i][j])
+        return fsum(self.forgetting ** (self.round - t) for t, _ in self.seen[i][j])
+
+    def total(self, i, j):
+        return fsum(self.forgetting ** (self.round - t) * reward for t, reward in self.seen[i][j])
 
     def mean(self, i, j):
-        seen = self.rewards[i][j]
-        return fsum(seen) / len(seen) if seen else 0.0
+        return self.total(i, j) / self.count(i, j) if self.seen[i][j] else 0.0
 
 
 class Twin:
@@ -33,18 +40,18 @@ class Twin:
     Random numbers are handed in: `normal` and `uniform` return nested lists of the shape that they are asked for.
     """
 
-    def __init__(self, m, k, horizon, payoff_range, normal, uniform, **hyper_parameters):
-        self.m, self.k, self.T = m, k, horizon
+    def __init__(self, m, k, horizon, payoff_range, normal, uniform, forgetting=1.0, **hyper_parameters):
+        self.m, self.k, self.T, self.forgetting = m, k, horizon, forgetting
         self.low, self.high = payoff_range
         self.normal, self.uniform = normal, uniform
-        self.pairs = Pairs(m, k)
+        self.pairs = Pairs(m, k, forgetting)
         self.start(**hyper_parameters)
 
     def start(self):
         pass
 
     def observe(self, t, action, opponent, reward):
-        self.pairs.rewards[action][opponent].append(reward)
+        self.pairs.add(action, opponent, reward)
 
 
 class EpsilonGreedyTwin(Twin):
@@ -157,8 +164,8 @@ class OtsHedgeTwin(Twin):
         z = self.normal(self.draws, self.m)
         payoffs = []
         for i in range(self.m):
-            rewards = self.pairs.rewards[i][opponent]
-            mean, deviation = fsum(rewards) / (len(rewards) + 1), sqrt(1 / (len(rewards) + 1))
+            n = self.pairs.count(i, opponent)
+            mean, deviation = self.pairs.total(i, opponent) / (n + 1), sqrt(1 / (n + 1))
             largest = max(mean + deviation * z[draw][i] for draw in range(self.draws))
             payoffs.append(min(self.high, max(self.low, largest)))
         return payoffs
@@ -167,7 +174,7 @@ class OtsHedgeTwin(Twin):
         u = self.imagine(opponent)
         for i in range(self.m):
             self.S[i] += (u[i] - self.low) / (self.high - self.low)
-        self.pairs.rewards[action][opponent].append(reward)
+        self.pairs.add(action, opponent, reward)
 
 
 class OtsRmTwin(OtsHedgeTwin):
@@ -182,7 +189,7 @@ class OtsRmTwin(OtsHedgeTwin):
         earned = fsum(self.x[i] * u[i] for i in range(self.m))
         for i in range(self.m):
             self.S[i] += u[i] - earned
-        self.pairs.rewards[action][opponent].append(reward)
+        self.pairs.add(action, opponent, reward)
 
 
 class GpMwTwin(Twin):
@@ -207,12 +214,9 @@ class GpMwTwin(Twin):
 
 class KLearningTwin(Twin):
     def policy(self, t):
-        rewards = self.pairs.rewards
-        mean = np.array(
-            [[fsum(rewards[i][j]) / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)]
-        )
-        variance = np.array([[1 / (len(rewards[i][j]) + 1) for j in range(self.k)] for i in range(self.m)])
-        return minimise_entropic(mean, variance)[1].tolist()
+        variance = np.array([[1 / (self.pairs.count(i, j) + 1) for j in range(self.k)] for i in range(self.m)])
+        total = np.array([[self.pairs.total(i, j) for j in range(self.k)] for i in range(self.m)])
+        return minimise_entropic(total * variance, variance)[1].tolist()
 
 
 def minimise_entropic(mean, variance):
@@ -318,7 +322,7 @@ class ThompsonTwin(Twin):
         for i in range(self.m):
             for j in range(self.k):
                 n = self.pairs.count(i, j)
-                B[i][j] = fsum(self.pairs.rewards[i][j]) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
+                B[i][j] = self.pairs.total(i, j) / (n + 1) + sqrt(1 / (n + 1)) * z[i][j]
         return [float(x) for x in solve_exactly(B, [0] * self.m).row]
 
 
@@ -383,7 +387,7 @@ class MaximinUcbTwin(Twin):
         n, delta = self.pairs.count(i, j), 1 / self.T
         if n == 0:
             return self.high
-        return self.pairs.mean(i, j) + sqrt((4 * log(1 / delta) + 2 * log(1 + n)) / n)
+        return self.pairs.mean(i, j) + sqrt((4 * log(1 / delta) + 2 * log(1 + n)) / max(1, n))
 
 
 class ExploreThenCommitTwin(Twin):
@@ -403,7 +407,7 @@ class ExploreThenCommitTwin(Twin):
 
     def observe(self, t, action, opponent, reward):
         if t <= self.exploration:
-            self.pairs.rewards[action][opponent].append(reward)
+            self.pairs.add(action, opponent, reward)
 
 
 class MmdTwin(Twin):

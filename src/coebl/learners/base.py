@@ -384,6 +384,6 @@ def reason_to_reject(factory: object) -> str | None:
     own = {field for field in inspect.get_annotations(factory) if not field.startswith("_")}
     if own and "__dataclass_fields__" not in factory.__dict__:
         return "the class has fields and is not a dataclass; write @dataclass above it."
-    if list(inspect.signature(factory).parameters) != [field.name for field in fields(factory) if field.init]:
+    if set(inspect.signature(factory).parameters) != {field.name for field in fields(factory) if field.init}:
         return "the class has its own __init__; make its arguments fields of a dataclass instead."
     return None

@@ -11,15 +11,15 @@ import numpy as np
 from coebl.backend import log
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.breeding import Breeder, Generation
 from coebl.learners.evolution.selection import Elitist, Pool, Population, Selection
 from coebl.learners.evolution.variation import Gaussian, Mutation, Nothing, Recombination
-from coebl.learners.parts import log_of_pairs
+from coebl.learners.parts import BeliefLearner, log_of_pairs
 
 
 @dataclass
-class Coebl(Learner):
+class Coebl(BeliefLearner):
     """COEBL, competitive co-evolutionary bandit learning (Lin 2025, Algorithm 1).
 
     Each round it mutates the mean payoffs, solves the mutated matrix, and keeps its previous policy unless the solution
@@ -57,7 +57,9 @@ class Coebl(Learner):
     def start(self, seat: Seat) -> None:
         self.seat = seat
         self.scale = self.c * log_of_pairs(seat)  # c log(2 T² m k)
-        self.breeder = Breeder(seat, self.mutation, self.recombination, self._bonus, self.population.mutants)
+        self.breeder = Breeder(
+            seat, self.mutation, self.recombination, self._bonus, self.population.mutants, self.forgetting
+        )
         self.parents = self.breeder.first(self.population.size, self.selection.pairs)
         self.rivals = self.population.rivals(seat)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x_{t-1}

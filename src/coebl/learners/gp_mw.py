@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Annotated, Literal
 
 import numpy as np
@@ -10,14 +11,14 @@ import numpy as np
 from coebl.backend import exp
 from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import Posterior, hedge_rate, softmax
+from coebl.learners.base import Seat, Seen
+from coebl.learners.parts import BeliefLearner, Posterior, hedge_rate, softmax
 
 _NEGLIGIBLE = 1e-10  # the variance of a payoff that features may leave out
 
 
 @dataclass
-class GpMw(Learner):
+class GpMw(BeliefLearner):
     """Hedge on upper confidence bounds of a Gaussian process (Sessa et al. 2019, Algorithm 1).
 
     Once it has seen the opponent's action, each of its actions gets the bound mean + beta * deviation on its payoff
@@ -61,7 +62,8 @@ class GpMw(Learner):
         self.seat = seat
         self.rate = hedge_rate(seat)
         self.score = seat.zeros(seat.actions)  # (runs, m), sums of optimistic payoffs in [0, 1]
-        self.posterior = Posterior(seat) if self.kernel == "independent" else GaussianProcess(seat)
+        belief = Posterior if self.kernel == "independent" else GaussianProcess
+        self.posterior = belief(seat, self.forgetting)
 
     def policy(self, t: int) -> Floats:
         return softmax(self.score, self.rate)
@@ -82,10 +84,13 @@ class GaussianProcess:
 
     An RBF kernel has few eigenvalues that matter, p = 17 of 32, so the (p q)² covariances of the weights that a run
     keeps are about a twelfth of the (m k)² of the payoffs. A round reads and writes them once.
+
+    With forgetting < 1, every round brings the posterior back towards the prior by this factor: the covariances as a
+    mixture of both, and the means by its root, as if the payoffs were an autoregressive process.
     """
 
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
+    def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
+        self._seat, self._forgetting = seat, forgetting
         self._own = seat.array(_features(seat.actions))  # (m, p)
         self._other = seat.array(_features(seat.opponent_actions))  # (k, q)
         p, q = self._own.shape[1], self._other.shape[1]
@@ -102,6 +107,11 @@ class GaussianProcess:
         surprise = reward - (self._weights * feature).sum(axis=-1)
         self._weights += spread * (surprise / variance)[:, None]
         self._covariance -= spread[:, :, None] * (spread / variance[:, None])[:, None, :]
+        if self._forgetting < 1:
+            self._weights *= sqrt(self._forgetting)
+            self._covariance *= self._forgetting
+            diagonal = list(range(self._covariance.shape[-1]))
+            self._covariance[:, diagonal, diagonal] += 1 - self._forgetting
 
     def against(self, opponent: Ints) -> tuple[Floats, Floats]:
         """Return the same as `Posterior.against`."""

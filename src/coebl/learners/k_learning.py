@@ -10,8 +10,8 @@ import numpy as np
 from coebl.backend import exp, log
 from coebl.core.arrays import Booleans, Floats
 from coebl.core.errors import SolveError
-from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import Posterior
+from coebl.learners.base import Seat, Seen
+from coebl.learners.parts import BeliefLearner, Posterior
 
 TOLERANCE = 1e-9  # of the certified gap, as a share of 1 + the largest absolute mean
 _MOST_MEAN = 2.0**53  # beyond it, the prior, of order 1, is less than the rounding of a mean
@@ -23,7 +23,7 @@ _ACTIVE = 1e-3  # an opponent's action lighter than this share of the heaviest m
 
 
 @dataclass
-class KLearning(Learner):
+class KLearning(BeliefLearner):
     """K-learning for matrix games (O'Donoghue, Lattimore and Osband 2021).
 
     The payoffs are independent ~ N(0, 1) a priori and seen with unit noise. Each round it minimises, over the
@@ -43,7 +43,7 @@ class KLearning(Learner):
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."
 
     def start(self, seat: Seat) -> None:
-        self.posterior = Posterior(seat)
+        self.posterior = Posterior(seat, self.forgetting)
         self.solve = EntropicSolver(seat)
 
     def policy(self, t: int) -> Floats:

@@ -11,15 +11,15 @@ import numpy as np
 from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.breeding import Breeder
 from coebl.learners.evolution.selection import Pool
 from coebl.learners.evolution.variation import FromBoth, Inherited
-from coebl.learners.parts import prior_variance
+from coebl.learners.parts import BeliefLearner, prior_variance
 
 
 @dataclass
-class Kin(Learner):
+class Kin(BeliefLearner):
     """Kin, co-evolution with inheritance (of this project).
 
     A rarely visited pair of actions inherits the estimated effects of its row and its column, and keeps its own
@@ -76,7 +76,7 @@ class Kin(Learner):
         self._age(1)
         mutation = Inherited(self.mutation, self.own, self.noise)
         recombination = FromBoth(self.own, self.noise, clip=self.optimism == "proven")
-        self._breeder = Breeder(seat, mutation, recombination, self._bonus)
+        self._breeder = Breeder(seat, mutation, recombination, self._bonus, forgetting=self.forgetting)
         self._parents = self._breeder.first(1)
         self._pool = Pool(turnover=self.turnover)
         self.current = seat.full(1 / seat.actions, seat.actions)  # (runs, m), x

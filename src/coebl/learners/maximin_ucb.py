@@ -8,12 +8,12 @@ import numpy as np
 
 from coebl.backend import log, log1p
 from coebl.core.arrays import Floats
-from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import Tally
+from coebl.learners.base import Seat, Seen
+from coebl.learners.parts import BeliefLearner, Tally
 
 
 @dataclass
-class MaximinUcb(Learner):
+class MaximinUcb(BeliefLearner):
     """Maximin-UCB (Ito et al. 2026): plays the pure action whose worst optimistic payoff is best.
 
     It is right if a pure strategy is optimal, as in Diagonal and BiggerNumber, and solves no linear program. If
@@ -40,7 +40,7 @@ class MaximinUcb(Learner):
     def start(self, seat: Seat) -> None:
         assert seat.horizon is not None
         self.seat = seat
-        self.tally = Tally(seat)
+        self.tally = Tally(seat, self.forgetting)
         self.log_term = 4 * log(seat.horizon)  # 4 log(1 / delta), with delta = 1 / T
         _, high = seat.payoff_range
         self.optimistic = seat.full(high, seat.actions, seat.opponent_actions)  # (runs, m, k), U
@@ -54,4 +54,5 @@ class MaximinUcb(Learner):
     def observe(self, t: int, seen: Seen) -> None:
         index = self.tally.add(seen.action, seen.opponent, seen.reward)
         count = self.tally.count[index]
-        self.optimistic[index] = self.tally.mean[index] + np.sqrt((self.log_term + 2 * log1p(count)) / count)
+        bound = self.tally.mean[index] + np.sqrt((self.log_term + 2 * log1p(count)) / np.maximum(1, count))
+        self.optimistic[index] = np.where(count > 0, bound, self.optimistic[index])

@@ -9,8 +9,8 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import Posterior, hedge_rate, regret_matching, regret_of, softmax
+from coebl.learners.base import Seat, Seen
+from coebl.learners.parts import BeliefLearner, Posterior, hedge_rate, regret_matching, regret_of, softmax
 
 _CITES = (
     "Li, Liu, Pu, Liang and Luo (2024). Optimistic Thompson sampling for no-regret learning in unknown games. "
@@ -19,7 +19,7 @@ _CITES = (
 
 
 @dataclass
-class _Ots(Learner):
+class _Ots(BeliefLearner):
     """Imagined payoffs against the opponent's action: the largest of several posterior draws each."""
 
     sees = frozenset({"opponent"})
@@ -29,7 +29,7 @@ class _Ots(Learner):
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
-        self.posterior = Posterior(seat)
+        self.posterior = Posterior(seat, self.forgetting)
         self.score = seat.zeros(seat.actions)  # (runs, m), sums of imagined payoffs, or of regrets
 
     def imagine(self, opponent: Ints) -> Floats:

@@ -6,35 +6,69 @@ is `seat.maximin`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from inspect import cleandoc
 from math import sqrt
+from typing import Annotated, Any
 
 import numpy as np
 
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats, Ints
-from coebl.learners.base import Seat
+from coebl.core.specs import Range
+from coebl.learners.base import Learner, Seat
+
+EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs
+
+
+@dataclass
+class BeliefLearner(Learner):
+    """A learner with beliefs about the payoffs, which can forget.
+
+    Its subclasses have its parameter, which is added to their docstrings.
+
+    Args:
+        forgetting: the weight of what was seen in a round falls by this factor in every later round; 1 forgets
+            nothing. 0.999 remembers about the last 1000 rounds, for payoffs that change.
+    """
+
+    forgetting: Annotated[float, Range(0, 1, open_low=True)] = field(default=1.0, kw_only=True)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _, _, argument = cleandoc(BeliefLearner.__doc__ or "").partition("\nArgs:\n")
+        text = cleandoc(cls.__dict__.get("__doc__") or "").rstrip()
+        cls.__doc__ = text + ("" if "\nArgs:\n" in text else "\n\nArgs:") + f"\n{argument}\n"
 
 
 class Tally:
-    """Visits and mean rewards of every pair of an action and an action of the opponent."""
+    """Visits and mean rewards of every pair of an action and an action of the opponent.
 
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
+    With forgetting < 1, a visit counts less by this factor in every later round, and so does its reward.
+    """
+
+    def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
+        self._seat, self._forgetting = seat, forgetting
         self.count = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), visits to the pair
         self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), average reward, 0 when unvisited
 
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Count one visit per run. Returns the index of what changed, so that the rest is not computed again."""
         index = self._seat.at(action, opponent)
+        if self._forgetting < 1:
+            self.count *= self._forgetting
         self._seat.backend.count_visit(self.count, self.mean, index, reward)
-        return index
+        return index if self._forgetting == 1 else EVERY_PAIR
 
 
 class Posterior:
-    """The posterior of independent payoffs ~ N(0, 1) seen with N(0, 1) noise: N(sum of r / (n + 1), 1 / (n + 1))."""
+    """The posterior of independent payoffs ~ N(0, 1) seen with N(0, 1) noise: N(sum of r / (n + 1), 1 / (n + 1)).
 
-    def __init__(self, seat: Seat) -> None:
-        self._seat = seat
+    With forgetting < 1, sum and n fall by this factor in every round, so that it returns to the prior.
+    """
+
+    def __init__(self, seat: Seat, forgetting: float = 1.0) -> None:
+        self._seat, self._forgetting = seat, forgetting
         shape = seat.actions, seat.opponent_actions
         self._total = seat.zeros(*shape)  # (runs, m, k), sum of the rewards of the pair
         self.count = seat.zeros(*shape)  # (runs, m, k), n, visits to the pair
@@ -45,10 +79,15 @@ class Posterior:
     def add(self, action: Ints, opponent: Ints, reward: Floats) -> tuple[Ints, ...]:
         """Learn from one reward per run. Returns the index of what changed, so that the rest is not computed again."""
         index, backend = self._seat.at(action, opponent), self._seat.backend
+        if self._forgetting < 1:
+            self.count *= self._forgetting
+            self._total *= self._forgetting
         count, total = backend.take(self.count, index) + 1, backend.take(self._total, index) + reward
-        variance = 1 / (count + 1)
         backend.put(self.count, index, count)
         backend.put(self._total, index, total)
+        if self._forgetting < 1:
+            index, count, total = EVERY_PAIR, self.count, self._total
+        variance = 1 / (count + 1)
         backend.put(self.variance, index, variance)
         backend.put(self.deviation, index, np.sqrt(variance))
         backend.put(self.mean, index, total * variance)
@@ -86,11 +125,19 @@ class Kinship:
     """
 
     def __init__(
-        self, seat: Seat, *, own: float, rows: float, columns: float, noise: float, clip: bool = False
+        self,
+        seat: Seat,
+        *,
+        own: float,
+        rows: float,
+        columns: float,
+        noise: float,
+        clip: bool = False,
+        forgetting: float = 1.0,
     ) -> None:
         self._seat, self._clip = seat, clip
         self._own, self._rows, self._columns = (prior_variance(seat, share, noise) for share in (own, rows, columns))
-        self._tally = Tally(seat)
+        self._tally = Tally(seat, forgetting)
         self.count = self._tally.count  # (runs, m, k), n, visits to the pair
         self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k), (1 - g) mean
         self.share = seat.full(1.0, seat.actions, seat.opponent_actions)  # (runs, m, k), g

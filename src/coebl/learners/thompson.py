@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coebl.core.arrays import Floats
-from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import Posterior
+from coebl.learners.base import Seat, Seen
+from coebl.learners.parts import BeliefLearner, Posterior
 
 
 @dataclass
-class Thompson(Learner):
+class Thompson(BeliefLearner):
     """Thompson sampling for matrix games: each round the maximin strategy of a draw from the posterior.
 
     Its regret can be linear (O'Donoghue, Lattimore and Osband 2021, equation 9): a draw is not
@@ -32,7 +32,7 @@ class Thompson(Learner):
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
-        self.posterior = Posterior(seat)
+        self.posterior = Posterior(seat, self.forgetting)
         self.solve = seat.maximin(remember=False)
 
     def policy(self, t: int) -> Floats:

@@ -10,12 +10,12 @@ import numpy as np
 
 from coebl.backend import log
 from coebl.core.arrays import Floats
-from coebl.learners.base import Learner, Seat, Seen
-from coebl.learners.parts import Tally, log_of_pairs
+from coebl.learners.base import Seat, Seen
+from coebl.learners.parts import BeliefLearner, Tally, log_of_pairs
 
 
 @dataclass
-class Ucb(Learner):
+class Ucb(BeliefLearner):
     """UCB for matrix games (O'Donoghue, Lattimore and Osband 2021, Algorithm 1).
 
     Each round it plays the maximin strategy of an upper confidence bound on every entry of the payoff matrix.
@@ -40,7 +40,7 @@ class Ucb(Learner):
     ties: Literal["first", "random"] = "first"
 
     def start(self, seat: Seat) -> None:
-        self.tally = Tally(seat)
+        self.tally = Tally(seat, self.forgetting)
         self.solve = seat.maximin(self.ties, many_ties=True)  # unvisited pairs are all equal
         self.log_term = 2 * log_of_pairs(seat)
         self.optimistic = self._bound(self.tally.mean, self.tally.count)  # (runs, m, k)

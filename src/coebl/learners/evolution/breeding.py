@@ -53,6 +53,7 @@ class Breeder:
         recombination: has the belief, and crosses mutants.
         bonus: maps visits to optimism, both of one shape.
         number: of mutants in a round.
+        forgetting: by which the belief's experience falls in every round; 1 forgets nothing.
     """
 
     def __init__(
@@ -62,9 +63,10 @@ class Breeder:
         recombination: Recombination,
         bonus: Callable[[Floats], Floats],
         number: int = 1,
+        forgetting: float = 1.0,
     ) -> None:
         self.seat, self._mutation, self._recombination, self._number = seat, mutation, recombination, number
-        self._belief = recombination.belief(seat)
+        self._belief = recombination.belief(seat) if forgetting == 1 else recombination.belief(seat, forgetting)
         self._solve = seat.maximin(number=number, remember=False)  # mutants are new in every round
         self._deviation = mutation.deviation(seat, self._belief.count)  # (runs, m, k)
         self.expect(bonus)

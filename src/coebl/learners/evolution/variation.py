@@ -269,9 +269,9 @@ class Recombination(Component):
 
     crosses: ClassVar[bool] = False  # if True, survivors keep the matrix from which they were bred, for `cross`
 
-    def belief(self, seat: Seat) -> Belief:
-        """Return a belief about the payoffs in this seat, before the first round."""
-        return _Alone(seat)
+    def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
+        """Return a belief about the payoffs in this seat, before the first round, which may forget."""
+        return _Alone(seat, forgetting)
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
         """Return the mutants crossed with their parents' matrices, all (runs, number, m, k), by draws of the seat."""
@@ -310,9 +310,17 @@ class _Inheritance(Recombination):
         _, heading, arguments = cleandoc(_Inheritance.__doc__ or "").partition("\nArgs:\n")
         cls.__doc__ = f"{cls.__doc__}\n{heading}{arguments}"
 
-    def belief(self, seat: Seat) -> Belief:
+    def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
         rows, columns = ((1 - self.own) * share / sum(self.relatives) for share in self.relatives)
-        return Kinship(seat, own=self.own, rows=rows, columns=columns, noise=self.noise, clip=self.clip)
+        return Kinship(
+            seat,
+            own=self.own,
+            rows=rows,
+            columns=columns,
+            noise=self.noise,
+            clip=self.clip,
+            forgetting=forgetting,
+        )
 
 
 @RECOMBINATIONS.add("row")
