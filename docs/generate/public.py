@@ -22,6 +22,7 @@ PACKAGES = (
     "coebl.learners",
     "coebl.learners.evolution",
     "coebl.metrics",
+    "coebl.search",
     "coebl.evidence",
     "coebl.engine",
     "coebl.plots",

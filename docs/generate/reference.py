@@ -259,11 +259,12 @@ def _papers_page() -> str:
             f"## {name}",
             f"*{paper.page.title}*",
             "### Figures",
-            "`coebl reproduce --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
+            f"`{paper.command} --figure NAME` runs and draws one of them. If a figure depends on the variant, its "
             "file's name ends with the variant's; `-noise-free` stands for the same figure without the rewards' noise.",
             _rows("figure | shows", ((f"`{name}`", figure.title) for name, figure in paper.figures.items())),
             "### Claims",
-            "`coebl reproduce --claim ID` runs what one of them needs. [Findings](../findings.md) has the verdicts.",
+            f"`{paper.command} --claim ID` runs what one of them needs. [Findings](../findings.md) and "
+            "[large games](../large-games.md) have the verdicts.",
             _rows("claim | sentence", ((id, claim.sentence) for id, claim in paper.claims.items())),
             "### Variants",
             _rows("variant | who plays", ((f"`{id}`", variant.note) for id, variant in paper.variants.items())),

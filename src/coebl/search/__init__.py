@@ -7,6 +7,6 @@ A search chooses the genomes of both players, where a learner chooses the action
 'pdcoea:population=90,chi=0.1'
 """
 
-from coebl.search.base import Genomes, Pairs, Search
+from coebl.search.base import Pairs, Search
 
-__all__ = ["Genomes", "Pairs", "Search"]
+__all__ = ["Pairs", "Search"]

@@ -83,7 +83,11 @@ class Search(Learner):
         raise InputError(f"{self} has no ask(); write one that returns the genomes of both players.")
 
     def tell(self, values: Floats) -> None:
-        """Learn from the payoffs of the pairs that were asked for: (runs, queries)."""
+        """Learn from the payoffs of the pairs that were asked for.
+
+        Args:
+            values: with noise: (runs, queries).
+        """
 
     def recommend(self) -> tuple[Floats, Floats]:
         """Return the policies found so far, the probability of a one at each place: (runs, n) and (runs, m)."""
