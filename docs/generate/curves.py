@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import polars
 
 from coebl import simulate
-from coebl.games import parse_matrix
+from coebl.games import Game, parse_game, parse_matrix
 from coebl.learners import Responder, parse_learner
+from coebl.metrics import metric_class
 from coebl.plots import plot_panels, save
 from matrices import plot_matrix
 from repository import ROOT
@@ -27,14 +28,23 @@ ROUNDS, SEEDS = 300, 20
 COMPANY = ("ucb", "exp3")  # drawn beside a learner, for comparison
 THREE = ("coebl:c=2", *COMPANY)  # on the pages of games and metrics
 OPPONENT = "best-response"
+GENOME_GAMES = ("diagonal:n=5,space=bits", "bigger-number:n=5,space=bits", "coverage:n=4")
+OF_GENOMES = ("pbil", "gene-lr", "umda")  # drawn on games of genomes
 
 _KEPT = ROOT / "build" / "curves"
 
 
 def learner_curves(spec: str) -> bytes | None:
-    """Pseudo-regret of a learner and of others against the best response; None if it cannot play these games."""
-    if "indices" not in parse_learner(spec).plays:
+    """Pseudo-regret of a learner and of others against the best response; None if it cannot play these games.
+
+    Of a learner of genomes: exploitability in self-play.
+    """
+    if parse_learner(spec).kind() == "search":
         return None
+    if "indices" not in parse_learner(spec).plays:
+        rows = dict.fromkeys([spec, *OF_GENOMES[:2]])
+        pairs = [(game, row, row) for game in GENOME_GAMES for row in rows]
+        return _kept(f"learner {spec}", lambda: _plot(pairs, "exploitability"))
     if isinstance(parse_learner(spec), Responder):
         matches = [(game, row, spec) for game in GAMES for row in COMPANY]
     elif parse_learner(spec).hyper_parameters().keys() & {"strategy", "mixtures"}:
@@ -47,7 +57,8 @@ def learner_curves(spec: str) -> bytes | None:
 
 def game_curves(spec: str) -> bytes:
     """The exploitability of three learners in self-play on a game."""
-    matches = [(spec, learner, learner) for learner in THREE]
+    learners = THREE if isinstance(parse_game(spec), Game) else OF_GENOMES
+    matches = [(spec, learner, learner) for learner in learners]
     return _kept(f"game {spec}", lambda: _plot(matches, "exploitability"))
 
 
@@ -58,12 +69,17 @@ def game_matrix(spec: str) -> bytes:
 
 def metric_games(name: str) -> tuple[str, ...]:
     """The games on which a metric is drawn: KL is infinite where an equilibrium leaves out an action."""
+    if "genomes" in metric_class(name).needs:
+        return GENOME_GAMES
     return ("biased-rps", "perturbed-rps", "hide-and-seek") if name == "kl" else GAMES
 
 
 def metric_curves(name: str) -> bytes:
     """A metric of three learners in self-play."""
-    matches = [(game, learner, learner) for game in metric_games(name) for learner in THREE]
+    games = metric_games(name)
+    matches = [
+        (game, learner, learner) for game in games for learner in (OF_GENOMES if games is GENOME_GAMES else THREE)
+    ]
     return _kept(f"metric {name}", lambda: _plot(matches, name))
 
 

@@ -15,7 +15,16 @@ from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SEL
 from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
 from curves import GAMES as DRAWN
-from curves import ROUNDS, SEEDS, game_curves, game_matrix, learner_curves, metric_curves, metric_games
+from curves import (
+    GENOME_GAMES,
+    ROUNDS,
+    SEEDS,
+    game_curves,
+    game_matrix,
+    learner_curves,
+    metric_curves,
+    metric_games,
+)
 from docstrings import fenced, split
 from public import PACKAGES, names, public
 
@@ -88,7 +97,13 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         learner.cites or "None: it does not learn.",
         "## Curves",
     ]
-    if drawn:
+    if drawn and "indices" not in learner.plays:
+        parts += [
+            f"![Exploitability in self-play]({entry.name}.svg){{.wide}}",
+            f"Exploitability in self-play on `{'`, `'.join(GENOME_GAMES)}` {_HOW_DRAWN} It is 0 in an equilibrium. "
+            "[Games too large for a matrix](../../large-games.md) has longer runs.",
+        ]
+    elif drawn:
         parts += [
             f"![Pseudo-regret on three games]({entry.name}.svg){{.wide}}",
             f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "

@@ -8,6 +8,7 @@
 (array([ 50, 100]), (100, 4))
 """
 
+from coebl.engine.genome_player import GenomePlayer
 from coebl.engine.match import Match
 from coebl.engine.player import Player
 from coebl.engine.records import Interval
@@ -16,4 +17,15 @@ from coebl.engine.simulate import Record, simulate
 from coebl.engine.table import PolicyError
 from coebl.engine.tickets import Ticket
 
-__all__ = ["Interval", "Keep", "Match", "Player", "PolicyError", "Record", "Result", "Ticket", "simulate"]
+__all__ = [
+    "GenomePlayer",
+    "Interval",
+    "Keep",
+    "Match",
+    "Player",
+    "PolicyError",
+    "Record",
+    "Result",
+    "Ticket",
+    "simulate",
+]

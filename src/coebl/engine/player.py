@@ -69,6 +69,10 @@ class Player(Insight):
         noise: float | None = None,
     ) -> None:
         self.learner = parse_learner(learner)
+        if "indices" not in self.learner.plays:
+            raise InputError(
+                f"{self.learner} plays genomes; accepted: a learner of numbered actions. Use GenomePlayer."
+            )
         self.actions, own_labels = _count_actions("actions", actions)
         self.opponent_actions: int | None = None
         opponent_labels = None

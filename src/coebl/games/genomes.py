@@ -307,13 +307,21 @@ class GenomeGame(ZeroSumGame):
 
     def _content(self) -> tuple[Any, ...]:
         """Return what two equal games share: all but names and what was computed."""
-        own = {key: value for key, value in vars(self).items() if key not in ("name", "spec", "value", "_listed")}
+        own = {
+            key: value
+            for key, value in vars(self).items()
+            if key not in ("name", "spec", "einsum") and not isinstance(getattr(type(self), key, None), cached_property)
+        }
         return type(self), *((key, _comparable(value)) for key, value in sorted(own.items()))
 
     def fingerprint(self) -> str:
         """Return a text of all that its payoffs depend on, for the names of stored results."""
-        parts = [repr(self._content()[1:])]
-        codes: list[Any] = [type(self), *filter(callable, vars(self).values())]
+        plain = [(key, value) for key, value in self._content()[1:] if not callable(value)]
+        parts = [repr(plain)]
+        codes: list[Any] = [
+            type(self),
+            *(code for key, code in vars(self).items() if callable(code) and key != "einsum"),
+        ]
         for code in codes:
             with suppress(OSError, TypeError):  # a class or function without a file
                 parts.append(inspect.getsource(code))

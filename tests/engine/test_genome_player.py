@@ -1,0 +1,75 @@
+"""Players of genomes: they play as in a simulation, and continue from a file or a copy to the last bit."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from coebl import Player, simulate
+from coebl.core.errors import InputError
+from coebl.engine import GenomePlayer
+from coebl.games import parse_game
+from learner_rules import OF_GENES
+
+
+@pytest.mark.parametrize("spec", OF_GENES)
+def test_a_player_plays_as_in_a_simulation(spec):
+    game = parse_game("gene-bilinear:n=4,mask=false")
+    result = simulate(game, spec, "uniform", rounds=60, seeds=[7], metrics=[], keep=["actions", "rewards", "policies"])
+    player = GenomePlayer(spec, 4, horizon=60, seed=7, payoff_range=game.payoff_range, noise=1.0)
+    for t in range(60):
+        np.testing.assert_array_equal(player.policy, result.kept["policies"][0][t, 0])
+        np.testing.assert_array_equal(player.act(), result.kept["actions"][0][t, 0])
+        player.observe(reward=result.kept["rewards"][0][t, 0], opponent=result.kept["actions"][1][t, 0])
+
+
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("spec", OF_GENES)
+def test_a_saved_player_continues_to_the_last_bit(spec, asked, tmp_path):
+    player = GenomePlayer(spec, 4, horizon=80, seed=3)
+    play(player, 25)
+    if asked:
+        player.act()
+    player.save(tmp_path / "player.npz")
+    others = [GenomePlayer.load(tmp_path / "player.npz"), copy.deepcopy(player), pickle.loads(pickle.dumps(player))]
+    expected = play(player, 25)
+    for other in others:
+        assert play(other, 25) == expected
+
+
+def play(player, rounds):
+    seen = []
+    for t in range(rounds):
+        genome = player.act()
+        seen += [player.policy.tobytes(), genome.tobytes()]
+        player.observe(reward=float(np.sin(t + genome.sum())), opponent=1 - genome)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: GenomePlayer("ucb", 4), "ucb plays numbered actions; accepted: a learner of genomes. Use Player."),
+        (lambda: Player("pbil", 4), "pbil plays genomes; accepted: a learner of numbered actions. Use GenomePlayer."),
+        (lambda: GenomePlayer("pbil", 0), "genes is 0; accepted: an integer, >= 1."),
+        (
+            lambda: GenomePlayer("pbil", 4).observe(reward=1.0),
+            "observe came before act; ask act() for a genome, play it, then call observe().",
+        ),
+        (lambda: answered(GenomePlayer("pbil", 4), np.nan), "reward is nan; accepted: a finite number."),
+        (
+            lambda: answered(GenomePlayer("gene-bilin", 4), 1.0, [1, 0, 2, 0]),
+            "opponent is [1, 0, 2, 0]; accepted: the opponent's genome, 4 bits, since gene-bilin learns from it.",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(call, message):
+    with pytest.raises(InputError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def answered(player, reward, opponent=None):
+    player.act()
+    player.observe(reward=reward, opponent=opponent)
