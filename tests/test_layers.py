@@ -15,7 +15,7 @@ RINGS = {
     "lab": ["study", "evidence", "testing"],
     "shows": ["plots", "report", "tournament", "papers", "cli", "__main__"],
 }
-THEMSELVES = {"engine/result.py", "study/results.py"}  # a result can plot itself: these import plots in a method
+THEMSELVES = {"engine/result.py", "study/results.py"}  # a result can show itself: these import shows in a method
 RANK = {name: rank for rank, names in enumerate(RINGS.values()) for name in names}
 
 
@@ -51,7 +51,7 @@ def test_nothing_imports_from_an_outer_ring():
         if part == "__init__":
             continue
         name = path.relative_to(ROOT).as_posix()
-        allowed = {"plots"} if name in THEMSELVES else set()
+        allowed = {"plots", "report"} if name in THEMSELVES else set()
         wrong += [f"{name} imports {other}" for other in imported(path) - allowed if RANK[other] > RANK[part]]
     assert not wrong
 

@@ -72,7 +72,7 @@ def test_nothing_is_fetched(tmp_path):
     assert all(address == "data:," or address.startswith("#") for address in addresses)
     assets = Path(sys.modules["coebl.report.page"].__file__).parent / "assets"
     own = {path.name: path.read_text() for path in assets.iterdir()}
-    assert all(part in text for name, part in own.items() if name != "page.html")
+    assert all(part in text for name, part in own.items() if name != "page.html" and "replay" not in name)
     assert "unsafe-eval" not in text
     for part in own.values():
         without_namespace = part.replace("http://www.w3.org/2000/svg", "")
@@ -131,9 +131,9 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, module):
 def test_a_limit_of_address_space_is_reported_before_it_ends_the_program(tmp_path, monkeypatch):
     import resource
 
-    from coebl.report import page
+    from coebl.report.embedding import vega_script
 
-    page._vega.cache_clear()
+    vega_script.cache_clear()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (6 << 30, resource.RLIM_INFINITY))
     with pytest.raises(InputError, match=r"limited to 6 GiB, and .* remove the limit: ulimit -v unlimited$"):
         page_text(tmp_path)

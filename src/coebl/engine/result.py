@@ -139,6 +139,21 @@ class Result:
         label = " v ".join(learner_title(player, known=known) for player in players)
         return plot_curves(frame, metric, {label: (game, *players)}, ax, known=known)
 
+    def replay(self, seed: int | None = None) -> Any:  # a Replay; the import of its type would be a cycle
+        """Return an interactive chart of how both policies of a run move: with a slider, play and pause.
+
+        Notebooks show it; `replay.save("replay.html")` writes it as a page that needs no network. The result has to be
+        of `simulate(..., keep=["policies"])`, on a game with a matrix.
+
+        Args:
+            seed: of the run; by default the first.
+        """
+        from coebl.plots.policy_paths import policy_paths
+        from coebl.report.replay import Replay, frames_for
+
+        points = frames_for(tuple(space.width for space in self.match.game.spaces))
+        return Replay(policy_paths(self, seed, points))
+
 
 def replace_runs(result: Result, runs: Ints, part: Result) -> Result:
     """Return a copy in which the runs with these indices are those of another result."""

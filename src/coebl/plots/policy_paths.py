@@ -14,7 +14,7 @@ from coebl.games import Game
 from coebl.naming import game_title, known_of, learner_titles, looks, shaded
 
 if TYPE_CHECKING:
-    from coebl.engine import Result
+    from coebl.engine.result import Result
 
 Picture = Literal["square", "triangle", "areas"]
 

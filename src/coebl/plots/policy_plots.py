@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from coebl.engine import Result
+    from coebl.engine.result import Result
 
 ROUNDS = (10, 100, 1000, 3000)
 
 _OLD, _NEW = 0.25, 0.8  # opacity of the trail, up to the panel before and since then
 _PANEL = 1.7  # inches
-AREA_COLOURS = (
-    *(colour for colour, _ in PALETTE if colour != "#7F7F7F"),
-    *(shaded(colour, 0.55, 255) for colour, _ in PALETTE if colour != "#7F7F7F"),
-    "#7F7F7F",
+AREA_COLOURS = (  # of 16 actions; the last is also that of all others
+    *(colour for colour, _ in PALETTE),
+    *(shaded(colour, 0.55, 255) for colour, _ in PALETTE[:-1]),
     "#CFCFCF",
 )
 
@@ -138,7 +137,7 @@ def _draw_areas(paths: PolicyPaths, stops: list[int]) -> Figure:
     axes = figure.subplots(2, 2, width_ratios=[7, 1], squeeze=False)
     for seat, (ax, bars) in enumerate(axes):
         areas = areas_of(paths, seat)
-        colours = AREA_COLOURS[: len(areas.names)] if len(areas.names) <= 14 else AREA_COLOURS
+        colours = AREA_COLOURS[: len(areas.names)]
         ax.stackplot(paths.rounds, areas.share(paths.policies[seat]).T, colors=colours, linewidth=0)
         ax.set(xscale="log", xlim=(1, paths.rounds[-1]), ylim=(0, 1), yticks=(0, 0.5, 1))
         ax.grid(visible=False)

@@ -6,18 +6,12 @@ writes text nodes only. A content security policy in the page forbids every conn
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import finite
@@ -26,6 +20,7 @@ from coebl.metrics import METRICS
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
 from coebl.report.content import Presentation, read_content
+from coebl.report.embedding import embed, read_asset, vega_script
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section
 from coebl.report.legend import Preset, learner_colours, unbroken
 from coebl.report.provenance import About, about_results
@@ -44,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["About", "Presentation", "Preset", "Reference", "about_results", "write_page"]
 
-_ADDRESS_SPACE = 72 << 30  # bytes that V8 reserves; few of them are used
 _SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "page.js")
 
 
@@ -75,7 +69,7 @@ def write_page(
         whole: the command that runs all of it.
     """
     jinja2, markup = require("jinja2"), require("markupsafe").Markup
-    library = _vega(require("vl_convert"))
+    library = vega_script(require("vl_convert"))
     about = about or about_results(results)
     content = read_content(results, _ordered(about, show.first), show)
     if not sections and not verdicts and (ranking := ranking_section(content)):
@@ -96,7 +90,7 @@ def write_page(
         "unbroken": unbroken,
         "counts": _counts,
     }
-    html = environment.from_string(_asset("page.html")).render(
+    html = environment.from_string(read_asset("page.html")).render(
         show=show,
         about=about,
         answer=finding(show.answer, show.headline, outcomes_of(show.headline, verdicts)),
@@ -111,35 +105,13 @@ def write_page(
         content=content,
         has_maps=maps is not None,
         plain_tables=plain_tables(content),
-        css=markup(_asset("page.css") + "\n" + learner_colours(content.learners)),
-        script=markup('"use strict";\n(() => {\n' + "\n".join(map(_asset, _SCRIPTS)) + "})();\n"),
+        css=markup(read_asset("page.css") + "\n" + learner_colours(content.learners)),
+        script=markup('"use strict";\n(() => {\n' + "\n".join(map(read_asset, _SCRIPTS)) + "})();\n"),
         library=markup(library),
         data=markup(embed(finite(data))),
         blocks=[markup(embed(matches)) for matches in content.matches],
     )
     return write_whole(path, str(html), within=results.store.folder)
-
-
-@cache  # it takes seconds to put together
-def _vega(package: Any) -> str:
-    """Return the script of Vega and Vega-Lite from the installed package, in its own scope."""
-    _check_address_space()
-    bundle: str = package.javascript_bundle()
-    return "(() => {" + bundle.replace("</script", "<\\/script") + "\n})();"
-
-
-def _check_address_space() -> None:
-    """Reject a limit of address space under which the engine in `vl_convert`, V8, would end the program."""
-    try:
-        import resource
-    except ImportError:  # not on every system
-        return
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit != resource.RLIM_INFINITY and limit < _ADDRESS_SPACE:
-        raise InputError(
-            f"the address space of this process is limited to {limit / 2**30:.0f} GiB, and the charts of a page need "
-            f"{_ADDRESS_SPACE / 2**30:.0f} GiB of addresses, not of memory; remove the limit: ulimit -v unlimited"
-        )
 
 
 def _ordered(about: About, first: Sequence[str]) -> list[str]:
@@ -156,24 +128,3 @@ def _counts(outcomes: Sequence[str]) -> str:
     '2 shown, 1 undecided'
     """
     return ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes).items())
-
-
-def embed(data: object) -> str:
-    """Return JSON for a script element: without <, > and &, and without line separators that scripts once choked on.
-
-    >>> print(embed("</script>"))
-    "\\u003c/script\\u003e"
-    """
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_scalar)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
-def _scalar(value: object) -> Any:
-    """Convert values that JSON lacks: NumPy's numbers to Python's, the rest to strings."""
-    return value.item() if isinstance(value, np.generic) else str(value)
-
-
-def _asset(name: str) -> str:
-    return resources.files("coebl.report").joinpath("assets", name).read_text(encoding="utf-8")
