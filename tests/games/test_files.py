@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import stat
+import time
 import warnings
 from pathlib import Path
 
@@ -301,12 +302,21 @@ BAD = {
         (HEAD + "{ 0 2 }\n", "payoff has shape (0, 2)"),
         (HEAD + "{ 2 -1 }\n", "line 1 has '-1'; accepted there: an integer"),
         (HEAD + '{ { "a" "b', "accepted there: a string in double quotes"),
+        (HEAD + '{ { "a\\"', "accepted there: a string in double quotes"),
         (HEAD + '{ 1 1 }\n{ { "o" 1 -1 } }\n2', "line 3 has '2'; accepted there: an integer from 0 to 1"),
         (HEAD + '{ 1 2 }\n{ { "o" 1 -1 } }\n1', "the file has 2 payoffs; accepted: 4"),
         (HEAD + '{ 1 1 }\n{ { "o" 1', "the file ends early; accepted here: a finite number"),
         (HEAD, "the file ends early; accepted here: {."),
     ],
 }
+
+
+def test_quotes_that_are_never_closed_take_no_longer_than_others(tmp_path: Path) -> None:
+    """It took hours: from each of the quotes on, the rest of the file was searched for the end of a string."""
+    start = time.process_time()
+    message = refusal(written(tmp_path, "bad.nfg", HEAD + '\\"' * 50_000))
+    assert message.startswith("line 1 has '\\\\'; accepted there: {")
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

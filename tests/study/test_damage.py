@@ -127,6 +127,18 @@ def test_truncated_files_are_set_aside(store):
     assert store.finished() == {CELL.digest(), OTHER.digest()}
 
 
+def test_a_file_with_a_hole_is_not_read(store):
+    """A sound file, zeros that take no place on the disk, and the file again: all offsets in its end are right."""
+    path, _ = saved(store, CELL, OTHER)
+    whole = path.read_bytes()
+    with path.open("r+b") as stream:
+        stream.seek(1 << 28)
+        stream.write(whole)
+    with pytest.raises(DamagedFileError, match=r"it has 268,[0-9,]+ bytes; 60 rows take at most [0-9,]+\.$"):
+        store.load(CELL.digest())
+    assert store.finished() == {OTHER.digest()}
+
+
 def test_flipped_bytes_never_change_what_is_read(store):
     path, _ = saved(store, CELL, OTHER)
     whole = path.read_bytes()

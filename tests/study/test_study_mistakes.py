@@ -56,6 +56,9 @@ MALFORMED = [
     (4, 'games = "rps"', "line 4, games", "this is 'rps'; accepted: a list of games"),
     (4, 'games = ["rps", 3]', "line 4, games[1]", "this is 3; accepted: a list of games"),
     (4, 'games = [["rps"]]', "line 4, games[0]", "this is ['rps']"),
+    (4, 'games = ["g\\u0000.csv"]', "line 4, games[0]", "'g\\x00.csv' has the character NUL; accepted: printable"),
+    (4, 'games = ["g\\u0000.py:f"]', "line 4, games[0]", "'g\\x00.py:f' has the character NUL"),
+    (4, 'games = ["permuted:game=g\\u0000.csv"]', "line 4, games[0]", "g\\x00.csv' has the character NUL"),
     (4, 'games = ["rps", " "]', "line 4, games[1]", "this is ' '"),
     (4, 'games = [\n"rps",  # "not", [this]\n"rsp",\n]', "line 6, games[1]", "game 'rsp': did you mean 'rps'? See:"),
     (4, 'games = ["diagonal"]', "line 4, games[0]", "diagonal needs n"),
@@ -64,7 +67,6 @@ MALFORMED = [
     (4, 'games = ["diagonal:n=[]"]', "line 4, games[0]", "a list that cannot be read"),
     (4, 'games = ["diagonal:k=2"]', "line 4, games[0]", "diagonal has no parameter 'k'"),
     (4, 'games = ["rps", "none.csv"]', "line 4, games[1]", "none.csv"),
-    (4, 'games = ["a\\u0000b.csv"]', "line 4, games[0]", "ValueError"),
     # learners
     (5, None, "line 9, match-ups.self-play", "needs the key 'learners'"),
     (5, "learners = []", "line 5, learners", "this list is empty; accepted: a list of learners"),

@@ -57,6 +57,8 @@ def split_spec(spec: str) -> SpecParts:
     >>> split_spec("mine.py:Mine:rate=0.2").attribute, split_spec("random-gaussian:m=20,n=30").arguments
     ('Mine', {'m': '20', 'n': '30'})
     """
+    if "\0" in spec:  # no name of a file has it, and each system function would raise its own error
+        raise InputError(f"{shorten(spec)} has the character NUL; accepted: printable characters. Remove it.")
     head, _, rest = spec.strip().partition(":")
     if not head.endswith(_PYTHON):
         return SpecParts(head, rest, "")

@@ -128,11 +128,14 @@ class _Tokens:
     """The words of an NFG file, in order. A comma is a space."""
 
     # Gambit writes quotes and backslashes after a backslash, and leaves single backslashes alone when it reads.
-    _pattern = re.compile(r'[\s,]+|("(?:[^"\\]|\\.)*"|[{}]|[^\s,{}"]+|.)', re.DOTALL)
+    # A quote that is never closed takes the rest of the file: to look for its end once more from every later quote
+    # would take hours.
+    _pattern = re.compile(r'[\s,]+|("(?:[^"\\]|\\.)*"|[{}]|[^\s,{}"]+)|(").*', re.DOTALL)
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._words = [(match[1], match.start()) for match in self._pattern.finditer(text) if match[1]]
+        matches = self._pattern.finditer(text)
+        self._words = [(match[match.lastindex], match.start()) for match in matches if match.lastindex]
         self._next = 0
 
     def peek(self) -> str:

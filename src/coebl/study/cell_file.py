@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _KEY = b"coebl"  # of the record in the metadata of a Parquet file
 _LABELS = ("game", "players", "noise")  # columns that are constant in a cell
+_LARGE = 1 << 24  # bytes of a file whose size is compared with its record before it is read
 _NUMBERS = {"rounds": "int32", "seed": "int64", "round": "int32"}  # rounds: the length of the match
 RESERVED = (*_LABELS, *_NUMBERS, "row", "column")  # columns that are not metrics, here or in frames of two seats
 _SUM_SIZE = hashlib.sha256().digest_size  # bytes at the beginning of the notes: the checksum of the table that follows
@@ -185,8 +186,14 @@ def read_metadata(path: Path) -> CellRecord:
 
 
 def read_data(path: Path) -> bytes:
-    """The bytes of a cell's file; anything but a plain file is rejected."""
+    """The bytes of a cell's file; anything but a plain file of a size that fits its record is rejected."""
     with _stream(path) as stream:
+        if (size := os.fstat(stream.fileno()).st_size) > _LARGE:
+            with _opened(path, stream) as (file, record):
+                most = 16 * record.rows * len(file.schema_arrow) + 4 * file.metadata.serialized_size + _LARGE
+            if size > most:
+                raise DamagedFileError(f"{path}: it has {size:,} bytes; {record.rows:,} rows take at most {most:,}.")
+            stream.seek(0)
         try:
             return stream.read()
         except OSError as error:

@@ -531,6 +531,7 @@ class Build:
             if entry.name in GAMES or Path(entry.name).suffix:
                 raise InputError(f"a game without a spec is called {entry.name!r}; give it another name.")
             return self._keep(entry.name, entry), entry
+        split_spec(entry)  # rejects what no system function accepts
         suffix = Path(entry).suffix.lower()
         if suffix in SUFFIXES or (suffix and is_file(str(self._folder / entry))):
             path = self._file(entry)
