@@ -352,6 +352,70 @@ def test_a_damaged_file_is_rejected_in_one_line(change, tmp_path):
         Player.load(altered(tmp_path, player, change))
 
 
+def score(*node):
+    return lambda content: attributes(content).update(score=list(node))
+
+
+def draws(**changes):
+    return lambda content: content["state"]["draws"][3].update(changes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        score("array", "<f8", [0], [8], 0, 0, 0),
+        score("scalar", "<f8", [], [], 0, 0, 0),
+        score("tuple", 1, 2),
+        lambda content: attributes(content).update(seat=7),
+        lambda content: attributes(content).update(seat=["list"]),
+        draws(_used=-1_000_000),
+        draws(_used="x"),
+        draws(_there=7),
+        draws(_buffer=["array", "<i8", [2], [8], 0, 0, 0]),
+        lambda content: content["tickets"][0].__setitem__(0, 10**30),
+    ],
+)
+def test_a_file_that_would_fail_in_the_next_round_is_rejected(change, tmp_path):
+    player = Player("exp3", 2)
+    play(player, 3)
+    player.ticket()
+    with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*\.$"):
+        Player.load(altered(tmp_path, player, change))
+
+
+def test_the_tables_of_the_solver_are_checked(tmp_path):
+    """The kernels index by them without looking."""
+    player = Player("ucb", 24, 30, horizon=100)
+    play(player, 3, 30)
+
+    def workspace(content):
+        return attributes(content)["solve"][3]["_workspace"][2]
+
+    def forge_dtype(content):
+        workspace(content)[0][1] = "<i8"
+
+    def shorten_it(content):
+        workspace(content)[1][2] = [8]
+
+    def repeat_a_variable(content):
+        workspace(content)[2][3] = [0]  # the stride: all indices are the first
+
+    for change in (forge_dtype, shorten_it, repeat_a_variable):
+        with pytest.raises(InputError, match=r"is damaged.*a tableau has "):
+            Player.load(altered(tmp_path, player, change))
+
+
+def test_the_states_of_normal_numbers_are_checked(tmp_path):
+    player = Player("coebl", 3, 3, horizon=100)
+    play(player, 3)
+
+    def change(content):
+        content["state"]["seat.random"][3]["_normal"][3]["states"][2:4] = [[1, 1], [8, 8]]
+
+    with pytest.raises(InputError, match=r"is damaged.*cannot reshape"):
+        Player.load(altered(tmp_path, player, change))
+
+
 def test_a_later_format_is_rejected(tmp_path):
     with pytest.raises(InputError, match="has another format than 1 or 3; load it with the coebl that wrote it"):
         Player.load(altered(tmp_path, Player("exp3", 2), lambda content: content.update(format=4)))

@@ -119,13 +119,20 @@ class CompiledNormals:
         given = deviation if mean is None else mean
         numbers = prod(shape if given is None else given.shape[1:])
         if out.size:
-            spread = (_NONE if array is None else _as_memory(array).reshape(runs, -1) for array in (deviation, mean))
+            spread = (
+                _NONE if array is None else _as_memory(array).reshape(runs, numbers) for array in (deviation, mean)
+            )
             fill_normal(self.states, self._tables, *spread, out.reshape(runs, -1, numbers))
         return out
 
     def select(self, runs: Sequence[int]) -> None:
         """Continue with some of the runs alone, those with these indices."""
         self.states = self.states[runs]
+
+    def check_restored(self) -> None:
+        """Raise an error unless what was read from a file fits: the kernel reads and writes it by address."""
+        self._tables = read_tables()
+        self.states = np.array(self.states, np.uint64).reshape(-1, 4)
 
 
 class NumpyNormals:

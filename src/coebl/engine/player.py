@@ -364,7 +364,8 @@ class Player(Insight):
 
         Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
         learner's spec. If another version of coebl saved it, and its learner has changed, the learner learns again from
-        the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed.
+        the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed. A copy
+        plays a round first, so that a file that does not fit the learner is reported here and not later.
 
         Args:
             path: of a file that `save` wrote.
@@ -382,6 +383,7 @@ class Player(Insight):
         else:
             with reports_damage(path):
                 player._restore(saved, str(path))
+                player._rehearse()
         return player
 
     def _restore(self, saved: Saved, path: str) -> None:
@@ -396,6 +398,7 @@ class Player(Insight):
             raise ValueError("it has another number of policies than of tickets")
         for (round, action), policy in zip(content["tickets"], policies, strict=False):
             action = check_integer("action", action, 0, self.actions - 1)
+            round = check_integer("round", round, 1, self._issued)
             label = None if self.labels.own is None else self.labels.own[action]
             self._open[round] = Ticket(action, round, policy.reshape(self.actions).copy(), label)
         if content["current"] is not None:
@@ -414,6 +417,21 @@ class Player(Insight):
                 f"has learned again, from the last {self._learned:,} of {self._records.outcomes:,} outcomes.",
                 stacklevel=3,
             )
+
+    def _rehearse(self) -> None:
+        """Let the learner of a copy play a round, and observe the open ones: a state that does not fit it fails."""
+        trial = copy.deepcopy(self)
+        middle = sum(self._units.payoff_range) / 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trial._issue()
+            for ticket in trial._open.values():
+                action, probability = int(ticket), float(ticket.policy[ticket])
+                trial._teach(action, 0, middle, probability)
+                trial._records.add(Outcome(ticket.round, action, action, 0, middle, probability, True))
+            learn_units(trial._records, self.payoff_range, self.noise)
+            trial._policy = None
+            trial._next_policy()
 
     def _replay(self, saved: Saved, path: str) -> None:
         """Repeat the history of a player of the same settings."""

@@ -21,7 +21,7 @@ from coebl.core.errors import InputError, shorten
 from coebl.core.files import read_whole, write_whole
 from coebl.core.modules import load
 from coebl.core.specs import files_in, split_spec, without_folder
-from coebl.engine.state import State, StateError
+from coebl.engine.state import State
 from coebl.learners import LEARNERS, Learner, parse_learner
 
 _FORMAT = 3  # 1 is that of coebl 0.1, with the whole history; 2 was never released
@@ -111,7 +111,7 @@ def reports_damage(path: str | os.PathLike[str]) -> Iterator[None]:
     """Report content that does not fit a player, in one line."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, StateError) as error:
+    except Exception as error:  # a learner in a state that does not fit it raises any of them, Numba's too
         raise InputError(
             f"{path} is damaged, or was saved by another version of coebl or of its learner: {shorten(error)}."
         ) from None

@@ -59,12 +59,18 @@ def pack(values: Mapping[str, object], twins: Mapping[str, object], shared: obje
 
 
 def unpack(state: State, twins: Mapping[str, object], shared: object, home: type) -> None:
-    """Give the twins the state that is described; raises a `StateError` if that is impossible."""
+    """Give the twins the state that is described; raises a `StateError` if that is impossible.
+
+    Objects whose memory compiled code trusts have a method `check_restored`, which is called last.
+    """
     unpacker = _Unpacker(state.memory, shared, home)
     try:
         for name, twin in twins.items():
             if unpacker.unpack(state.tree[name], twin) is not twin:
                 raise StateError(f"{name} is of another kind")
+        for made in unpacker.objects:
+            if check := getattr(type(made), "check_restored", None):
+                check(made)
     except StateError:
         raise
     except Exception as error:  # a damaged description may raise any of them
@@ -164,7 +170,7 @@ class _Unpacker:
     def __init__(self, memory: Sequence[NDArray[np.uint8]], shared: object, home: type) -> None:
         self._memory = memory
         self._home = home
-        self._objects = [shared]  # by number
+        self.objects = [shared]  # by number
         self._taken: set[int] = set()  # identities of the parts of the twin that were filled
         self._owners: dict[int, NDArray[np.uint8]] = {}  # number of a memory to its aligned copy
 
@@ -174,11 +180,11 @@ class _Unpacker:
         kind, *parts = node
         if kind == "same" and twin is not _MISSING:
             return twin
-        if kind == "again" and (known := self._objects[parts[0]]) is not _UNFINISHED:
+        if kind == "again" and (known := self.objects[parts[0]]) is not _UNFINISHED:
             return known
-        number = len(self._objects)
-        self._objects.append(_UNFINISHED)
-        made = self._objects[number] = self._make(kind, parts, twin, number)
+        number = len(self.objects)
+        self.objects.append(_UNFINISHED)
+        made = self.objects[number] = self._make(kind, parts, twin, number)
         return made
 
     def _make(self, kind: str, parts: list[Any], twin: Any, number: int) -> Any:
@@ -201,12 +207,12 @@ class _Unpacker:
             return np.random.Generator(bits)
         if kind == "list":
             items: list[Any] = []
-            self._objects[number] = items
+            self.objects[number] = items
             items.extend(self._items(parts, twin))
             return items
         if kind == "dict":
             pairs: dict[Any, Any] = {}
-            self._objects[number] = pairs
+            self.objects[number] = pairs
             keys = self._items(parts[0], _MISSING)
             pairs.update((key, self.unpack(part, _item(twin, key))) for key, part in zip(keys, parts[1], strict=True))
             return pairs
@@ -224,7 +230,7 @@ class _Unpacker:
             raise StateError(f"unknown class {shorten(name)}")
         values = self._items(arguments, twin)
         fills = type(twin) is kind and not values and id(twin) not in self._taken
-        made = self._objects[number] = twin if fills else kind.__new__(kind, *values)
+        made = self.objects[number] = twin if fills else kind.__new__(kind, *values)
         self._taken.add(id(made))
         if fills and (lacking := _attributes(twin).keys() - state.keys()):
             raise StateError(f"{name} has no {', '.join(sorted(lacking))}")

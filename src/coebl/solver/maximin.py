@@ -93,6 +93,21 @@ class Maximin:
         self._workspace = memory if self._remember else None
         return solved
 
+    def check_restored(self) -> None:
+        """Raise an error unless the tableaux that were read from a file fit: the kernels do not check their indices."""
+        if self._workspace is None:
+            return
+        runs, m, n = self.shape
+        memory = new_workspace(runs, m, n, self._precision)
+        for part, stored in zip(memory[:3], self._workspace[:3], strict=True):
+            if (part.dtype, part.shape) != (stored.dtype, stored.shape):
+                raise ValueError(f"a tableau has {stored.dtype} {stored.shape} instead of {part.dtype} {part.shape}")
+            part[...] = stored  # a copy, which shares no memory with anything else in the file
+        variables = memory.indices[: runs * (m + n)].reshape(runs, m + n)
+        if (np.sort(variables, axis=1) != np.arange(m + n)).any():
+            raise ValueError("a tableau has other variables than its game")
+        self._workspace = memory
+
 
 def maximin(
     payoffs: ArrayLike,
