@@ -46,10 +46,10 @@ def test_a_gap_is_found(generators):
 def test_an_example_that_is_missing_is_found(generators, monkeypatch):
     from public import missing
 
-    monkeypatch.setattr(coebl.games.Noise, "__doc__", "A noise model.")
+    monkeypatch.setattr(coebl.games.Bits, "__doc__", "Strings of bits.")
     monkeypatch.setattr(coebl.games, "__doc__", ">>> from coebl.games import GAMES, NOISES")
     found = [line for line in missing() if line.endswith("has no example")]
-    assert found == ["coebl.games.SUFFIXES has no example", "coebl.games.Noise has no example"]
+    assert found == ["coebl.games.SUFFIXES has no example", "coebl.games.Bits has no example"]
 
 
 def test_every_public_name_is_on_a_page(generators):
