@@ -25,13 +25,13 @@ from coebl.tournament.suite import read_suite
 from tools.templates import read_json, render
 
 SUITE = "pre-registered"
-SUITE_FILE = Path("src", "coebl", "tournament", "suites", f"{SUITE}.toml")  # in the checkout
+SUITES = Path("src", "coebl", "tournament", "suites")  # in the checkout
+SUITE_FILE = SUITES / f"{SUITE}.toml"
 RESULTS, PAGE = Path("results", "kin"), Path("docs", "kin.md")
-COMMAND = f"coebl tournament --suite {SUITE} --out kin"
 COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
 
 
-def publish(folder: Path, root: Path) -> None:
+def publish(folder: Path, root: Path, suite: str = SUITE, results: Path = RESULTS) -> None:
     """Copy the outcome of the test into the results of a checkout, with the commit that had written it down.
 
     Refused if it is not the test of the suite's file, or if that file has changed since it was committed first.
@@ -41,30 +41,30 @@ def publish(folder: Path, root: Path) -> None:
         summary = read_json(source / "summary.json")
     except (OSError, ValueError):
         raise InputError(
-            f"{source}: there is no summary.json; run: coebl tournament --suite {SUITE} --out {folder}"
+            f"{source}: there is no summary.json; run: coebl tournament --suite {suite} --out {folder}"
         ) from None
-    if summary.get("suite_sha256") != read_suite(SUITE).digest or summary["notes"]:
-        raise InputError(f"{source}: this is not the test of the suite {SUITE}; run it with --out as the only option.")
-    registered = _registered(root)
-    target = root / RESULTS
+    if summary.get("suite_sha256") != read_suite(suite).digest or summary["notes"]:
+        raise InputError(f"{source}: this is not the test of the suite {suite}; run it with --out as the only option.")
+    registered = _registered(root, SUITES / f"{suite}.toml")
+    target = root / results
     target.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         write_whole(target / name, (source / name).read_bytes())
-    summary = {"registered": registered, **summary, "command": COMMAND}  # not where it was run
+    summary = {"registered": registered, **summary, "command": f"coebl tournament --suite {suite} --out {results.name}"}
     del summary["page"]
     write_whole(target / "summary.json", json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
 
 
-def _registered(root: Path) -> dict[str, str]:
-    """The one commit of the suite's file, and its date in UTC."""
-    words = ["git", "log", "--date=iso-strict-local", "--format=%H %cd", "--", SUITE_FILE.as_posix()]
+def _registered(root: Path, file: Path) -> dict[str, str]:
+    """The one commit of a suite's file, and its date in UTC."""
+    words = ["git", "log", "--date=iso-strict-local", "--format=%H %cd", "--", file.as_posix()]
     universal = {**os.environ, "TZ": "UTC0"}
     done = subprocess.run(words, cwd=root, env=universal, capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     if len(lines) != 1:
-        raise InputError(f"{SUITE_FILE} has {len(lines)} commits; accepted: one, before the run.")
+        raise InputError(f"{file} has {len(lines)} commits; accepted: one, before the run.")
     commit, date = lines[0].split()
-    return {"commit": commit, "date": date, "file": SUITE_FILE.as_posix()}
+    return {"commit": commit, "date": date, "file": file.as_posix()}
 
 
 class Published:
