@@ -67,6 +67,23 @@ def decimal_places(half_width: float) -> int:
     return min(9, max(0, 1 - math.floor(math.log10(half_width))))
 
 
+def in_interval(mean: float, low: float, high: float) -> tuple[str, str, str]:
+    """Return a mean and the ends of its interval with as many digits as the width of the interval supports.
+
+    >>> in_interval(-19.1953, -46.7904, 8.3997), in_interval(0.032247, 0.031, 0.0335)
+    (('-19', '-47', '8'), ('0.0322', '0.0310', '0.0335'))
+    >>> in_interval(98.36, 98.36, 98.36), in_interval(2.5, math.nan, math.nan)
+    (('98.36', '98.36', '98.36'), ('2.5', '-', '-'))
+    """
+    half = (high - low) / 2
+    if not 0 < half < math.inf:
+        return number_text(mean), number_text(low), number_text(high)
+    places = decimal_places(half)
+    shown = [f"{number:.{places}f}" if half < 1e9 and half > 1e-9 else f"{number:.4g}" for number in (mean, low, high)]
+    mean_text, low_text, high_text = (text if float(text) else text.lstrip("-") for text in shown)
+    return mean_text, low_text, high_text
+
+
 def with_minus(text: str) -> str:
     """Return a formatted number with a minus sign instead of the hyphen, for pages and figures."""
     return text.replace("-", "−")

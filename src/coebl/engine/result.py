@@ -75,6 +75,11 @@ class Result:
         device = f" on {self.device}" * (self.device != "cpu")
         return f"<Result of {self.match}, {counted(len(self.seeds), 'run')}{device}: {', '.join(self.metrics)}>"
 
+    def _repr_html_(self) -> str:
+        from coebl.report.result_page import render_result
+
+        return render_result(self)
+
     def final(self, metric: str) -> Floats:
         """Return a metric after the last round, one number per run."""
         if metric not in self.metrics:

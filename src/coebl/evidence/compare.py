@@ -77,6 +77,11 @@ class Comparison:
     def __str__(self) -> str:
         return f"{'; '.join(self._clauses())}."
 
+    def _repr_html_(self) -> str:
+        from coebl.evidence.comparison_page import render_comparison
+
+        return render_comparison(self)
+
     def _clauses(self) -> Iterator[str]:
         for place, way in enumerate(dict.fromkeys(contest.way for contest in self.contests)):
             contests = [contest for contest in self.contests if contest.way == way]

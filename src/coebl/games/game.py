@@ -302,6 +302,11 @@ class Game(ZeroSumGame, Interchange):
         m, n = self.shape
         return f"<Game {self.spec or self.name!r}, {m} x {n}, {self.noise}>"
 
+    def _repr_html_(self) -> str:
+        from coebl.games.game_page import render_game
+
+        return render_game(self)
+
     def __str__(self) -> str:
         """Return the payoffs as a table; only the first rows and columns of a large game."""
         m, n = self.shape
