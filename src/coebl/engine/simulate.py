@@ -144,15 +144,17 @@ def _play(
 ) -> tuple[Result, Ints]:
     """Return the result of a table, and the runs that have to be replayed: all, if they become too many."""
     rounds, runs = table.match.rounds, len(table.seeds)
-    for first in range(1, rounds + 1, block_rounds):
-        length = min(block_rounds, rounds + 1 - first)
+    first = 1
+    while first <= rounds:
+        length = min(block_rounds, rounds + 1 - first, table.steady(first))
         recorder.take(table.play(first, length))
         unsolved = table.backend.unsolved()
         if len(unsolved) > _MOST_REPLAYED * runs:
             unsolved = np.arange(runs)
             break
+        first += length
         if progress is not None:
-            progress(first + length - 1)
+            progress(first - 1)
         if recorder.done:
             break
     return recorder.result(table), unsolved

@@ -17,7 +17,7 @@ from coebl.core.errors import CoeblError, InputError, UserCodeError, shorten, wh
 from coebl.engine.match import Match
 from coebl.engine.state import State, pack, unpack
 from coebl.engine.units import Units
-from coebl.games import AnyGame
+from coebl.games import AnyGame, DriftingGame
 from coebl.games.spaces import Space
 from coebl.learners import SIGHTS, Learner, Responder, Seat, Seen
 from coebl.metrics import Block
@@ -79,7 +79,7 @@ def build_seat(
 
 def _view(game: AnyGame, number: int) -> Floats | None:
     """Return the payoffs of a seat in own view and in its units, if the game has a matrix."""
-    view = getattr(game, "own_view", None)
+    view = None if isinstance(game, DriftingGame) else getattr(game, "own_view", None)
     return None if view is None else Units.of(game, number).seen(view(game.seats[number]).payoff)
 
 
@@ -246,7 +246,6 @@ class Table:
         self._nature = backend.stream(
             seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size)), _AHEAD
         )
-        self._rewards = backend.rewards_of(game)
         self._playing = 0.0  # seconds, the learners' included
 
     def _seated(self, number: int) -> Seated:
@@ -262,9 +261,15 @@ class Table:
         learners = {f"{seated.name} learner": seated.seconds for seated in self.seats}
         return learners | {"actions and rewards": self._playing - sum(learners.values())}
 
+    def steady(self, first: int) -> int:
+        """Return the number of rounds, starting with round `first`, in which the payoffs stay as they are."""
+        return self.game.steady(first) if isinstance(self.game, DriftingGame) else self.match.rounds
+
     def play(self, first: int, length: int) -> Block:
         """Play `length` rounds, starting with round `first`."""
         started = time.perf_counter()
+        game = self.game.at(first) if isinstance(self.game, DriftingGame) else self.game
+        rewards_of = self.backend.rewards_of(game)
         for seated in self.seats:
             seated.begin_block(length)
         played = 0
@@ -274,7 +279,7 @@ class Table:
                     seated.move(first + index, index, facing)
                 played = index + 1
                 actions = [seated.draw(index) for seated in self.seats]
-                rewards = self._rewards(actions, self._nature.take(1)[:, 0])
+                rewards = rewards_of(actions, self._nature.take(1)[:, 0])
                 for seated, action, reward, others in zip(self.seats, actions, rewards, self._others, strict=True):
                     seated.observe(first + index, index, action, self._joint_action(actions, others), reward)
         except PolicyError:
@@ -287,7 +292,7 @@ class Table:
         policies, played_actions, seen = zip(
             *((seat.policies, seat.actions, seat.rewards) for seat in self.seats), strict=True
         )
-        return Block(self.game, first, policies, played_actions, seen, self.backend)
+        return Block(game, first, policies, played_actions, seen, self.backend)
 
     def _joint_action(self, actions: Sequence[Ints], others: Sequence[int]) -> Ints | None:
         """Return the number of the joint action of some seats, (runs,): the last of them varies fastest."""

@@ -10,6 +10,7 @@
 """
 
 from coebl.games import catalogue, random_games  # each registers its games; the classics come first
+from coebl.games.drifting import DriftingGame
 from coebl.games.game import AnyGame, Game, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game, write_game
 from coebl.games.genome_games import BiggerNumber, Bilinear, BinaryDiagonal, CountGame, Diagonal, GeneBilinear
@@ -29,6 +30,7 @@ __all__ = [
     "Bits",
     "CountGame",
     "Diagonal",
+    "DriftingGame",
     "FunctionGame",
     "Game",
     "GeneBilinear",

@@ -97,6 +97,8 @@ def parse_matrix(spec: GameLike) -> Game:
     if isinstance(game, GenomeGame):
         return game.to_matrix().renamed(game.name, game.spec)
     assert isinstance(game, Game)
+    if hasattr(game, "steady"):
+        raise InputError(f"game is {game.spec or game.name}, whose payoffs change; accepted: a game with one matrix.")
     return game
 
 

@@ -59,7 +59,7 @@ def parse_learner(spec: str | Learner) -> Learner:
     """Return the learner that a spec names: a registered name or path/to/file.py:Class, then its parameters.
 
     >>> parse_learner("coebl:c=2")
-    Coebl(c=2.0, mutation=Gaussian(), selection=Elitist(judge='mutants'), recombination=Nothing(),
+    Coebl(forgetting=1.0, c=2.0, mutation=Gaussian(), selection=Elitist(judge='mutants'), recombination=Nothing(),
           population=Pool(size=1, mutants=1, play='mean', turnover=1.0))
     """
     return LEARNERS.resolve(spec)

@@ -34,7 +34,7 @@ class Regret(Total):
     signed = True
 
     def terms(self, block: Block) -> Floats:
-        regret: Floats = self.game.value - block.reward
+        regret: Floats = block.game.value - block.reward
         return regret
 
 
@@ -49,7 +49,7 @@ class PseudoRegret(Regret):
     meaning = "The same expectation as regret, without the noise of rewards and actions."
 
     def terms(self, block: Block) -> Floats:
-        regret: Floats = self.game.value - block.outcomes.expected
+        regret: Floats = block.game.value - block.outcomes.expected
         return regret
 
 
