@@ -59,7 +59,7 @@ def write_player(
     parts: dict[str, Any] = {"settings": np.frombuffer(settings, np.uint8), **arrays}
     parts |= {f"{_MEMORY}{number:06}": part for number, part in enumerate(state.memory)}
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **parts)
+    np.savez(buffer, **parts)  # to compress would take three times as long
     write_whole(path, buffer.getvalue())
 
 
