@@ -8,6 +8,7 @@ import pytest
 from coebl import Game, simulate
 from coebl.evidence.compare import Comparison, Contest
 from coebl.evidence.statistics import Estimate, mean_interval
+from coebl.games import parse_game
 
 HOSTILE = "<script>alert('x')</script>\"&\n\x07"
 
@@ -35,6 +36,11 @@ def test_a_game_shows_its_payoffs_an_equilibrium_and_its_value():
     styles = [cell.get("style") for cell in list(root.iter("tr"))[1]]
     assert "0,114,178,0.28" in styles[1]  # (3 - 1.5) / 3.5 of 0.65, above the value
     assert "230,126,34" in styles[2]
+
+
+def test_a_value_that_differs_from_zero_by_rounding_is_zero():
+    assert "value 0;" in texts(shown(Game([[0.1, -0.3], [-0.3, 0.9]])), "p")[0]
+    assert "value 0;" in texts(shown(parse_game("blotto")), "p")[0]
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((30, 2), 14), ((100, 100), 13), ((1, 1), 3)])

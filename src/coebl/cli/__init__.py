@@ -11,13 +11,20 @@ from typing import NoReturn
 
 import typer
 
-from coebl.cli import catalogue_commands, match_commands, recipe_commands, runtime_commands, study_commands
+from coebl.cli import (
+    catalogue_commands,
+    match_commands,
+    play_command,
+    recipe_commands,
+    runtime_commands,
+    study_commands,
+)
 from coebl.cli.options import app
 from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, reason_of, where
 
 __all__ = ["app", "main"]
 
-COMMANDS = (catalogue_commands, match_commands, runtime_commands, study_commands, recipe_commands)
+COMMANDS = (catalogue_commands, match_commands, play_command, runtime_commands, study_commands, recipe_commands)
 
 _INTERRUPTED = 130  # what the shell expects after Ctrl-C; some versions of Typer return it instead of raising
 

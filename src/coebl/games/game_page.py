@@ -36,7 +36,8 @@ def render_game(game: Game) -> str:
     if solved:
         shares = [_share(share, "top") for share in game.solution.column[:columns]]
         lines.append(_line("td", [("<b>column plays</b>", ""), *shares, ("", "")]))
-    value = f"{game.value + 0.0:.4g}" if solved else ""
+    exact_zero = solved and abs(game.value) <= 1e-12 * largest
+    value = "0" if exact_zero else f"{middle:.4g}"
     article = "the" if solved and game.unique_equilibrium.answer == "yes" else "an"
     notes = [f"{m} x {n}, payoffs to the row player, noise {escape(printable(str(game.noise)))}"]
     notes += [f"value {with_minus(value)}; the bars are {article} equilibrium"] * solved
