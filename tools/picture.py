@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "who-wins"
 _OPEN = "not significant"
+_WORDS = {"holds": "won", _OPEN: "undecided", "fails": "lost"}
 _HEADINGS = {"text": "the paper's text", "c=2": "c = 2 everywhere", "as-released": "c = 2, baselines as released"}
 
 CheckValues = Mapping[str, Any]  # as `coebl.evidence` has it in plain values
@@ -42,7 +43,7 @@ def read_checks(results: Path) -> Checks:
 
 
 def draw_picture(checks: Checks) -> Figure:
-    """Three heat maps: games down, baselines across, blue where COEBL wins and red where it loses."""
+    """Three heat maps: games down, baselines across, blue where COEBL wins and orange where it loses."""
     chosen = {id: _matrix(variant, checks[id]) for id, variant in VARIANTS.items()}
     largest = max(abs(check["measured"]) for rows in chosen.values() for row in rows for check in row)
     seeds = {check["n"] for of_variant in checks.values() for check in of_variant.values()}
@@ -52,9 +53,12 @@ def draw_picture(checks: Checks) -> Figure:
         for ax, (variant, rows) in zip(axes, chosen.items(), strict=True):
             _draw(ax, rows, largest)
             ax.set_title(_HEADINGS[variant], fontsize=10, pad=20, fontweight="bold")
+            outcomes = [check["verdict"] for row in rows for check in row]
+            counts = (f"{outcomes.count(outcome)} {word}" for outcome, word in _WORDS.items())
+            ax.set_xlabel(", ".join(counts), fontsize=9)
         axes[0].set_yticks(np.arange(len(games())) + 0.5, map(game_title, games()), fontsize=9)
         figure.suptitle(
-            "What COEBL wins from each baseline in 3000 rounds: blue, COEBL wins; red, it loses", fontsize=11
+            "What COEBL wins from each baseline in 3000 rounds: blue, COEBL wins; orange, it loses", fontsize=11
         )
         figure.supxlabel(
             f"pseudo-regret of the baseline, mean of {min(seeds)} seeds; shades by square root, one scale for all.\n"

@@ -10,7 +10,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.text import with_minus
 from coebl.games import Game
-from coebl.plots.style import COLUMN, lay_out, look, new_figure
+from coebl.plots.style import COLUMN, blue_orange, lay_out, look, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,9 @@ def _draw_payoffs(ax: Axes, game: Game) -> None:
     places = max(0, 2 - math.floor(math.log10(np.ptp(game.payoff) or 1.0)))
     small = max(m, n) <= _MOST_NUMBERS
     # of many entries, an image: the lines of a mesh would be most of the file
-    ax.imshow(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, extent=(0, n, m, 0), aspect="auto", interpolation="nearest")
+    ax.imshow(
+        shades, cmap=blue_orange(), vmin=-1.25, vmax=1.25, extent=(0, n, m, 0), aspect="auto", interpolation="nearest"
+    )
     for i, j in np.ndindex(m, n) if small else ():
         text = with_minus(f"{round(float(game.payoff[i, j]), places) + 0.0:g}")
         color = "white" if abs(shades[i, j]) > 0.72 else "black"

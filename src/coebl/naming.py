@@ -3,8 +3,9 @@
 Titles are attributes of classes. Results may name a learner that is not registered here, such as one in a user's file:
 its title is the one that was stored with the results (`known_to`), or else its spec. No file is run for a title.
 
-Colour and dashes identify a learner, symbols and shades its settings. A learner's class may name its slot in the
-palette (`colour`), which is stored with results. The others take the free slots, in the order of their names. Two
+Colour and dashes identify a learner, whatever else is drawn beside it; symbols identify its settings. A learner's class
+may name its slot in the palette (`colour`), which is stored with results. The other registered learners have the slots
+after the palette, in the order of the registry. Custom ones take the free slots, in the order of their names. Two
 learners that name the same slot are variants, and differ as two settings of one learner do.
 """
 
@@ -12,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import count, cycle
+from itertools import cycle
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from coebl.core.registry import Registry
@@ -351,8 +352,8 @@ def metric_label(name: str, known: Known = NOTHING) -> str:
 
 Style = Mapping[str, Any]  # keywords of a matplotlib line
 
-# Okabe and Ito's colours, which are distinguishable with any colour vision, and two more; each with its dashes for grey
-# print, in widths of the line. Dots are for the reference line.
+# Six of Okabe and Ito's colours and two dark ones, which are distinguishable with any colour vision (the tests simulate
+# it); each with its dashes for grey print, in widths of the line. Dots are for the reference line.
 PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#0072B2", ()),
     ("#D55E00", (6, 1.5)),
@@ -360,10 +361,11 @@ PALETTE: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("#CC79A7", (2.5, 1.2)),
     ("#E69F00", (9, 1.2, 2, 1.2)),
     ("#56B4E9", (6, 1, 1, 1, 1, 1)),
-    ("#7F7F7F", (4, 3)),
-    ("#A6761D", (12, 2)),
+    ("#882255", (4, 3)),
+    ("#225522", (12, 2)),
 )
-FIRST_FREE = 4  # the first slot for learners that name none
+FIRST_FREE = 4  # the first slot for custom learners that name none
+GREY = "#8C8C8C"  # of the learners that are not singled out, where there are more than the palette has colours
 SYMBOLS = {  # the page's names of symbols to matplotlib's markers
     "": "",
     "circle": "o",
@@ -385,13 +387,12 @@ class Look(NamedTuple):
     colour: str  # of its slot, as #RRGGBB
     dashes: tuple[float, ...]  # dash, gap, dash, gap, ... in widths of the line; nothing is a solid line
     symbol: str = ""  # a key of SYMBOLS, drawn at some places of the line
-    shade: float = 0.0  # from 0, the colour as it is, to 1, black (on a dark page: white)
 
     @property
     def style(self) -> Style:
         """The keywords of a matplotlib line."""
         return {
-            "color": shaded(self.colour, self.shade),
+            "color": self.colour,
             "linestyle": (0, self.dashes) if self.dashes else "-",
             "linewidth": 1.0 if self.dashes else 1.3,
             "marker": SYMBOLS[self.symbol],
@@ -400,21 +401,15 @@ class Look(NamedTuple):
         }
 
 
-def shaded(colour: str, share: float, towards: int = 0) -> str:
-    """Return a colour moved towards black, 0, or white, 255.
-
-    >>> shaded("#0072B2", 0.5), shaded("#0072B2", 0.5, 255)
-    ('#003959', '#80B8D8')
-    """
-    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return "#" + "".join(f"{round(channel + (towards - channel) * share):02X}" for channel in channels)
-
-
 def slot_look(slot: int) -> Look:
-    """Return the look of a slot of the palette; beyond its end colours repeat, with other dashes."""
-    colour, _ = PALETTE[slot % len(PALETTE)]
-    _, dashes = PALETTE[(slot + slot // len(PALETTE)) % len(PALETTE)]
-    return Look(colour, dashes)
+    """Return the look of a slot of the palette; after its end colours repeat with other dashes, free ones first."""
+    if slot < len(PALETTE):
+        return Look(*PALETTE[slot])
+    free = len(PALETTE) - FIRST_FREE
+    part, place = divmod(slot - len(PALETTE), free * (len(PALETTE) - 1))
+    again, place = divmod(place, free)
+    first = (FIRST_FREE + free * part + place) % len(PALETTE)
+    return Look(PALETTE[first][0], PALETTE[(first + 1 + again) % len(PALETTE)][1])
 
 
 def learner_style(spec: str, known: Known = NOTHING) -> Style:
@@ -430,6 +425,9 @@ def learner_style(spec: str, known: Known = NOTHING) -> Style:
 def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOTHING) -> dict[str, Look]:
     """Return the look of each learner, slot by slot, a sweep by its increasing number.
 
+    The `plainest` are those that are drawn first; by default all are. If these are more learners than the palette has
+    colours, only those that name a colour, and custom ones, have theirs: the others are grey, and keep their dashes.
+
     >>> found = looks(["coebl:c=2", "coebl:c=8", "ucb"])
     >>> [(spec, look.colour, look.symbol) for spec, look in found.items()]
     [('coebl:c=2', '#0072B2', ''), ('coebl:c=8', '#0072B2', 'circle'), ('ucb', '#D55E00', '')]
@@ -440,25 +438,39 @@ def looks(specs: Iterable[str], plainest: Sequence[str] = (), known: Known = NOT
     by_slot: dict[int, list[str]] = {}
     for spec in sorted(specs, key=lambda spec: (swept.get(spec, 0), natural(spec))):
         by_slot.setdefault(slots[split_spec(spec).name], []).append(spec)
-    return {spec: look for slot in sorted(by_slot) for spec, look in _of_slot(slot, by_slot[slot], swept, plainest)}
-
-
-def _of_slot(
-    slot: int, members: list[str], swept: Mapping[str, float], plainest: Sequence[str]
-) -> Iterator[tuple[str, Look]]:
-    """Yield the looks of learners that share a slot: smaller values of a sweep are darker."""
-    rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
-    symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS), strict=False))
-    shades = {spec: place for place, spec in enumerate(sorted(members, key=lambda spec: -swept.get(spec, math.inf)))}
-    deepest = 0.65 if len(members) > 4 else 0.4
-    for spec in members:
-        shade = round(deepest * shades[spec] / max(1, len(members) - 1), 3)
-        yield spec, slot_look(slot)._replace(symbol=symbols[spec], shade=shade)
+    many = len({slots.get(split_spec(spec).name) for spec in plainest or specs}) > len(PALETTE)
+    found: dict[str, Look] = {}
+    for slot, members in sorted(by_slot.items()):
+        rank = {spec: place for place, spec in enumerate(dict.fromkeys([*plainest, *members]))}
+        symbols = dict(zip(sorted(members, key=rank.__getitem__), cycle(SYMBOLS), strict=False))
+        for spec in members:
+            look = slot_look(slot)._replace(symbol=symbols[spec])
+            is_grey = many and slot >= len(PALETTE) and LEARNERS.registered(spec) is not None
+            found[spec] = look._replace(colour=GREY) if is_grey else look
+    return found
 
 
 def _slots(specs: Iterable[str], known: Known) -> dict[str, int]:
-    """Return the slot of each learner by name: the one that its class names, or else the next free one."""
-    declared = {split_spec(spec).name: learner_words(spec, known).colour for spec in sorted(specs, key=natural)}
-    slots = {name: slot for name, slot in declared.items() if slot is not None}
-    free = (slot for slot in count(FIRST_FREE) if slot not in slots.values())
-    return slots | {name: next(free) for name in sorted(declared, key=natural) if name not in slots}
+    """Return the slot of each learner by name.
+
+    It is the one that its class names; else, if it is registered, one after the palette; else a free one, of a colour
+    that as few as possible have.
+    """
+    slots: dict[str, int] = {}
+    custom: list[str] = []
+    for spec in sorted(specs, key=natural):
+        name, entry = split_spec(spec).name, LEARNERS.registered(spec)
+        declared = learner_words(spec, known if entry is None else NOTHING).colour
+        if declared is not None:
+            slots[name] = declared
+        elif entry is not None:
+            slots[name] = len(PALETTE) + LEARNERS.names.index(name)
+        elif name not in custom:
+            custom.append(name)
+    for name in custom:
+        used = Counter(slot_look(slot).colour for slot in slots.values())
+        free = (
+            slot for slot in range(FIRST_FREE, FIRST_FREE + len(PALETTE) + len(slots)) if slot not in slots.values()
+        )
+        slots[name] = min(free, key=lambda slot: used[slot_look(slot).colour])
+    return slots

@@ -1,11 +1,14 @@
 """Lines: every learner has its colour and dashes, and no two learners of a study look alike."""
 
 import colorsys
+from itertools import combinations
 
+import numpy as np
 import pytest
 
+from coebl.core.specs import split_spec
 from coebl.learners import LEARNERS
-from coebl.naming import FIRST_FREE, PALETTE, learner_style, looks, slot_look
+from coebl.naming import FIRST_FREE, GREY, PALETTE, learner_style, looks, slot_look
 
 OWN = [f"mine{number}.py:Mine" for number in range(3 * len(PALETTE))]
 
@@ -19,16 +22,35 @@ def test_a_learner_has_the_slot_that_its_class_names():
     assert list(found) == ["coebl", "ucb", "exp3-ix", "mine.py:Mine"], "slot by slot"
 
 
-def test_learners_without_a_slot_take_free_ones_in_any_order():
-    specs = ["uniform", "nash", "mine.py:Mine", "ucb", "best-response"]
+def test_a_learner_looks_the_same_whoever_else_is_there():
+    everyone = LEARNERS.names
+    alone = {spec: looks([spec])[spec] for spec in everyone}
+    variants = {"exp3-as-released", "exp3-ix-as-released"}
+    assert len({look[:2] for look in alone.values()}) == len(everyone) - len(variants), "colour and dashes"
+    for few in (everyone[:7], everyone[-8:], ["ots-rm", "coebl:c=2", "coebl", "kin"]):
+        for order in (few, few[::-1]):
+            for spec, look in looks(order).items():
+                assert look[:2] == alone[split_spec(spec).name][:2]
+
+
+def test_custom_learners_take_free_colours_in_any_order():
+    specs = ["yours.py:Yours", "mine.py:Mine", "ucb", "kin"]
     assert looks(specs) == looks(specs[::-1])
-    colours = [look.colour for look in looks(specs).values()]
-    assert len(set(colours)) == len(specs)
+    assert len({look.colour for look in looks(specs).values()}) == len(specs)
 
 
 def test_a_slot_that_is_taken_is_not_free(monkeypatch):
     monkeypatch.setattr(LEARNERS["ucb"].factory, "colour", FIRST_FREE)
-    assert looks(["ucb", "uniform"])["uniform"].colour == PALETTE[FIRST_FREE + 1][0]
+    assert looks(["ucb", "mine.py:Mine"])["mine.py:Mine"].colour == PALETTE[FIRST_FREE + 1][0]
+
+
+def test_of_more_learners_than_colours_only_some_are_coloured():
+    found = looks([*LEARNERS.names, "mine.py:Mine"])
+    coloured = {spec for spec, look in found.items() if look.colour != GREY}
+    assert coloured == {spec for spec in LEARNERS.names if LEARNERS[spec].factory.colour is not None} | {"mine.py:Mine"}
+    chosen = ["ots-rm", "gp-mw"]
+    found = looks(LEARNERS.names, plainest=chosen)
+    assert [found[spec] for spec in chosen] == [looks([spec])[spec] for spec in chosen]
 
 
 def test_there_may_be_more_learners_than_slots():
@@ -46,17 +68,45 @@ def test_variants_share_a_colour_and_not_a_symbol(base):
     assert alone == learner_style(base), "by itself it is plain"
 
 
-def test_smaller_values_of_a_sweep_are_darker():
+def test_settings_have_symbols_and_the_look_of_the_learner():
     specs = [f"coebl:c={c}" for c in (10, 0, 2, 9)]
     found = looks([*specs, "coebl"], plainest=["coebl:c=2"])
     assert list(found) == ["coebl:c=0", "coebl:c=2", "coebl", "coebl:c=9", "coebl:c=10"]
-    shades = [look.shade for look in found.values()]
-    assert shades == sorted(shades, reverse=True)
-    assert shades[-1] == 0
-    light = [sum(int(look.style["color"][at : at + 2], 16) for at in (1, 3, 5)) for look in found.values()]
-    assert light == sorted(light)
+    assert {look[:2] for look in found.values()} == {PALETTE[0]}
     assert len({look.symbol for look in found.values()}) == 5
     assert found["coebl:c=2"].symbol == ""
+
+
+# Machado, Oliveira and Fernandes (2009), for linear RGB: what remains of colours without one of the three cones.
+VISION = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]]
+    ),
+}
+
+
+def in_lab(colour, vision):
+    """Return a colour in CIELAB, where a distance of about 2 can just be seen."""
+    channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
+    xyz = to_xyz @ np.clip(vision @ linear, 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_the_palette_is_distinguishable_with_any_colour_vision(vision):
+    seen = [in_lab(colour, VISION[vision]) for colour, _ in PALETTE]
+    least = min(np.linalg.norm(one - other) for one, other in combinations(seen, 2))
+    assert least > 15
 
 
 def test_dashes_and_colours_of_the_palette_all_differ():
@@ -69,5 +119,5 @@ def test_dashes_and_colours_of_the_palette_all_differ():
 
 def test_the_palette_begins_again_with_other_dashes():
     again = slot_look(len(PALETTE))
-    assert again.colour == slot_look(0).colour
-    assert again.dashes != slot_look(0).dashes
+    assert again.colour == slot_look(FIRST_FREE).colour, "the free ones first"
+    assert again.dashes != slot_look(FIRST_FREE).dashes

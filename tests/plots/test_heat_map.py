@@ -49,7 +49,7 @@ def test_each_cell_has_the_mean_and_the_half_width_and_a_mark_if_it_does_not_dif
     assert hatched == {(2, 0), (1, 1)}
     italic = {tuple(text.get_position()) for text in ax.texts if text.get_fontstyle() == "italic"}
     assert italic == {(2.5, 0.5), (1.5, 1.5)}
-    assert "hatched: the interval contains 0" in ax.get_xlabel()
+    assert "hatched: undecided at 5 % after Holm's correction" in ax.get_xlabel()
     assert "4 seeds" in ax.get_xlabel()
 
 
@@ -57,7 +57,7 @@ def test_the_colours_of_the_heat_map_diverge_at_zero():
     ax = heat_map_of([[5.0, -5.0, 0.0]], half=0.1)
     above, below, middle = ax.collections[0].to_rgba(ax.collections[0].get_array()).reshape(3, 4)
     assert above[2] > above[0]  # blue
-    assert below[0] > below[2]  # red
+    assert below[0] > below[2]  # orange
     assert middle[:3] == pytest.approx([0.97] * 3, abs=0.01)
 
 
@@ -87,3 +87,9 @@ def test_one_seed_in_the_heat_map_has_no_interval():
     ax = plots.plot_heat_map(Made(UCB, seeds=1), "regret", {("a", "b"): UCB})
     assert "±" not in ax.texts[0].get_text()
     assert ax.patches[0].get_hatch()
+
+
+def test_what_is_decided_before_correction_only_is_hatched():
+    alone, among_others = heat_map_of([[1.2]]), heat_map_of([[1.2, 0.0, 0.0, 0.0]])
+    assert not alone.patches, "the interval is 0.16 .. 2.24"
+    assert {patch.get_xy() for patch in among_others.patches} == {(0, 0), (1, 0), (2, 0), (3, 0)}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.naming import learner_style, looks
 from coebl.plots.panels import MOST_LINES, plot_panels
 from plots.made import frame
 
@@ -35,14 +36,21 @@ def test_games_and_learners_are_in_the_order_of_their_numbers():
 def test_a_pair_looks_the_same_in_every_panel():
     pairs = list(itertools.product(SHOWN, SHOWN))
     figure = drawn([("rps", *pair) for pair in pairs] + [("diagonal:n=2", *pair) for pair in pairs[5:]])
-    looks = [
-        {line.get_label(): (line.get_color(), line.get_linestyle(), line._unscaled_dash_pattern) for line in ax.lines}
+    few, many = (
+        {line.get_label(): (line.get_color(), line._unscaled_dash_pattern, line.get_marker()) for line in ax.lines}
         for ax in figure.axes
-    ]
-    few, many = looks
+    )
     assert len(few) == 11
     assert all(many[label] == look for label, look in few.items())
     assert len({str(look) for look in many.values()}) == 16  # all differ
+
+
+def test_a_line_has_the_colour_of_its_row_and_the_dashes_of_its_column_learner():
+    figure = drawn([("rps", *pair) for pair in itertools.product(["coebl:c=2", "ucb", "exp3"], repeat=2)])
+    for line in figure.axes[0].lines:
+        row, column = (word.partition(",")[0].lower() for word in line.get_label().split(" v "))
+        assert line.get_color() == learner_style(row)["color"]
+        assert line._unscaled_dash_pattern[1] == (looks([column])[column].dashes or None)
 
 
 @pytest.mark.parametrize("length", [1, 30, 120])

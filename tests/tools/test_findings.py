@@ -68,7 +68,7 @@ def test_the_picture_has_every_mean_on_one_scale():
     assert min(np.abs(shade).max() for shade in shades) < 0.8  # not scaled by itself
     labels = [[text.get_text() for text in ax.texts] for ax in axes]
     assert list(map(len, labels)) == [39] * 3
-    assert labels[0][:6] == ["53", "−1.3", "−0.84", "−146", "1,132", "−211"]
+    assert labels[0][:6] == ["−0.84", "53", "−1.3", "−211", "−146", "1,132"]
     assert (RESULTS / "figures" / "who-wins.png").read_bytes()[:4] == b"\x89PNG"
 
 
@@ -81,6 +81,8 @@ def test_the_picture_and_the_sentence_have_one_rule():
         outcomes = [check["verdict"] for check in checks[variant].values()]
         hatched = {patch.get_xy() for patch in ax.patches if patch.get_hatch()}
         assert len(hatched) == outcomes.count("not significant")
+        won, undecided, lost = (outcomes.count(word) for word in ("holds", "not significant", "fails"))
+        assert ax.get_xlabel() == f"{won} won, {undecided} undecided, {lost} lost"
         marked = {tuple(np.array(text.get_position()) - 0.5) for text in ax.texts if text.get_text().endswith("°")}
         assert marked < hatched
         apart = [  # each side by itself at 5 %: the 90 % interval does not contain 0

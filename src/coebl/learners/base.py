@@ -287,7 +287,9 @@ class Learner(Component):
     importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability, of moves that it may have chosen
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
     cites: ClassVar[str] = ""
-    colour: ClassVar[int | None] = None  # its place in the palette of figures; by default the next free one
+    colour: ClassVar[int | None] = (
+        None  # its place in the palette of figures; a custom learner's is by default a free one
+    )
     example: ClassVar[str] = ""  # a spec with all required parameters; by default its name
     pair_cost: ClassVar[float] = 0.0  # microseconds for each pair of actions in a round
     solve_cost: ClassVar[float] = 0.0  # likewise for (m k)^1.25, to which the time of a solve is proportional

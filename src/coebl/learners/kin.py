@@ -52,6 +52,7 @@ class Kin(BeliefLearner):
 
     name = "kin"
     title = "Kin"
+    colour = 4
     pair_cost = 0.006
     solve_cost = 0.0024
     sees = frozenset({"opponent"})

@@ -58,6 +58,7 @@ class Strain(Learner):
 
     name = "strain"
     title = "Strain"
+    colour = 5
     pair_cost = 0.004
     solve_cost = 0.0008
     sees = frozenset({"opponent"})

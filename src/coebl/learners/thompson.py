@@ -25,6 +25,7 @@ class Thompson(BeliefLearner):
 
     name = "thompson"
     title = "Thompson sampling"
+    colour = 7
     pair_cost = 0.02  # of a normal number
     solve_cost = 0.0025
     sees = frozenset({"opponent"})

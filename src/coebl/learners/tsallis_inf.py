@@ -36,6 +36,7 @@ class TsallisInf(Learner):
 
     name = "tsallis-inf"
     title = "Tsallis-INF"
+    colour = 6
     importance_weighted = True
     cites = (
         "Zimmert and Seldin (2021). Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits. JMLR. "

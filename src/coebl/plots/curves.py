@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.evidence.statistics import Band
-from coebl.naming import Known, Style, known_to, looks, metric_label, slot_look
+from coebl.naming import SYMBOLS, Known, Look, Style, known_to, looks, metric_label
 from coebl.plots.style import BAND, REFERENCE, canvas, check_some, seeds_text
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def plot_curves(
         lines: label to (game, row, column).
         ax: the axes; by default those of a new figure.
         styles: label to the keywords of its line. By default a line looks as its row learner does everywhere, or as
-            its column learner if these distinguish the lines; if neither does, lines take the palette in turn.
+            its column learner if these distinguish the lines; if neither does, it has the colour of the row learner and
+            the dashes of the column learner.
         legend: draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
         points: the largest number of rounds that are drawn, evenly chosen. Where a value is infinite the line has a
             gap.
@@ -161,15 +163,25 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
 
 
 def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
-    """Return the style of each line: by the row learner or else the column learner if these differ, else in turn."""
+    """Return the style of each line: the look of the row learner, or else of the column learner, if these differ.
+
+    If neither do, it is the colour of the row learner with the dashes of the column learner; symbols distinguish the
+    lines that are still alike.
+    """
     present = data.matches() if hasattr(data, "matches") else data["players"].unique(maintain_order=True)
     everyone = [spec for match in present for spec in match[-2:]]
-    for seat in (1, 2):
-        specs = [match[seat] for match in lines.values()]
+    seats = [[match[seat] for match in lines.values()] for seat in (1, 2)]
+    for specs in seats:
         if len(set(specs)) == len(specs):
-            styles = looks([*everyone, *specs], plainest=specs, known=known)
-            return {label: styles[spec].style for label, spec in zip(lines, specs, strict=True)}
-    return {label: slot_look(place).style for place, label in enumerate(lines)}
+            found = looks([*everyone, *specs], plainest=specs, known=known)
+            return {label: found[spec].style for label, spec in zip(lines, specs, strict=True)}
+    by_row, by_column = (looks([*everyone, *specs], plainest=specs, known=known) for specs in seats)
+    symbols: dict[Look, Iterator[str]] = {}
+    styles: dict[str, Style] = {}
+    for label, row, column in zip(lines, *seats, strict=True):
+        look = Look(by_row[row].colour, by_column[column].dashes)
+        styles[label] = look._replace(symbol=next(symbols.setdefault(look, cycle(SYMBOLS)))).style
+    return styles
 
 
 def _draw(ax: Axes, label: str, curve: Curve, style: Style) -> int:

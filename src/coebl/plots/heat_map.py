@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from coebl.core.arrays import Floats
 from coebl.core.text import decimal_places, number_text, with_minus
-from coebl.evidence.statistics import Band
+from coebl.evidence.statistics import ALPHA, Band, holm, one_sided_p
 from coebl.naming import Known, known_to, metric_label
 from coebl.plots.curves import Data, read_curve
-from coebl.plots.style import COLUMN, NOTE, canvas, check_some, seeds_text
+from coebl.plots.style import COLUMN, NOTE, blue_orange, canvas, check_some, seeds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +29,10 @@ def plot_heat_map(
     alike: Iterable[tuple[str, str, str]] = (),
     known: Known | None = None,
 ) -> Axes:
-    """Plot a metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0 and red below.
+    """Plot a metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0, orange below.
 
-    A cell is hatched if its interval contains 0, or if it has none. Colours grow with the square root, so that small
+    A cell is hatched if it is undecided: not significantly above or below 0, at 5 % in one-sided tests after Holm's
+    correction over the cells; or if it has no interval. Colours grow with the square root, so that small
     numbers remain visible next to large ones.
 
     Args:
@@ -50,14 +51,15 @@ def plot_heat_map(
     known = known_to(data) if known is None else known
     rows, columns = (list(dict.fromkeys(labels)) for labels in zip(*cells, strict=True))
     means = np.full((len(rows), len(columns)), math.nan)
+    runs = {match: read_curve(data, metric, match).values[-1] for match in cells.values()}
+    decided = _decided(runs)
     words, hatched, seeds = {}, set(), set()
     for (row, column), match in cells.items():
-        band = Band.of(read_curve(data, metric, match).values[-1:])
-        mean, low, high, half = (float(numbers[0]) for numbers in (band.mean, band.low, band.high, band.half))
+        band = Band.of(runs[match][None])
         place = rows.index(row), columns.index(column)
-        means[place], words[place] = mean, _plus_minus(mean, half)
+        means[place], words[place] = band.mean[0], _plus_minus(float(band.mean[0]), float(band.half[0]))
         seeds.add(band.seeds)
-        if not (low > 0 or high < 0):  # also if they are NaN
+        if match not in decided:
             hatched.add(place)
     others = [read_curve(data, metric, match).values[-1].mean() for match in alike]
     with canvas(ax, max(COLUMN, 1 + 0.85 * len(columns)), 0.9 + 0.26 * len(rows)) as ax:
@@ -66,9 +68,18 @@ def plot_heat_map(
         ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
         ax.set_title(f"{metric_label(metric, known)} after the last round".replace("\n", " "), pad=18, y=1)
         ax.set_xlabel(
-            f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: the interval contains 0", color=NOTE
+            f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: undecided at 5 % after Holm's correction",
+            color=NOTE,
         )
         return ax
+
+
+def _decided(runs: Mapping[tuple[str, str, str], Floats]) -> set[tuple[str, str, str]]:
+    """Return the matches whose mean is significantly above or below 0, as the claims of a paper are judged."""
+    tested = {match: values for match, values in runs.items() if len(values) > 1 and np.isfinite(values).all()}
+    above = holm([one_sided_p(values, 0) for values in tested.values()])
+    below = holm([one_sided_p(values, 0, "less") for values in tested.values()])
+    return {match for match, *p in zip(tested, above, below, strict=True) if min(p) <= ALPHA}
 
 
 def draw_matrix(
@@ -85,7 +96,7 @@ def draw_matrix(
     sizes = np.abs(scale)
     shades = np.sign(numbers) * np.sqrt(np.abs(numbers) / (sizes[np.isfinite(sizes)].max(initial=0.0) or 1.0))
     # a mesh is sharp at any size, unlike an image; 1.25 keeps the darkest cells light enough for their words
-    ax.pcolormesh(shades, cmap="RdBu", vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
+    ax.pcolormesh(shades, cmap=blue_orange(), vmin=-1.25, vmax=1.25, edgecolor="white", linewidth=1)
     for (row, column), text in words.items():
         style: dict[str, Any] = {"color": "white" if abs(shades[row, column]) > 0.72 else "black"}
         if (row, column) in hatched:

@@ -20,12 +20,15 @@ from coebl.naming import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 REFERENCE: Style = {"color": "black", "linestyle": (0, (1, 1.6)), "linewidth": 1.0}
 GUIDE: Style = {"color": "0.45", "linestyle": "-", "linewidth": 0.6, "zorder": 1}  # an axis through the data
 NOTE = "0.35"  # the grey of small print
 BAND = 0.18  # opacity
+FOR, AGAINST = "#0072B2", "#C05000"  # blue: above 0, ahead, reached; orange: below 0, behind, missed; as on the page
+_ENDS = ("#7F3300", AGAINST, "#F2AB7A", "#F7F7F7", "#86BCE0", FOR, "#003F66")
 _LONGEST = 200  # characters of a name
 _NEAR = 9  # points of print; a label that is farther up or down has a line to its point
 _LEADER = {"arrowstyle": "-", "color": "0.45", "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
@@ -78,6 +81,13 @@ def lay_out(figure: Figure) -> None:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.05).execute(figure)
+
+
+def blue_orange() -> Colormap:
+    """Return the colours of numbers from -1, orange, over 0, nearly white, to 1, blue."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("blue-orange", _ENDS)
 
 
 @contextmanager

@@ -13,7 +13,19 @@ from coebl.evidence.statistics import Estimate
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, Style, learner_titles, looks
 from coebl.plots.heat_map import draw_matrix
-from coebl.plots.style import GUIDE, NOTE, WIDTH, canvas, label_points, lay_out, look, new_figure, plain_log_scale
+from coebl.plots.style import (
+    AGAINST,
+    FOR,
+    GUIDE,
+    NOTE,
+    WIDTH,
+    canvas,
+    label_points,
+    lay_out,
+    look,
+    new_figure,
+    plain_log_scale,
+)
 from coebl.tournament.standings import Standings, kinds_in
 from coebl.tournament.statements import MISSING
 from coebl.tournament.suite import StatementKind
@@ -65,7 +77,6 @@ def _with_bars(estimates: list[Estimate]) -> tuple[Floats, Floats]:
 
 # The verdicts
 
-_FAR, _NEAR = "#b2182b", "#2166ac"  # the ends of the map "RdBu"
 _SHARE: dict[StatementKind, float] = {"head-to-head": 6.4, "best-response": 2.4, "self-play": 2.4}  # of the width
 
 
@@ -124,7 +135,7 @@ def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any
     for place, row in enumerate(statement["rows"]):
         number = row["measured"]
         if np.isfinite(number) and number > 0:
-            color, marker = (_FAR, "D") if number > ratio else (_NEAR, "o")
+            color, marker = (AGAINST, "D") if number > ratio else (FOR, "o")
             ends = max(row["low"], number / 10), min(row["high"], number * 10)
             ax.plot(ends, [place + 0.5] * 2, color=color, linewidth=1)
             ax.plot(number, place + 0.5, marker, color=color, markersize=3.5)
@@ -145,7 +156,7 @@ def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, 
         if rows:
             best = min(rows, key=lambda row: float(row["opponent_mean"]))
             ours, opponents = (100 * best[key] / played["width"] for key in ("subject_mean", "opponent_mean"))
-            color, marker = (_FAR, "D") if any(row["outcome"] == "above" for row in rows) else (_NEAR, "o")
+            color, marker = (AGAINST, "D") if any(row["outcome"] == "above" for row in rows) else (FOR, "o")
             ax.plot([ours, opponents], [place + 0.5] * 2, color="0.75", linewidth=0.8, zorder=1)
             ax.plot(opponents, place + 0.5, "|", color="black", markersize=6)
             ax.plot(ours, place + 0.5, marker, color=color, markersize=3.5)
