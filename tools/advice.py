@@ -1,18 +1,26 @@
-"""The text of docs/which-learner.md, from its template and the files of a tournament: no number is typed by hand.
+"""The text and the figure of docs/which-learner.md, from the files of a tournament: no number is typed by hand.
 
 Run in the root of a checkout, where the files are in results/tournament: python -m tools.advice
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coebl.core.files import write_whole
+from coebl.evidence import Estimate
 from coebl.learners import KINDS, REFERENCES
 from coebl.naming import learner_titles
+from coebl.plots import save
+from coebl.tournament.figures import plot_standings
+from coebl.tournament.standings import Standing, Standings
 from tools.templates import read_csv, read_json, render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
@@ -77,5 +85,21 @@ def document(folder: Path) -> str:
     return render("advice", filters, files=files, of=files.standings, summary=files.summary, title=titles.__getitem__)
 
 
+def draw_standings(folder: Path) -> Figure:
+    """Draw the figure of a tournament again, from its summary."""
+    summary = read_json(folder / "summary.json")
+    rows = [Standing(**{key: _estimate(value) for key, value in row.items()}) for row in summary["standings"]]
+    kept = {key: summary[key] for key in ("cycles_by_game", "nash_unique", "games", "seeds", "resamples")}
+    return plot_standings(Standings(rows, duels=[], cycles=[], **kept))
+
+
+def _estimate(value: Any) -> Any:
+    """An estimate from its ends; other values as they are."""
+    ends = ("value", "low", "high")
+    return Estimate(*(value[end] for end in ends), sd=math.nan, n=0) if isinstance(value, dict) else value
+
+
 if __name__ == "__main__":
-    write_whole(Path("docs", "which-learner.md"), document(Path("results", "tournament")))
+    RESULTS = Path("results", "tournament")
+    write_whole(Path("docs", "which-learner.md"), document(RESULTS))
+    save(draw_standings(RESULTS), RESULTS, "figure", ["svg", "png"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coebl.tournament.suite import read_suite
-from tools.advice import CONTENDERS, Files, document
+from tools.advice import CONTENDERS, Files, document, draw_standings
 from tools.templates import template_path
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,17 @@ def files():
 
 def test_the_page_is_what_its_template_makes_of_the_results():
     assert (ROOT / "docs" / "which-learner.md").read_text() == document(RESULTS), "run: make findings"
+
+
+def test_the_figure_has_every_learner_with_its_intervals(files):
+    earned, lost = draw_standings(RESULTS).axes
+    names = [label.get_text().replace("\u00a0", " ") for label in earned.get_yticklabels()]
+    assert len(names) == len(files.standings)
+    assert names.index("Tsallis-INF") < names.index("OTS-RM") < names.index("Hedge"), "grouped by what they see"
+    for ax, key in ((earned, "advantage"), (lost, "regret")):
+        drawn = {tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2}
+        wanted = {(100 * one[key]["low"], 100 * one[key]["high"]) for one in files.standings.values()}
+        assert wanted <= drawn
 
 
 def test_the_template_has_no_measured_numbers_of_its_own():

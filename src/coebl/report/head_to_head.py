@@ -21,7 +21,7 @@ from coebl.report.legend import interval_texts
 from coebl.tournament.outcome import FOLDER
 
 _LETTERS = 11  # of a learner's name in a line above a heat map
-_PICTURE = "Mean advantage against worst-case regret: to the right and below is better"
+_PICTURE = "What each learner earns from the others, and what it loses to a best response"
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Section:
     caption: str  # of the table
     picture: bytes | None = None
     picture_text: str = ""
+    is_wide: bool = False  # True if the picture has to be scrolled in a narrow window
 
     @property
     def picture_data(self) -> str:
@@ -129,6 +130,7 @@ def tournament_section(folder: Path) -> Section | None:
             caption=str(page["legend"]),
             picture=read_whole(folder / FOLDER / "figure.svg"),
             picture_text=str(page.get("picture_text", _PICTURE)),
+            is_wide="picture_text" in page,
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{path.parent}: its files are damaged. To recreate them: coebl tournament") from None

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.arrays import Floats
 from coebl.core.text import one_line, with_minus
-from coebl.evidence.statistics import Estimate
-from coebl.learners.base import Kind
+from coebl.learners.base import REFERENCES, Kind
 from coebl.naming import NOTHING, Known, Style, learner_titles, looks
 from coebl.plots.heat_map import draw_matrix
-from coebl.plots.style import (
-    AGAINST,
-    FOR,
-    GUIDE,
-    NOTE,
-    WIDTH,
-    canvas,
-    label_points,
-    lay_out,
-    look,
-    new_figure,
-    plain_log_scale,
-)
-from coebl.tournament.standings import Standings, kinds_in
+from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, lay_out, look, new_figure, plain_log_scale
+from coebl.tournament.standings import Standing, Standings, kinds_in
 from coebl.tournament.statements import MISSING
 from coebl.tournament.suite import StatementKind
 
@@ -34,45 +21,81 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS: dict[Kind, str] = {"bandit": "o", "informed bandit": "s", "full information": "^", "oracle": "D"}
-_RISES = (5, -5, 0, 12, -12, 19, -19, 26, -26)  # of labels, in points of print: there is a crowd in the middle
-_POINT: Style = {"markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.5, "zorder": 3}
+_SEES: dict[Kind, str] = {
+    "bandit": "sees its own reward",
+    "informed bandit": "… and the opponent's action",
+    "full information": "… and what each action would earn (reference)",
+    "oracle": "sees the game or the opponent's policy (reference)",
+    "search": "chooses the actions of both players",
+}
 
 
-def plot_standings(standings: Standings, known: Known = NOTHING, ax: Axes | None = None) -> Axes:
-    """Mean advantage to the right, worst-case regret upwards: the best learners are on the right and below."""
+_HEADING: Style = {"fontsize": 8, "fontweight": "bold", "color": NOTE, "va": "center", "ha": "left", "in_layout": False}
+
+
+def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection[str] = ()) -> Figure:
+    """What each learner earns and what a best response takes from it: two columns of dots, grouped by what it sees.
+
+    The learners named in `own` have a ring.
+    """
     rows = standings.standings
-    specs = [entry.learner for entry in rows]
-    look = looks(sorted(specs), known=known)
-    titles = learner_titles(specs, known)
-    x, across = _with_bars([entry.advantage for entry in rows])
-    y, along = _with_bars([entry.regret for entry in rows])
-    colours = [str(look[spec].style["color"]) for spec in specs]
-    with canvas(ax, width=WIDTH, height=5.0) as ax:
-        ax.axvline(0, **GUIDE)
-        for place, entry in enumerate(rows):
-            ends = along[:, place : place + 1], across[:, place : place + 1]
-            ax.errorbar(x[place], y[place], *ends, fmt="none", ecolor=colours[place], elinewidth=0.8, alpha=0.35)
-            ax.plot(x[place], y[place], _MARKERS[entry.kind], color=colours[place], **_POINT)
-        for kind in kinds_in(rows):
-            ax.plot([], [], _MARKERS[kind], color="0.4", label=kind, **_POINT)
-        ax.plot([], [], "-", color="0.6", linewidth=0.8, label="95 % interval, games and seeds resampled")
-        if y.min() > 0 and y.max() > 5 * y.min():
-            plain_log_scale(ax)
-        ax.set_xlabel("mean advantage over all others, % of the payoff range per round  →  wins more")
-        ax.set_ylabel("regret against best-response, % per round\nharder to exploit  ←")
-        ax.set_title(f"{len(standings.games)} games, {standings.seeds} seeds, both seats", loc="left", color=NOTE)
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.03), ncols=4)
-        ax.margins(0.08)
-        lay_out(ax.figure)  # type: ignore[arg-type]
-        label_points(ax, [titles[spec] for spec in specs], x, y, rises=_RISES)
-        return ax
+    titles = learner_titles((entry.learner for entry in rows), known)
+    colours = {spec: look.colour for spec, look in looks(titles, known=known).items()}
+    lines: list[Standing | Kind] = []
+    for kind in kinds_in(rows):
+        lines += [kind, *(entry for entry in rows if entry.kind == kind)]
+    with look():
+        figure = new_figure(5.2, 1.35 + 0.185 * len(lines))
+        axes = figure.subplots(1, 2, sharey=True)
+        for y, line in enumerate(lines):
+            if isinstance(line, str):
+                axes[0].text(0, y + 0.15, _SEES[line], transform=axes[0].get_yaxis_transform(), **_HEADING)
+                continue
+            ring = {"markeredgecolor": "black", "markeredgewidth": 1.2} if line.learner in own else {}
+            for ax, estimate in zip(axes, (line.advantage, line.regret), strict=True):
+                color = colours[line.learner]
+                ends = [100 * estimate.low, 100 * estimate.high]
+                ax.plot(ends, [y, y], color=color, linewidth=1.2, alpha=0.6, solid_capstyle="butt")
+                ax.plot(100 * estimate.mean, y, "o", color=color, **{"markersize": 5, **ring})
+        axes[0].axvline(0, **GUIDE)
+        least = min(entry.regret.low for entry in rows)
+        if least > 0 and max(entry.regret.high for entry in rows) > 5 * least:
+            plain_log_scale(axes[1], "x")
+            axes[1].xaxis.set_major_formatter("{x:g}")
+        axes[0].set_title("earned from the others\n(right is better)", fontsize="medium")
+        axes[1].set_title("lost to a best response\n(left is better)", fontsize="medium")
+        named = {y: line for y, line in enumerate(lines) if not isinstance(line, str)}
+        axes[0].set_yticks(list(named), [drawable(titles[entry.learner]) for entry in named.values()])
+        axes[0].set_ylim(len(lines) - 0.4, -0.8)
+        for label, entry in zip(axes[0].get_yticklabels(), named.values(), strict=True):
+            label.set_fontweight("bold" if entry.learner in own else "normal")
+        for ax in axes:
+            ax.patch.set_visible(False)  # of the right one, over the headings
+            ax.tick_params(axis="y", length=0)
+            ax.spines["left"].set_visible(False)
+            ax.grid(visible=False, axis="y")
+        figure.suptitle(_finding(rows, titles), fontsize=9, fontweight="bold")
+        figure.supxlabel(
+            "% of the payoff range per round, with 95 % intervals (games and seeds resampled)\n"
+            f"{len(standings.games)} games, {standings.seeds} seeds, both seats",
+            fontsize=8,
+            color=NOTE,
+        )
+        lay_out(figure)
+        return figure
 
 
-def _with_bars(estimates: list[Estimate]) -> tuple[Floats, Floats]:
-    """Values in percent, and how far the ends of their intervals are, (2, values)."""
-    value, low, high = 100 * np.array([(estimate.mean, estimate.low, estimate.high) for estimate in estimates]).T
-    return value, np.maximum(0, np.stack([value - low, high - value]))
+def _finding(rows: Sequence[Standing], titles: Mapping[str, str]) -> str:
+    """Who leads by the means, without the learners that are there for reference, in words."""
+    contenders = [entry for entry in rows if entry.kind not in REFERENCES]
+    who = "Of the bandits, " if 0 < len(contenders) < len(rows) else ""
+    most = max(contenders or rows, key=lambda entry: entry.advantage.mean)
+    least = min(contenders or rows, key=lambda entry: entry.regret.mean)
+    names = [drawable(titles[entry.learner]) for entry in (most, least)]
+    second = "" if most is least else f"{names[1]} "
+    return textwrap.fill(
+        f"{who}{names[0]} earns the most on average, and {second}loses the least to a best response", 56
+    )
 
 
 # The verdicts

@@ -189,7 +189,7 @@ def write_standings(
     target = make_folder(folder / FOLDER, folder)
     write_table([_flat(entry) for entry in ranking.standings], target / "standings", folder)
     write_table([_duel(duel) for duel in ranking.duels], target / "head-to-head", folder)
-    save(plot_standings(ranking, known).figure, target, "figure", ("svg", "png"), folder)  # type: ignore[arg-type]
+    save(plot_standings(ranking, known, own), target, "figure", ("svg", "png"), folder)
     titles = learner_titles([entry.learner for entry in ranking.standings], known)
     shown = named(ranking, titles)
     page = {

@@ -56,7 +56,7 @@ function tableMatches() {
 function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
   const last = endOfMatch(match);
-  const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}, ${last.seeds} seeds`;
+  const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${wordsOf(last)}; ${last.seeds} seeds`;
   const words = element("small", {}, wordsOf(last));
   const isDecided = last.decided === "after";
   const cell = element("td", { title, class: isDecided ? "" : "neither" }, withHalf(last.mean, last.half), words);
@@ -81,10 +81,10 @@ function drawTable() {
   const everyGame = byId("every-game").checked;
   const { corner, rowOf, rowTitle, columnOf, columnTitle } = tableShape(everyGame);
   const matches = tableMatches().sort((a, b) => a.row - b.row || a.column - b.column);
-  const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "every game" : gameTitle(state.game)}`;
-  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. Above 0, the column learner is ahead; the words say who wins.`;
-  const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const columns = ascending(matches.map(columnOf));
+  const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "every game" : gameTitle(state.game)}`;
+  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${columns.length > 8 ? "Blue: the column learner wins; orange: the row learner; grey: undecided. Point at a cell for its numbers." : "Above 0, the column learner is ahead; the words say who wins."}`;
+  const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const found = new Map(matches.map((match) => [`${rowOf(match)} ${columnOf(match)}`, match]));
   const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
   const rows = unique(matches.map(rowOf)).map((row) => element("tr", {}, element("th", { scope: "row" }, rowTitle(row)),
@@ -93,6 +93,8 @@ function drawTable() {
   const table = [element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)];
   byId("matrix").replaceChildren(...(matches.length ? table : [empty]));
   byId("matrix").classList.toggle("wide", columns.length > 6);
+  byId("matrix").classList.toggle("dense", columns.length > 8); // a heat map that fits the window
+  byId("matrix").style.setProperty("--columns", columns.length);
   explainMarks("matrix", matches.flatMap((match) => [match.row, match.column]));
 }
 
