@@ -96,7 +96,7 @@ def curves(ax):
 
 
 N234, N567 = ["n = 2", "n = 3", "n = 4"], ["n = 5", "n = 6", "n = 7"]
-HEAD_TO_HEAD = ["Exp3 v COEBL", "Exp3-IX v COEBL", "UCB v COEBL"]
+HEAD_TO_HEAD = ["UCB v COEBL", "Exp3 v COEBL", "Exp3-IX v COEBL"]
 RPS = ["regret", "distance to equilibrium", "the same, zoomed: log scale"]
 FAMILIES = ("diagonal", "bigger-number")
 LAYOUTS = {  # with quick sizes, with all
@@ -256,7 +256,7 @@ def test_text_fits_on_the_page_and_is_large_enough(full, monkeypatch):
 
 def test_the_heat_map_is_games_by_baselines(full):
     (ax,) = drawn("heat-map", full).axes
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["Exp3", "Exp3-IX", "UCB"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["UCB", "Exp3", "Exp3-IX"]
     rows = [plain(tick) for tick in ax.get_yticklabels()]
     assert len(rows) == 13
     assert rows[:3] == ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3"]
