@@ -95,8 +95,9 @@ def draw_standings(folder: Path) -> Figure:
 
 def _estimate(value: Any) -> Any:
     """An estimate from its ends; other values as they are."""
-    ends = ("value", "low", "high")
-    return Estimate(*(value[end] for end in ends), sd=math.nan, n=0) if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return Estimate(value["value"], value["low"], value["high"], sd=math.nan, n=0)
 
 
 if __name__ == "__main__":

@@ -401,6 +401,16 @@ class Look(NamedTuple):
         }
 
 
+def lighter(colour: str, share: float) -> str:
+    """Return a colour moved towards white.
+
+    >>> lighter("#0072B2", 0.5)
+    '#80B8D8'
+    """
+    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return "#" + "".join(f"{round(channel + (255 - channel) * share):02X}" for channel in channels)
+
+
 def slot_look(slot: int) -> Look:
     """Return the look of a slot of the palette; after its end colours repeat with other dashes, free ones first."""
     if slot < len(PALETTE):

@@ -11,7 +11,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.games import Game
-from coebl.naming import game_title, known_of, learner_titles, looks, shaded
+from coebl.naming import game_title, known_of, learner_titles, looks
 
 if TYPE_CHECKING:
     from coebl.engine.result import Result
@@ -108,7 +108,7 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
         game=game,
         seed=seed,
         titles=tuple(titles[spec] for spec in specs),
-        colours=tuple(shaded(styles[spec].colour, styles[spec].shade) for spec in specs),
+        colours=tuple(styles[spec].colour for spec in specs),
         rounds=rounds,
         policies=tuple(run[rounds - 1] for run in runs),
         averages=tuple((run.cumsum(axis=0) / counts)[rounds - 1] for run in runs),

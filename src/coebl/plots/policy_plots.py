@@ -10,7 +10,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import check_integer
-from coebl.naming import PALETTE, shaded
+from coebl.naming import PALETTE, lighter
 from coebl.plots.policy_paths import CORNERS, PolicyPaths, areas_of, on_triangle, policy_paths, replicator_arrows
 from coebl.plots.style import NOTE, WIDTH, drawable, lay_out, look, new_figure
 
@@ -26,7 +26,7 @@ _OLD, _NEW = 0.25, 0.8  # opacity of the trail, up to the panel before and since
 _PANEL = 1.7  # inches
 AREA_COLOURS = (  # of 16 actions; the last is also that of all others
     *(colour for colour, _ in PALETTE),
-    *(shaded(colour, 0.55, 255) for colour, _ in PALETTE[:-1]),
+    *(lighter(colour, 0.55) for colour, _ in PALETTE[:-1]),
     "#CFCFCF",
 )
 

@@ -13,7 +13,7 @@ from coebl.core.specs import split_spec
 from coebl.core.text import decimal_places, few_digits, natural, number_text, with_minus
 from coebl.games import GAMES, parse_game
 from coebl.learners import KINDS, REFERENCES
-from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, looks, parameters_text
+from coebl.naming import Known, MetricWords, Sweep, learner_titles, learner_words, lighter, looks, parameters_text
 
 DIGITS = 5
 HALF_DIGITS = 4  # of the half widths of intervals
@@ -102,7 +102,7 @@ def learner_entries(
             "title": titles[spec],
             "marked": titles[spec] + ("\u00a0†" if _sees(spec, known) else ""),  # in tables
             "colour": look.colour,
-            "darkColour": _lighter(look.colour),
+            "darkColour": lighter(look.colour, _LIGHTER),
             "dash": [_PIXELS * length for length in look.dashes],
             "shape": look.symbol,
             "sweep": swept.get(spec),
@@ -111,16 +111,6 @@ def learner_entries(
         }
         for spec, look in looks(specs, plainest, known).items()
     ]
-
-
-def _lighter(colour: str) -> str:
-    """Return a colour for a dark page.
-
-    >>> _lighter("#0072B2")
-    '#338EC1'
-    """
-    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return "#" + "".join(f"{round(channel + (255 - channel) * _LIGHTER):02X}" for channel in channels)
 
 
 def learner_colours(learners: Sequence[Mapping[str, Any]]) -> str:
