@@ -270,7 +270,12 @@ class Recombination(Component):
     crosses: ClassVar[bool] = False  # if True, survivors keep the matrix from which they were bred, for `cross`
 
     def belief(self, seat: Seat, forgetting: float = 1.0) -> Belief:
-        """Return a belief about the payoffs in this seat, before the first round, which may forget."""
+        """Return a belief about the payoffs in this seat, before the first round.
+
+        Args:
+            seat: the learner's.
+            forgetting: the factor by which what was seen counts less in every later round.
+        """
         return _Alone(seat, forgetting)
 
     def cross(self, seat: Seat, mutants: Floats, parents: Floats) -> Floats:
