@@ -115,9 +115,10 @@ def test_rows_maximise_and_columns_minimise():
     ],
 )
 def test_seats_that_a_search_cannot_take(arguments, message):
-    with pytest.raises(InputError, match=message) as error:
-        simulate(*arguments, rounds=10, seeds=2, metrics=[])
-    assert "\n" not in str(error.value)
+    for until in (None, "optimum"):
+        with pytest.raises(InputError, match=message) as error:
+            simulate(*arguments, rounds=10, seeds=2, metrics=[], until=until)
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,10 @@ def play_search(
                 f"{metric.name} adds up over the rounds, and {match.players[0]} is a search, which plays none; "
                 "accepted: metrics of policies, such as exploitability."
             )
-    if until is not None and (reason := until.reason_undefined(match.game)):
-        raise InputError(reason)
     started = time.perf_counter()
     ends, batch, number = Ends(len(seeds)), _Batch(match, seeds), np.arange(len(seeds))
+    if until is not None and (reason := until.reason_undefined(match.game)):
+        raise InputError(reason)
     done, reported = 0, 0
     while len(number) and (queries := batch.step(done)):
         done += queries
