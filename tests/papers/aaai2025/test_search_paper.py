@@ -1,5 +1,8 @@
 """The second paper: its study has what its claims and figures need; they are judged and drawn from hitting times."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import polars
 import pytest
@@ -8,7 +11,7 @@ from scipy.stats import binomtest
 from coebl.core.errors import InputError
 from coebl.evidence.checks import MatchSpecs, Setting, Share
 from coebl.papers import load_paper
-from coebl.papers.aaai2025.search_claims import LONG, SHORT
+from coebl.papers.aaai2025.search_claims import LONG, POPULATIONS, SHORT, pdcoea, run
 from coebl.papers.drawing import draw
 from coebl.papers.reproduce import experiments
 from coebl.study import parse_study
@@ -107,6 +110,25 @@ def test_the_test_of_a_share_is_the_binomial_one(hits, threshold):
         assert estimate.p_for == pytest.approx(binomtest(hits, 20, threshold, alternative).pvalue)
         assert estimate.p_against == pytest.approx(binomtest(hits, 20, threshold, other).pvalue)
         assert estimate.mean == hits / 20
+
+
+def test_the_page_states_the_published_verdicts():
+    root = Path(__file__).parents[3]
+    claims = {claim["id"]: claim for claim in json.loads((root / "results/aaai2025/claims.json").read_text())}
+    assert {id: claim["verdict"] for id, claim in claims.items()} == {
+        "P1": "holds",
+        "P2": "not significant",
+        "P3": "holds",
+    }
+    shares = {
+        (row["game"], row["row"]): row["mean"]
+        for row in json.loads((root / "results/aaai2025/means.json").read_text())
+        if row["metric"] == "hit"
+    }
+    high = [round(20 * shares[run(100, pdcoea(size, 0.5))[:2]]) for size in POPULATIONS]
+    assert high == [1, 0, 2, 3, 13]
+    assert {shares[run(100, pdcoea(size, 0.3))[:2]] for size in POPULATIONS} == {1.0}
+    assert "with chi = 0.5, 1, 0, 2, 3 and 13 of 20" in (root / "docs/large-games.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_paper_is_named():
