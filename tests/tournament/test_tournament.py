@@ -11,6 +11,7 @@ import pytest
 from coebl import study as study_package
 from coebl.core.errors import InputError
 from coebl.study import Results, run
+from coebl.tournament.outcome import COLUMNS
 from coebl.tournament.standings import measure
 from coebl.tournament.suite import Part, Suite, read_tournament
 
@@ -118,6 +119,10 @@ def test_how_good_is_mine(coebl, tmp_path):
     _, again, _ = coebl(*QUICK)  # everything is there
     assert "0 cells run, 48 found" in again
     assert again.splitlines()[-1] == said.splitlines()[-1]
+    _, full, _ = coebl(*QUICK, "--details")
+    for column in COLUMNS:
+        explained = f"{column.header}: {column.meaning}" if column.header != "learner" else "learner"
+        assert explained in " ".join(full.split())
     _, same, _ = coebl("run", "out/study.toml", "--out", "out")  # it is an ordinary study
     assert "0 cells run, 48 found" in same
 
