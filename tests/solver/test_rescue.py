@@ -46,6 +46,24 @@ def test_the_double_precision_kernel_comes_first(monkeypatch):
     assert found.fallbacks == 0
 
 
+def test_no_game_needs_many_times_as_many_attempts_as_others(monkeypatch):
+    """Each attempt takes about the same time, so this bounds the longest solve: rows scaled by 1e-5 to 1e5."""
+    tried, generate = [], rescue._attempts
+
+    def counted(scaled, weight):
+        tried.append(0)
+        for answer in generate(scaled, weight):
+            tried[-1] += 1
+            yield answer
+
+    monkeypatch.setattr(rescue, "_attempts", counted)
+    random = np.random.default_rng(1)
+    for _ in range(60):
+        maximin(random.normal(size=(80, 80)) * 10.0 ** random.uniform(-5, 5, size=(80, 1)))
+    assert len(tried) > 30
+    assert max(tried) <= 10 * np.median(tried)
+
+
 def test_then_rounded_payoffs(monkeypatch):
     """From the row player's seat, then from the column player's; the answer is certified against the payoffs."""
     A = np.random.default_rng(1).normal(size=(6, 5))
