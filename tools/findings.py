@@ -23,7 +23,7 @@ from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, actions_of
 from coebl.plots import save
 from coebl.report.verdict_grid import finding
-from tools.picture import NAME, draw_picture, read_checks
+from tools.picture import NAME, draw_by_c, draw_picture, draw_policies, read_checks
 from tools.templates import read_json, render
 
 
@@ -116,3 +116,5 @@ if __name__ == "__main__":
     RESULTS = Path("results", "ijcai2025")
     write_whole(Path("docs", "findings.md"), document(RESULTS))
     save(draw_picture(read_checks(RESULTS)), RESULTS / "figures", NAME, ["png"])
+    save(draw_by_c(RESULTS), RESULTS / "figures", "by-c", ["png"])
+    save(draw_policies(), Path("docs", "assets"), "policies", ["png"])

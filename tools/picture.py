@@ -1,22 +1,35 @@
-"""The picture of the README: who wins against COEBL in the three variants, side by side on one colour scale."""
+"""Pictures of the README and of docs/findings.md, from stored numbers: who wins against COEBL, and COEBL by c."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coebl import simulate
 from coebl.core.text import number_text, with_minus
 from coebl.evidence.statistics import ALPHA
-from coebl.naming import game_title, learner_title
+from coebl.naming import game_title, learner_style, learner_title, metric_words
 from coebl.papers import Variant
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.variants import BASELINES, VARIANTS, games
+from coebl.papers.ijcai2025.variants import (
+    BASELINES,
+    BEST_RESPONSE,
+    MAIN_SIZES,
+    RATES,
+    VARIANTS,
+    coebl,
+    family_of_games,
+    games,
+)
+from coebl.plots import plot_simplex
 from coebl.plots.heat_map import draw_matrix
-from coebl.plots.style import NOTE, lay_out, look, new_figure
+from coebl.plots.style import GUIDE, NOTE, lay_out, look, new_figure
+from coebl.plots.sweep import draw_sweep
 from tools.templates import read_json
 
 if TYPE_CHECKING:
@@ -27,6 +40,9 @@ NAME = "who-wins"
 _OPEN = "not significant"
 _WORDS = {"holds": "won", _OPEN: "undecided", "fails": "lost"}
 _HEADINGS = {"text": "the paper's text", "c=2": "c = 2 everywhere", "as-released": "c = 2, baselines as released"}
+
+_NAMED_RATES = {False: {"2": "released", "8": "text"}, True: {"2": "released, text"}}  # on rock-paper-scissors or not
+_SMALL: dict[str, Any] = {"rotation": 90, "fontsize": 7, "va": "top", "ha": "right", "color": NOTE}
 
 CheckValues = Mapping[str, Any]  # as `coebl.evidence` has it in plain values
 Checks = Mapping[str, Mapping[str, CheckValues]]  # by variant, and by what they are about
@@ -68,6 +84,48 @@ def draw_picture(checks: Checks) -> Figure:
         )
         lay_out(figure)
         return figure
+
+
+def draw_by_c(results: Path) -> Figure:
+    """COEBL by c as the figure by-c of the paper has it, from the means at the last round that are published."""
+    means = {(row["game"], row["row"], row["column"], row["metric"]): row for row in read_json(results / "means.json")}
+    rows = (("pseudo_regret", "against a best response"), ("exploitability", "in self-play"))
+    shown = ["rps", *family_of_games("diagonal", MAIN_SIZES)]
+    with look():
+        figure = new_figure(8.4, 4.2)
+        for place, ((metric, against), game) in enumerate(product(rows, shown)):
+            ax = figure.add_subplot(2, len(shown), place + 1)
+            columns = [BEST_RESPONSE if metric == "pseudo_regret" else coebl(rate) for rate in RATES]
+            ends = [means[game, coebl(rate), column, metric] for rate, column in zip(RATES, columns, strict=True)]
+            numbers = [np.array([end[key] for end in ends]) for key in ("mean", "low", "high")]
+            ticks = [f"{rate:g}" for rate in RATES]
+            best = draw_sweep(ax, ticks, numbers, learner_style("coebl"))
+            if metric == "pseudo_regret":
+                ax.set_title(f"{game_title(game)}\nleast at c = {best}", fontsize=8)
+                for rate, name in _NAMED_RATES[game == "rps"].items():
+                    ax.text(ticks.index(rate), 0.98, name, transform=ax.get_xaxis_transform(), **_SMALL)
+            ax.set_ylim(0, None)
+            ax.tick_params(axis="x", labelsize=7, rotation=60)
+            for rate in _NAMED_RATES[game == "rps"]:
+                ax.axvline(ticks.index(rate), **GUIDE)
+            if game == "rps":
+                ax.set_ylabel(f"{metric_words(metric).in_a_sentence}\n{against}")
+        figure.suptitle(
+            "On Diagonal, c = 0.5 loses the least to a best response; the text's c = 8 loses several times as much",
+            fontsize=11,
+        )
+        figure.supxlabel(
+            "c of COEBL, evenly spaced; mean after 3000 rounds with its 95 % interval, 50 seeds; lower is better",
+            fontsize=8.5,
+            color=NOTE,
+        )
+        lay_out(figure)
+        return figure
+
+
+def draw_policies() -> Figure:
+    """One run of COEBL against Exp3: how both policies move."""
+    return plot_simplex(simulate("rps", "coebl:c=2", "exp3", rounds=3000, seeds=1, keep=["policies"]))
 
 
 def _matrix(variant: Variant, checks: Mapping[str, CheckValues]) -> list[list[CheckValues]]:

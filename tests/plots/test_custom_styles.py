@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+from matplotlib.figure import Figure
+
 from coebl import naming, plots
 from coebl.engine import Match, simulate
 from coebl.learners import Learner
@@ -81,9 +83,9 @@ def test_plots_of_results_use_what_their_cells_say():
     ax = plots.plot_curves(source, "surprise", {"mine": match})
     assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
     assert plots.plot_heat_map(source, "surprise", {("a", "b"): match}).get_title().startswith("surprise $s$")
-    frontier = plots.plot_frontier(source, {"1": (match, match)}, "surprise", "surprise", "somebody")
-    assert frontier.lines[0].get_color() == PALETTE[6][0]
-    assert frontier.get_xlabel().startswith("self-play surprise")
+    ax = Figure().subplots()
+    plots.plot_sweep(source, "surprise", {"1": match}, ax)
+    assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
 
 
 class Swept(Made):

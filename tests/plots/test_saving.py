@@ -16,7 +16,7 @@ from plots.made import UCB, Made
     [
         lambda source: plots.plot_curves(source, "regret", {}),
         lambda source: plots.plot_heat_map(source, "regret", {}),
-        lambda source: plots.plot_frontier(source, {}, "exploitability", "pseudo_regret", "a best response"),
+        lambda source: plots.plot_sweep(source, "exploitability", {}),
     ],
 )
 def test_nothing_to_draw_is_an_error_in_one_line(call):

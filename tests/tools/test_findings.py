@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import SETTING
 from tools.findings import document
-from tools.picture import draw_picture, read_checks
+from tools.picture import draw_by_c, draw_picture, read_checks
 from tools.templates import template_path
 
 SEEDS = 50
@@ -22,7 +22,7 @@ RESULTS = ROOT / "results" / "ijcai2025"
 # Numbers that the template may contain: names, those of the paper, and the settings and tolerances of the tests.
 NAMES = r"\bC\d+\b|\bD\d+\b|\bExp3\b|\bijcai2025\b|\bIJCAI 2025\b"
 OF_THE_PAPER = {"5", "10", "2000", "16.2", "389.8", "8.39", "351.27", "0.1", "0", "1", "2", "3", "4", "6", "7", "8"}
-OF_THE_TESTS = {"95", "50", "3000", "0.05", "100", "0.9", "1000", "0.5"}  # 0.5 is a c of the frontier
+OF_THE_TESTS = {"95", "50", "3000", "0.05", "100", "0.9", "1000", "0.5"}  # 0.5 is a c of the figure by-c
 
 
 def test_the_page_is_what_its_template_makes_of_the_results():
@@ -70,6 +70,14 @@ def test_the_picture_has_every_mean_on_one_scale():
     assert list(map(len, labels)) == [39] * 3
     assert labels[0][:6] == ["−0.84", "53", "−1.3", "−211", "−146", "1,132"]
     assert (RESULTS / "figures" / "who-wins.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_picture_by_c_says_what_its_numbers_say():
+    axes = draw_by_c(RESULTS).axes
+    for ax in axes[1:4]:
+        assert "least at c = 0.5: " in ax.get_title()
+        mean = ax.lines[0].get_ydata()
+        assert mean[-1] > 5 * min(mean), "several times as much"
 
 
 def test_the_picture_and_the_sentence_have_one_rule():

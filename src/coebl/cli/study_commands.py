@@ -380,26 +380,28 @@ def plot_command(
     row: opt.Rows = None,
     column: opt.Columns = None,
     noise: Annotated[str | None, opt.option("SPEC", "Only this noise, if the study has several.")] = None,
+    sweep: Annotated[bool, opt.flag("--sweep", "Draw the metric against the swept number, such as c.")] = False,
     out: Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
 ) -> None:
-    """Draw the curves of a study.
+    """Draw the curves of a study, or a metric against a hyper-parameter.
 
-    A panel per game, a line per match, with 95 % bands.
+    A panel per game, a line per match, with 95 % bands. With --sweep, a line per opponent, and the best value.
 
     \b
     Examples:
       coebl plot results
       coebl plot results --metric tv --game rps --out tv.png
       coebl plot results --column coebl:c=8
+      coebl plot results --sweep --metric exploitability
     """
     from coebl.plots import save
     from coebl.study import Results
 
     format = opt.figure_format("--out", out) if out else "svg"
-    name = re.sub(r"[^\w-]", "_", metric or "curves")[:100]  # results may call a metric ../../x
+    name = re.sub(r"[^\w-]", "_", metric or "curves")[:100] + "-sweep" * sweep  # results may call a metric ../../x
     target = out or folder / "figures" / f"{name}.svg"
     with progress_bar("the figure"):
-        figure = Results(folder).plot(metric, game, row, column, noise)
+        figure = Results(folder).plot(metric, game, row, column, noise, sweep)
         [path] = save(figure, target.parent, target.stem, [format], within=folder)
     print(f"wrote {printable(str(path))}")
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.errors import InputError, look_up
 from coebl.core.specs import split_spec
 from coebl.evidence.checks import MatchSpecs
-from coebl.naming import learner_style, learner_title
+from coebl.naming import learner_style, learner_title, metric_words
 from coebl.papers import Paper, Variant
-from coebl.plots import FORMATS, plot_curves, plot_frontier, plot_heat_map, save
+from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
 from coebl.study.workers import LocalPool
 
@@ -91,18 +91,18 @@ def heat_map_panel(
     return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
 
 
-def frontier_panel(
-    title: str, convergence: str, regret: str, opponent: str, points: Mapping[str, tuple[MatchSpecs, MatchSpecs]]
-) -> Panel:
-    """Return a learner by one of its settings on one game: self-play and the match against the opponent, by label."""
+def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchSpecs], against: str) -> Panel:
+    """Return a metric of a learner on one game by one of its settings; `label` names what is swept."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
-        drawn = {label: (match, other) for label, (match, other) in parts.items()}
-        plot_frontier(results, drawn, convergence, regret, opponent, ax)
-        ax.set_title(title)
-        ax.locator_params(axis="x", nbins=4)
+        best = plot_sweep(results, metric, {tick: match for tick, (match,) in parts.items()}, ax)
+        ax.set_title(f"{title}\nbest {best.value}", fontsize="small")
+        ax.set_xlabel(label)
+        ax.set_ylabel(f"{metric_words(metric).in_a_sentence}\n{against}")
+        ax.set_ylim(bottom=min(0, ax.get_ylim()[0]))
+        ax.tick_params(axis="x", labelrotation=90)
 
-    return Panel(points, draw, WIDTH / 4, 2.25)
+    return Panel({tick: [match] for tick, match in points.items()}, draw, WIDTH / 4, 1.75)
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity

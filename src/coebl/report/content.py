@@ -19,7 +19,7 @@ from coebl.evidence.pairwise import pairwise as test_pairings
 from coebl.learners import LEARNERS
 from coebl.naming import Known, MetricWords, find_sweeps, known_to, metric_words
 from coebl.plots.curves import Reference
-from coebl.plots.frontier import LAST
+from coebl.plots.sweep import LAST
 from coebl.report.legend import (
     HALF_DIGITS,
     Preset,

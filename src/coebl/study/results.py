@@ -345,6 +345,7 @@ class Results:
         row: Specs = None,
         column: Specs = None,
         noise: str | None = None,
+        sweep: bool = False,
     ) -> Figure:
         """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
@@ -357,8 +358,9 @@ class Results:
             row: only these row learners, likewise.
             column: only these column learners, likewise.
             noise: its spec, if a match was played with several.
+            sweep: draw the metric against the number in which row learners differ, not over the rounds.
         """
-        from coebl.plots import plot_panels
+        from coebl.plots import plot_panels, plot_sweeps
 
         if metric is not None:
             self._chosen_metrics([metric])
@@ -368,6 +370,8 @@ class Results:
         if not cells:
             raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
         matches = [(record.game, record.players[0], record.players[1]) for record in cells]
+        if sweep:
+            return plot_sweeps(self, metric, matches, noise)
         return plot_panels(self, metric, matches, all(record.record == "log" for record in cells), noise)
 
     def _telling_metric(self, cells: list[CellRecord]) -> str:

@@ -82,7 +82,7 @@ def panels(figure):
     rows = {}
     for ax in figure.axes:
         place = ax.get_subplotspec()
-        rows.setdefault(place.rowspan.start, {})[place.colspan.start] = plain(ax.title)
+        rows.setdefault(place.rowspan.start, {})[place.colspan.start] = plain(ax.title).partition("\n")[0]
     return [[row[column] for column in sorted(row)] for _, row in sorted(rows.items())]
 
 
@@ -99,6 +99,8 @@ N234, N567 = ["n = 2", "n = 3", "n = 4"], ["n = 5", "n = 6", "n = 7"]
 HEAD_TO_HEAD = ["UCB v COEBL", "Exp3 v COEBL", "Exp3-IX v COEBL"]
 RPS = ["regret", "distance to equilibrium", "the same, zoomed: log scale"]
 FAMILIES = ("diagonal", "bigger-number")
+FIRST = ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3", "Diagonal, n = 4"]
+SECOND = ["BiggerNumber, n = 2", "BiggerNumber, n = 3", "BiggerNumber, n = 4"]
 LAYOUTS = {  # with quick sizes, with all
     "rps-self-play": ([RPS], [RPS]),
     "rps-head-to-head": ([HEAD_TO_HEAD], [HEAD_TO_HEAD]),
@@ -106,13 +108,7 @@ LAYOUTS = {  # with quick sizes, with all
     **{f"{family}-head-to-head": ([N234], [N234]) for family in FAMILIES},
     **{f"{family}-self-play-all": ([N234, N234], [N234, N567, N234, N567]) for family in FAMILIES},
     **{f"{family}-head-to-head-all": ([N234, N234], [N234, N567, N234, N567]) for family in FAMILIES},
-    "frontier": (
-        [
-            ["Rock-paper-scissors", "Diagonal, n = 2", "Diagonal, n = 3", "Diagonal, n = 4"],
-            ["BiggerNumber, n = 2", "BiggerNumber, n = 3", "BiggerNumber, n = 4"],
-        ],
-    )
-    * 2,
+    "by-c": ([FIRST, FIRST, SECOND, SECOND],) * 2,
 }
 
 
@@ -149,7 +145,7 @@ def test_a_figure_reads_exactly_what_it_needs(name, variant, full):
         ("diagonal-head-to-head-all", "paper", {"regret", "tv"}),
         ("bigger-number-head-to-head-all", "noise-free", {"pseudo_regret", "exploitability"}),
         ("heat-map", "paper", {"pseudo_regret"}),
-        ("frontier", "paper", {"exploitability", "pseudo_regret"}),
+        ("by-c", "paper", {"exploitability", "pseudo_regret"}),
     ],
 )
 def test_measures_choose_the_metrics(name, measures, metrics, quick):
@@ -263,11 +259,15 @@ def test_the_heat_map_is_games_by_baselines(full):
     assert len(ax.texts) == 39
 
 
-def test_the_frontier_goes_through_the_rates(quick):
-    ax = drawn("frontier", quick).axes[0]
-    assert [text.get_text() for text in ax.texts] == [f"{rate:g}" for rate in RATES]
-    finals = [quick.values("rps", coebl(rate), "best-response", "pseudo_regret")[-1] for rate in RATES]
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [sum(final) / 3 for final in finals])
+def test_the_figure_by_c_has_c_across(quick):
+    figure = drawn("by-c", quick)
+    for ax, column, metric in (
+        (figure.axes[0], "best-response", "pseudo_regret"),
+        (figure.axes[4], "", "exploitability"),
+    ):
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == [f"{rate:g}" for rate in RATES]
+        runs = [quick.values("rps", coebl(rate), column or coebl(rate), metric)[-1] for rate in RATES]
+        np.testing.assert_allclose(ax.lines[0].get_ydata(), [np.mean(run) for run in runs])
 
 
 def test_what_is_not_there_is_left_out(quick):
@@ -275,7 +275,7 @@ def test_what_is_not_there_is_left_out(quick):
     assert panels(drawn("diagonal-self-play", without)) == [["n = 2", "n = 4"]] * 2
     assert panels(drawn("diagonal-head-to-head", without)) == [N234]
     without = Made(pairing for pairing in quick.pairings if pairing != ("rps", "coebl:c=4", "best-response"))
-    labels = [text.get_text() for text in drawn("frontier", without).axes[0].texts]
+    labels = [tick.get_text() for tick in drawn("by-c", without).axes[0].get_xticklabels()]
     assert labels == ["0", "0.05", "0.1", "0.25", "0.5", "1", "2", "8"]
     without = Made(pairing for pairing in quick.pairings if pairing != ("diagonal:n=3", "ucb", "coebl"))
     (ax,) = drawn("heat-map", without).axes
@@ -283,9 +283,9 @@ def test_what_is_not_there_is_left_out(quick):
 
 
 def test_no_data_is_one_line_with_the_command_to_run():
-    message = r"^there is no data for figure frontier \(the text\); .*run: coebl reproduce --figure frontier$"
+    message = r"^there is no data for figure by-c \(the text\); .*run: coebl reproduce --figure by-c$"
     with pytest.raises(InputError, match=message):
-        drawn("frontier", Made([]))
+        drawn("by-c", Made([]))
 
 
 def test_unknown_measures_are_named(quick):
@@ -294,9 +294,9 @@ def test_unknown_measures_are_named(quick):
 
 
 def test_draw_writes_by_variant_with_twins(quick, tmp_path):
-    names = ["rps-self-play", "frontier", "heat-map"]
+    names = ["rps-self-play", "by-c", "heat-map"]
     paths = draw(PAPER, quick, tmp_path, names, ["text", "as-released"], ["svg", "png"])
-    stems = ["text/rps-self-play", "text/rps-self-play-noise-free", "text/frontier", "text/heat-map"]
+    stems = ["text/rps-self-play", "text/rps-self-play-noise-free", "text/by-c", "text/heat-map"]
     stems += [f"as-released/{name}" for name in ("rps-self-play", "rps-self-play-noise-free", "heat-map")]
     assert paths == [tmp_path / f"{stem}.{format}" for stem in stems for format in ("svg", "png")]
     assert sorted(path for path in tmp_path.rglob("*.*") if path.is_file()) == sorted(paths)
@@ -328,7 +328,7 @@ def test_workers_write_the_same_files(quick, tmp_path):
     [
         ({"names": ["rps-selfplay"]}, r"unknown figure 'rps-selfplay': did you mean 'rps-self-play'\? Accepted: .*"),
         ({"variants": ["released"]}, r"unknown variant 'released': did you mean 'as-released'\? Accepted: text, .*"),
-        ({"names": ["frontier"]}, "there is no data for figure frontier .*"),
+        ({"names": ["by-c"]}, "there is no data for figure by-c .*"),
     ],
 )
 def test_draw_explains_itself(arguments, message, tmp_path):

@@ -16,7 +16,7 @@ from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming import game_title, learner_title
 from coebl.papers import Variant
-from coebl.papers.drawing import Figure, Panel, curves_panel, frontier_panel, heat_map_panel, line_title
+from coebl.papers.drawing import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
 from coebl.papers.ijcai2025.variants import (
     BASELINES,
     BEST_RESPONSE,
@@ -45,7 +45,7 @@ SELF_PLAY: Measure = {"paper": "regret_magnitude", "noise-free": "absolute_pseud
 HEAD_TO_HEAD: Measure = {"paper": "regret", "noise-free": "pseudo_regret"}
 DIVERGENCE: Measure = {"paper": "kl", "noise-free": "exploitability"}
 DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
-CONVERGENCE = "exploitability"  # of the frontier
+CONVERGENCE = "exploitability"  # in self-play
 
 Groups = list[list[Panel]]
 Lines = dict[str, MatchSpecs]  # by role
@@ -135,24 +135,27 @@ def heat_map(variant: Variant) -> Groups:
     return [[heat_map_panel(HEAD_TO_HEAD["noise-free"], rows, alike)]]
 
 
-def frontier(variant: Variant) -> Groups:
-    """The gain of a best response against convergence in self-play: a panel per game, a point per c."""
+def by_c(variant: Variant) -> Groups:
+    """What a best response takes from COEBL, and how exploitable it is in self-play, by c: a panel per game."""
     learners = {f"{rate:g}": coebl(rate) for rate in RATES}
-    opponent = f"a {learner_title(BEST_RESPONSE)}"
+    opponent = f"against a {learner_title(BEST_RESPONSE)}"
+    rows = (
+        (HEAD_TO_HEAD["noise-free"], opponent, lambda spec: BEST_RESPONSE),
+        (CONVERGENCE, "in self-play", lambda spec: spec),
+    )
     return [
         [
-            frontier_panel(
+            sweep_panel(
                 game_title(game),
-                CONVERGENCE,
-                HEAD_TO_HEAD["noise-free"],
-                opponent,
-                {
-                    c: (MatchSpecs(game, spec, spec), MatchSpecs(game, spec, BEST_RESPONSE))
-                    for c, spec in learners.items()
-                },
+                metric,
+                "c of COEBL",
+                {c: MatchSpecs(game, spec, column(spec)) for c, spec in learners.items()},
+                against,
             )
-            for game in games(MAIN_SIZES)
+            for game in chosen
         ]
+        for chosen in (games(MAIN_SIZES)[:4], games(MAIN_SIZES)[4:])
+        for metric, against, column in rows
     ]
 
 
@@ -183,5 +186,5 @@ FIGURES = [
     *_by_size_figures(MAIN_SIZES, ""),
     *_by_size_figures(SIZES, "-all", DISTANCE),
     _figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, suffixes=_ONE),
-    _figure("frontier", "COEBL by c; better is left and below", frontier, suffixes=_ONE, varied=False),
+    _figure("by-c", "COEBL by c; lower is better, and the ring is the least", by_c, suffixes=_ONE, varied=False),
 ]

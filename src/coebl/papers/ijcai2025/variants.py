@@ -20,7 +20,7 @@ ROLES = ("coebl", "ucb", "exp3", "exp3-ix")  # the learners of the paper; the va
 BASELINES = ROLES[1:]
 BEST_RESPONSE = "best-response"
 REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
-RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the frontier
+RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the figure by-c
 
 
 def coebl(rate: float) -> str:

@@ -1,0 +1,200 @@
+"""Sweeps: a metric against the number in which settings of a learner differ."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coebl.core.arrays import Floats
+from coebl.core.errors import InputError
+from coebl.core.specs import split_spec
+from coebl.core.text import number_text, with_minus
+from coebl.evidence.statistics import Band
+from coebl.games import GAMES
+from coebl.learners import LEARNERS
+from coebl.naming import (
+    PALETTE,
+    Known,
+    Look,
+    Style,
+    Sweep,
+    find_sweeps,
+    game_title,
+    known_to,
+    learner_style,
+    learner_titles,
+    learner_words,
+    looks,
+    metric_label,
+    metric_words,
+)
+from coebl.plots.curves import Curve, Data, read_curve
+from coebl.plots.style import COLUMN, NOTE, WIDTH, canvas, check_some, drawable, lay_out, look, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LAST = 100  # rounds, over which metrics that are not cumulative are averaged
+_MOST = len(PALETTE)  # lines of a panel
+_MOST_PANELS = 24
+_ACROSS = 3
+
+
+class Best(NamedTuple):
+    """The value of a sweep with the best mean, and its interval."""
+
+    value: str
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Write it as "0.5: 61.2 [55.1, 67.3]"."""
+        mean, low, high = (with_minus(number_text(number, 3)) for number in self[1:])
+        return f"{self.value}: {mean} [{low}, {high}]"
+
+
+def plot_sweep(
+    data: Data,
+    metric: str,
+    points: Mapping[str, Sequence[str]],
+    ax: Axes | None = None,
+    style: Style | None = None,
+    label: str = "",
+    noise: str | None = None,
+    known: Known | None = None,
+) -> Best:
+    """Plot a metric by the settings of a learner, with 95 % intervals, and return the best setting; it has a ring.
+
+    A cumulative metric is that of the last round, any other the mean over the last 100 rounds. Settings are evenly
+    spaced, in their order.
+
+    Args:
+        data: the results of a study, or a frame in the columns of `Results.curves`.
+        metric: the name of the metric.
+        points: the number of a setting, as its tick shows it, to (game, row, column).
+        ax: the axes; by default those of a new figure.
+        style: keywords of the line; by default those of the learner.
+        label: in the legend.
+        noise: the noise, if matches were played with several.
+        known: titles and colours of learners and metrics that are not built in; by default those of the results.
+
+    >>> from coebl.study import Results
+    >>> points = {"first": ("rps", "ucb", "exp3"), "second": ("rps", "ucb", "ucb")}
+    >>> plot_sweep(Results("results"), "exploitability", points).value in points
+    True
+    """
+    check_some("points", points)
+    known = known_to(data) if known is None else known
+    words = metric_words(metric, known)
+    bands = [_end(read_curve(data, metric, match, noise=noise), words.cumulative) for match in points.values()]
+    mean, low, high = (np.concatenate([getattr(band, name) for band in bands]) for name in ("mean", "low", "high"))
+    _, first, _ = next(iter(points.values()))
+    style = learner_style(first, known) if style is None else style
+    with canvas(ax) as ax:
+        ax.set_ylabel(metric_label(metric, known))
+        return draw_sweep(ax, list(points), (mean, low, high), style, label, words.better == "higher")
+
+
+def draw_sweep(
+    ax: Axes, ticks: Sequence[str], numbers: Sequence[Floats], style: Style, label: str = "", more: bool = False
+) -> Best:
+    """Draw means, lower and upper ends by tick, and return the best; if it is the only one, it has a ring."""
+    mean, low, high = numbers
+    x = np.arange(len(ticks))
+    kept = {key: value for key, value in style.items() if key != "markevery"} | {"marker": "o", "markersize": 3}
+    (line,) = ax.plot(x, mean, label=label, **kept)
+    ax.vlines(x, low, high, color=line.get_color(), linewidth=0.9)
+    place = int(np.argmin(np.nan_to_num(-mean if more else mean, nan=np.inf)))
+    if np.sum(mean == mean[place]) == 1:
+        ax.plot(x[place], mean[place], "o", markersize=7, markerfacecolor="none", markeredgecolor=line.get_color())
+    ax.set_xticks(x, list(ticks))
+    ax.set_xlim(-0.5, len(ticks) - 0.5)
+    return Best(ticks[place], *(float(ends[place]) for ends in numbers))
+
+
+def _end(curve: Curve, cumulative: bool) -> Band:
+    """Return the last round, or the mean of each run over the last rounds."""
+    span = 1 if cumulative else LAST
+    return Band.of(curve.values[curve.rounds > curve.rounds[-1] - span].mean(axis=0, keepdims=True))
+
+
+def plot_sweeps(
+    data: Data,
+    metric: str,
+    matches: Iterable[tuple[str, str, str]],
+    noise: str | None = None,
+    known: Known | None = None,
+) -> Figure:
+    """Plot a metric against the swept number of every learner that has one: a panel per game, a line per opponent.
+
+    The default value is named below its tick, and the title of a panel has the best value with its interval.
+
+    Args:
+        data: the results of a study, or a frame in the columns of `Results.curves`.
+        metric: the name of the metric.
+        matches: game, row and column of each.
+        noise: the noise, if matches were played with several.
+        known: titles and colours of learners and metrics that are not built in; by default those of the results.
+    """
+    known = known_to(data) if known is None else known
+    present = set(matches)
+    panels = [
+        (sweep, game, lines)
+        for sweep in find_sweeps(sorted({row for _, row, _ in present}, key=LEARNERS.order), known)
+        for game in sorted({game for game, _, _ in present}, key=GAMES.order)
+        if (lines := _lines(sweep, game, present))
+    ]
+    if not panels:
+        raise InputError(
+            "there is no sweep: no two row learners of a game differ in one number alone and met the same opponent. "
+            "In the study file: learners = ['coebl:c=[0.5,2,8]']"
+        )
+    titles = learner_titles({spec for match in present for spec in match[1:]}, known)
+    across = min(_ACROSS, len(panels[:_MOST_PANELS]))
+    down = -(-len(panels[:_MOST_PANELS]) // across)
+    with look():
+        figure = new_figure(WIDTH if across > 1 else COLUMN + 1, 2.1 * down + 0.9)
+        axes = figure.subplots(down, across, squeeze=False).ravel()
+        for place, (ax, (sweep, game, lines)) in enumerate(zip(axes, panels, strict=False)):
+            styles = looks([*sweep.values, *filter(None, lines)], plainest=list(filter(None, lines)), known=known)
+            found = []
+            for opponent, points in lines.items():
+                style = (styles[opponent] if opponent else Look(styles[next(iter(sweep.values))].colour, ())).style
+                label = f"against {drawable(titles[opponent])}" if opponent else "self-play"
+                found.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
+            name = drawable(learner_words(next(iter(sweep.values)), known).title or sweep.learner)
+            heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
+            best = "\n".join(f"best {label}: {sweep.parameter} = {one}" for label, one in found[:3])
+            ax.set_title(f"{heading}\n{best}", fontsize="small")
+            ax.set_xlabel(f"{sweep.parameter} of {name}")
+            ax.set_ylabel(ax.get_ylabel() if place % across == 0 else "")
+        for ax in axes[len(panels) :]:
+            ax.remove()
+        entries = {label: handle for ax in figure.axes for handle, label in zip(*ax.get_legend_handles_labels())}  # noqa: B905
+        figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=min(4, len(entries)))
+        left_out = len(panels) - len(panels[:_MOST_PANELS])
+        note = f"; {left_out} more panels are not shown" if left_out else ""
+        when = "last round" if metric_words(metric, known).cumulative else f"mean over the last {LAST} rounds"
+        figure.supxlabel(
+            f"{when}; bars: 95 % intervals of the mean; ring: the best value{note}", color=NOTE, fontsize=8
+        )
+        lay_out(figure)
+    return figure
+
+
+def _lines(sweep: Sweep, game: str, present: set[tuple[str, str, str]]) -> dict[str, dict[str, tuple[str, str, str]]]:
+    """Return the points of each opponent that met two settings or more on a game; "" is the setting itself."""
+    ticks = {
+        spec: f"{value:g}" + ("" if sweep.parameter in split_spec(spec).arguments else "\ndefault")
+        for spec, value in sweep.values.items()
+    }
+    columns = sorted({column for of, row, column in present if of == game and row in ticks}, key=LEARNERS.order)
+    lines = {"": {tick: (game, spec, spec) for spec, tick in ticks.items() if (game, spec, spec) in present}}
+    for column in columns:
+        lines[column] = {tick: (game, spec, column) for spec, tick in ticks.items() if (game, spec, column) in present}
+    return dict([(column, points) for column, points in lines.items() if len(points) > 1][:_MOST])

@@ -1,0 +1,73 @@
+"""Sweeps: a metric against the number in which settings differ, the default and the best value."""
+
+import statistics
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from coebl import plots
+from coebl.core.errors import InputError
+from coebl.naming import Known, LearnerWords, learner_style
+from plots.made import GAME, Made, slow
+
+RATES = {f"{c:g}": f"coebl:c={c:g}" for c in (0, 0.5, 2)} | {"8": "coebl"}
+
+
+@pytest.mark.parametrize("metric", ["exploitability", "pseudo_regret"])
+def test_a_sweep_has_every_mean_with_its_interval_and_the_best(metric):
+    points = {c: (GAME, spec, "best-response") for c, spec in RATES.items()}
+    source = Made(*points.values())
+    ax = Figure().subplots()
+    best = plots.plot_sweep(source, metric, points, ax)
+    span = 1 if metric == "pseudo_regret" else 20  # 100 rounds, of which every fifth is recorded
+    expected = [
+        slow([statistics.mean(run[-span:]) for run in source.values(*match, metric).T]) for match in points.values()
+    ]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [mean for mean, _, _ in expected])
+    np.testing.assert_allclose([bar[:, 1] for bar in ax.collections[0].get_segments()], [ends for _, *ends in expected])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(points)
+    assert ax.lines[0].get_color() == learner_style("coebl")["color"]
+    least = min(range(len(expected)), key=lambda place: expected[place][0])
+    assert best == (list(points)[least], *map(pytest.approx, expected[least]))
+    assert ax.lines[1].get_xydata() == pytest.approx(np.array([[least, expected[least][0]]])), "it has a ring"
+
+
+def test_the_best_value_is_written_with_its_interval():
+    assert str(plots.Best("0.5", 61.234, -55.1, 67.3)) == "0.5: 61.2 [−55.1, 67.3]"
+
+
+def panels(figure):
+    return {ax.get_title().split("\n")[0].replace("\u00a0", " "): ax for ax in figure.axes}
+
+
+def test_every_sweep_has_a_panel_per_game_and_a_line_per_opponent():
+    matches = [(game, spec, column) for game in (GAME, "rps") for spec in RATES.values() for column in (spec, "exp3")]
+    figure = plots.plot_sweeps(Made(*matches), "exploitability", matches)
+    found = panels(figure)
+    assert list(found) == ["Rock-paper-scissors, COEBL", "Diagonal, n = 2, COEBL"]
+    for ax in found.values():
+        assert ax.get_legend_handles_labels()[1] == ["self-play", "against Exp3"]
+        assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "0.5", "2", "8\ndefault"]
+        assert "best self-play: c = " in ax.get_title()
+        own, _, other, _ = ax.lines
+        assert [own.get_color(), other.get_color()] == [learner_style(spec)["color"] for spec in ("coebl", "exp3")]
+
+
+def test_a_custom_learner_has_its_title_and_its_default():
+    known = Known(
+        {
+            "mine.py:Mine": LearnerWords("My learner", 6, "bandit", {"rate": "3"}),
+            "mine.py:Mine:rate=1": LearnerWords("My learner", 6, "bandit", {"rate": "1"}),
+        }
+    )
+    matches = [("rps", spec, "ucb") for spec in known.learners]
+    [ax] = plots.plot_sweeps(Made(*matches), "tv", matches, known=known).axes
+    assert ax.get_title().startswith("Rock-paper-scissors, My learner")
+    assert ax.get_xlabel() == "rate of My learner"
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "3\ndefault"]
+
+
+def test_without_a_sweep_the_message_says_what_one_is():
+    with pytest.raises(InputError, match=r"there is no sweep: .*learners = \['coebl:c="):
+        plots.plot_sweeps(Made((GAME, "ucb", "exp3")), "tv", [(GAME, "ucb", "exp3")])
