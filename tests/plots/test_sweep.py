@@ -45,7 +45,7 @@ def test_every_sweep_has_a_panel_per_game_and_a_line_per_opponent():
     matches = [(game, spec, column) for game in (GAME, "rps") for spec in RATES.values() for column in (spec, "exp3")]
     figure = plots.plot_sweeps(Made(*matches), "exploitability", matches)
     found = panels(figure)
-    assert list(found) == ["Rock-paper-scissors, COEBL", "Diagonal, n = 2, COEBL"]
+    assert list(found) == ["Diagonal, n = 2, COEBL", "Rock-paper-scissors, COEBL"]
     for ax in found.values():
         assert ax.get_legend_handles_labels()[1] == ["self-play", "against Exp3"]
         assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "0.5", "2", "8\ndefault"]

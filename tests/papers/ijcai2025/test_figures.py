@@ -265,7 +265,7 @@ def test_the_figure_by_c_has_c_across(quick):
         (figure.axes[0], "best-response", "pseudo_regret"),
         (figure.axes[4], "", "exploitability"),
     ):
-        assert [tick.get_text() for tick in ax.get_xticklabels()] == [f"{rate:g}" for rate in RATES]
+        assert list(ax.xaxis.get_major_formatter().seq) == [f"{rate:g}" for rate in RATES]
         runs = [quick.values("rps", coebl(rate), column or coebl(rate), metric)[-1] for rate in RATES]
         np.testing.assert_allclose(ax.lines[0].get_ydata(), [np.mean(run) for run in runs])
 
