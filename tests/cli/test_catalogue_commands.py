@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from coebl import Game, parse_game
+from coebl.games import GAMES
 from coebl.kernels.cache import announce_compilation
 
 
@@ -136,21 +137,20 @@ def test_kuhn_poker(coebl):
 @pytest.mark.parametrize(
     ("what", "lines"),
     [
-        ("games", ["  rps               Rock-paper-scissors", "diagonal:n=..."]),
-        ("noises", ["  student-t    Student's t", "student-t:df=3,sigma=1"]),
-        ("metrics", ["  tv                       TV distance", "sum of V - x_t' A y_t; lower is better"]),
+        ("games", ["  rps               The payoffs of", "(diagonal:n=3)"]),
+        ("noises", ["  student-t  ", "(student-t:df=3,sigma=1)"]),
+        ("metrics", ["  tv                       Total variation", "coebl show regret"]),
         ("mutations", ["  gaussian-prose  The variance that"]),
         ("recombinations", ["  both       Kin's: a pair is the offspring"]),
         ("selections", ["  elitist     The fittest of old and new"]),
-        ("populations", ["  pool   Policies that", "pool:size=1,mutants=1,play=mean,turnover=1"]),
+        ("populations", ["  pool   Policies that", "(pool:size=1,mutants=1,play=mean,turnover=1)"]),
         (
             "learners",
             [
-                "bandit: sees its own reward alone\n\n  exp3 ",
-                "informed bandit: sees its own reward and the opponent's action\n\n  coebl ",
-                "         needs the number of rounds in advance",
-                "oracle, for reference: sees the true payoffs or the opponent's policy\n\n  nash ",
-                "Lin (2025)",
+                "bandit: sees its own reward alone\n  exp3 ",
+                "informed bandit: sees its own reward and the opponent's action\n  coebl ",
+                "oracle, for reference: sees the true payoffs or the opponent's policy\n  nash ",
+                "coebl show coebl",
             ],
         ),
     ],
@@ -159,6 +159,28 @@ def test_lists(what, lines, coebl):
     listed = coebl("list", what).stdout
     for line in lines:
         assert line in listed
+
+
+def test_in_a_pipe_a_list_has_a_line_each_and_a_terminal_wraps_it_with_an_indent(coebl, monkeypatch):
+    lines = coebl("list", "games").stdout.splitlines()
+    assert [line.split()[0] for line in lines[:-2]] == GAMES.names
+    assert lines[4].startswith("  diagonal ")
+    assert lines[4].endswith("(diagonal:n=3)")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    wrapped = coebl("list", "learners").stdout.splitlines()
+    assert max(map(len, wrapped)) <= 60
+    start = next(place for place, line in enumerate(wrapped) if line.startswith("  exp3 "))
+    assert wrapped[start + 1].startswith(" " * 10)
+
+
+def test_show_wraps_prose_and_keeps_pseudo_code(coebl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = coebl("show", "coebl").stdout.splitlines()
+    assert all(len(line) <= 60 or len(line.split()) == 1 for line in shown)  # a spec is never broken
+    wide = coebl("show", "ucb").stdout
+    assert "\n    " in wide
 
 
 def test_without_a_kind_all_lists_are_named(coebl):

@@ -47,7 +47,7 @@ def test_a_custom_game(tmp_path, coebl):
     assert "Win one if both choose the same." in shown
     assert "ok    its equilibrium is certified" in coebl("check", "mine.py:identity", cwd=tmp_path).stdout
     played = coebl(*PLAY, "--game", "mine.py:identity:n=3", "--rounds", "20", cwd=tmp_path).stdout
-    assert played.startswith("mine.py:identity:n=3, ucb v ucb, 20 rounds")
+    assert "\nmine.py:identity:n=3, ucb v ucb, 20 rounds" in played
 
 
 def test_a_custom_metric(tmp_path, monkeypatch, coebl):

@@ -21,7 +21,7 @@ def match(coebl, game, row, column, rounds, *options, cwd=None):
 def test_match_prints_intervals_and_the_winner(coebl):
     run = match(coebl, "matching-pennies", "fixed:1/0", "best-response", 50)
     assert run.returncode == 0, run.stderr
-    assert "pseudo_regret            50.0000  50.0000 .. 50.0000" in run.stdout
+    assert re.search(r"^pseudo_regret +50  50 \.\. 50$", run.stdout, re.MULTILINE)
     assert (
         "The column player, best-response, wins 1 a round more than the value of the game gives it, "
         "95 % interval 1 .. 1." in " ".join(run.stdout.split())
@@ -31,7 +31,7 @@ def test_match_prints_intervals_and_the_winner(coebl):
 def test_intervals_are_cut_at_the_bounds_of_a_metric(coebl):
     """Student's would go below 0 where one run in ten is off the equilibrium."""
     words = ["--metric", "tv", "--metric", "regret_magnitude", "--seeds", "10"]
-    lines = match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words).stdout.splitlines()[4:6]
+    lines = match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words).stdout.splitlines()[-2:]
     assert [line.split()[0] for line in lines] == ["tv", "regret_magnitude"]
     assert all(float(line.split()[2]) >= 0 for line in lines)
     raw = json.loads(match(coebl, "diagonal:2", "ucb", "coebl:c=2", 600, *words, "--json").stdout)["metrics"]["tv"]
@@ -61,7 +61,7 @@ def test_a_terminal_sees_a_bar_and_a_file_does_not(coebl):
     os.close(ours)
     assert "rps, ucb v uniform, 40 rounds" in shown.replace("\r\n", " ")
     assert "0/40" in shown  # it is there before the first round, while the solver may have to be compiled
-    assert run.stdout.startswith("rps, ucb v uniform, 40 rounds, 2 seeds")
+    assert "\nrps, ucb v uniform, 40 rounds, 2 seeds" in run.stdout
     assert coebl(*words).stderr == ""
 
 
@@ -70,10 +70,18 @@ def test_match_prints_the_selected_metrics(coebl):
     _, out, _ = coebl(*PLAY, *wanted, "--json")
     assert list(json.loads(out)["metrics"]) == ["exploitability", "tv"]
     _, out, _ = coebl(*PLAY, *wanted)
-    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["exploitability", "tv"]
-    assert out.splitlines()[6] == ""
-    sentence = out.splitlines()[7]  # is still about regret
-    assert sentence.startswith(("No significant difference", "Neither player", "The "))
+    assert [line.split()[0] for line in out.splitlines()[-2:]] == ["exploitability", "tv"]
+    assert out.startswith(("No significant difference", "Neither player", "The "))  # still about regret
+
+
+def test_match_prints_its_sentence_first_and_three_metrics_by_default(coebl):
+    few = [*PLAY, "--rounds", "10", "--seeds", "3"]
+    out = coebl(*few).stdout
+    assert out.startswith(("No significant difference", "Neither player", "3 seeds are too few"))
+    assert [line.split()[0] for line in out.splitlines()[-3:]] == ["regret", "pseudo_regret", "exploitability"]
+    everything = coebl(*few, "--metric", "all").stdout
+    assert {"tv", "regret_magnitude"} <= {line.split()[0] for line in everything.splitlines() if line}
+    assert "tv" in json.loads(coebl(*few, "--json").stdout)["metrics"]  # data have all of them
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -118,7 +126,7 @@ def test_match_json(coebl):
 def test_one_seed_has_no_interval(coebl):
     out = coebl(*PLAY, "--rounds", "30", "--seeds", "1").stdout
     assert "nan" not in out
-    assert out.startswith("rps, ucb v ucb, 30 rounds, 1 seed, noise gaussian\n")
+    assert "\nrps, ucb v ucb, 30 rounds, 1 seed, noise gaussian\n" in out
     assert re.search(r"^regret +-?[\d.]+  none: one seed$", out, re.MULTILINE)
 
 
@@ -140,7 +148,7 @@ def test_an_interval_of_exploitability_ends_at_the_width_of_the_payoffs(coebl):
     )
     assert raw["metrics"]["exploitability"]["high"] > 2  # so that the cut is needed: there, data are raw
     cut = match(coebl, "diagonal:2", "exp3", "exp3", 20, "--seeds", "2", "--metric", "exploitability").stdout
-    assert re.search(r"^exploitability .* 2\.0000$", cut, re.MULTILINE)
+    assert re.search(r"^exploitability .* 2\.0+$", cut, re.MULTILINE)
 
 
 def test_a_long_match_is_announced_where_there_is_no_bar(coebl, monkeypatch):

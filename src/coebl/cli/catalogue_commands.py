@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from coebl.cli.terminal import print_table, say
 from coebl.core.errors import InputError, nearest, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from coebl.core.registry import Entry, Registry
     from coebl.metrics import Metric
@@ -51,16 +52,25 @@ def list_command(
     entries: list[Any] = list(registries[what])
     for reason in registries[what].broken.values():
         print(f"coebl: {printable(reason)}", file=sys.stderr)
+    showable = what in ("games", "learners", "metrics")
     if what != "learners":
-        _print_entries(entries)
-        return
+        _print_entries(entries, showable)
+    else:
+        _print_kinds(entries)
+    if showable:
+        print()
+        say(f"For all about one of them: coebl show {entries[0].name}")
+
+
+def _print_kinds(entries: Sequence[Any]) -> None:
+    """Print learners by what they see, from those that see least to those that see most."""
     from coebl.learners import KINDS, REFERENCES
 
-    for kind, meaning in KINDS.items():  # from those that see least to those that see most
+    for place, (kind, meaning) in enumerate(KINDS.items()):
         if chosen := [entry for entry in entries if entry.factory.kind() == kind]:
-            print(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}\n")
-            _print_entries(chosen)
-            print()
+            print("\n" * (place > 0), end="")
+            say(f"{kind}{', for reference' * (kind in REFERENCES)}: {meaning}")
+            _print_entries(chosen, showable=True)
 
 
 def _registries() -> dict[str, Registry[Any]]:
@@ -72,37 +82,15 @@ def _registries() -> dict[str, Registry[Any]]:
     return {registry.plural: registry for registry in registries}
 
 
-def _print_entries(entries: Iterable[Entry[Any]]) -> None:
-    rows = []
-    for entry in entries:
-        name = f"  {entry.name}"
-        for line in _lines(entry):
-            rows.append((name, line))
-            name = ""
-    print_table(["", ""], rows, wrap=[""])
+def _print_entries(entries: Iterable[Entry[Any]], showable: bool) -> None:
+    print_table(["", ""], [(f"  {entry.name}", _summary(entry, showable)) for entry in entries], wrap=[""])
 
 
-def _lines(entry: Entry[Any]) -> Iterator[str]:
-    """The title and a short description of an entry, line by line."""
-    from coebl.learners import Learner
-    from coebl.metrics import Metric
-
-    if entry.title != entry.name:
-        yield entry.title
-    part: Any = entry.factory
-    if isinstance(part, type) and issubclass(part, Metric):
-        yield from _metric_lines(part)
-        return
-    yield entry.summary
-    if isinstance(part, type) and issubclass(part, Learner):
-        if part.needs_horizon:
-            yield "needs the number of rounds in advance"
-        if part.cites:
-            yield part.cites
-    if entry.parameters:
-        yield entry.usage
-    if entry.example != entry.name:
-        yield f"for example {entry.example}"
+def _summary(entry: Entry[Any], showable: bool) -> str:
+    """A sentence about an entry; with its parameters, if it cannot be shown or has no defaults for them."""
+    meaning = getattr(entry.factory, "meaning", "") if isinstance(entry.factory, type) else ""
+    usage = entry.usage if entry.parameters and not showable else entry.example
+    return (meaning or entry.summary) + f" ({usage})" * (usage != entry.name)
 
 
 def _metric_lines(metric: type[Metric]) -> Iterator[str]:
@@ -150,26 +138,37 @@ def show_command(subject: Subject) -> None:
         metric: Any = METRICS[subject]
         print(metric.name)
         _print_description(metric)
-        print("", *_metric_lines(metric.factory), sep="\n")
+        for line in _metric_lines(metric.factory):
+            say(line)
 
 
 def _print_description(entry: Entry[Any]) -> None:
-    print(f"\n{entry.title}\n\n{inspect.getdoc(entry.factory) or ''}".rstrip())
+    """Print the title and the docstring, wrapped to the terminal; pseudo-code and examples keep their lines."""
+    print(f"\n{entry.title}\n")
+    for paragraph in (inspect.getdoc(entry.factory) or "").split("\n\n"):
+        if paragraph.startswith("Args:"):
+            paragraph = re.sub(r"\n {8,}", " ", paragraph)  # each parameter is one line
+        if re.search(r"^(?: |>>> )", paragraph, re.MULTILINE):
+            for line in paragraph.splitlines():
+                say(line, hang=4)
+        else:
+            say(" ".join(paragraph.splitlines()))
+        print()
 
 
 def _print_learner(entry: Entry[Any]) -> None:
     from coebl.learners import KINDS
 
     learner: Any = entry.factory
-    print(f"\nusage: {entry.usage}")
+    say(f"usage: {entry.usage}", hang=4)
     for parameter in entry.parameters:
-        print(f"  {parameter.name}: {parameter.accepts}")
+        say(f"  {parameter.name}: {parameter.accepts}", hang=4)
     if entry.example != entry.name:
         print(f"  for example {entry.example}")
     kind = learner.kind()
-    print(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
+    say(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
     if learner.cites:
-        print(learner.cites)
+        say(learner.cites)
 
 
 @opt.app.command("check")

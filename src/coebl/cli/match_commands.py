@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import decimal_text, interval_text, print_table, progress_bar, say
+from coebl.cli.terminal import print_table, progress_bar, say
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.modules import require
-from coebl.core.text import counted, finite
+from coebl.core.text import counted, finite, in_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +125,12 @@ def match_command(
     seeds: Annotated[int, opt.integer("Number of runs.")] = 50,
     first_seed: opt.FirstSeed = 0,
     noise: opt.NoiseSpec = None,
-    metric: opt.Metrics = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric", metavar="NAME", help="This metric, or all; may be given more than once. By default three."
+        ),
+    ] = None,
     save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
     device: opt.DeviceOption = None,
     as_json: opt.AsJson = False,
@@ -137,6 +142,7 @@ def match_command(
       coebl match --game diagonal:3 --row ucb --column coebl:c=2
       coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
       coebl match --game rps --row ucb --column exp3 --metric regret --metric exploitability
+      coebl match --game rps --row ucb --column exp3 --metric all
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
@@ -159,7 +165,7 @@ def match_command(
             match,
             range(first_seed, first_seed + seeds),
             record="last",
-            metrics=[*(metric or ["all"]), _DECISIVE],
+            metrics=[*(metric or (["all"] if as_json else _default_metrics(match))), _DECISIVE],
             keep=("actions", "rewards") if save else (),
             progress=advance,
             device=where,
@@ -173,8 +179,18 @@ def match_command(
     if as_json:
         print(json.dumps(_match_summary(result, estimates), allow_nan=False))
     else:
-        _print_match(result, estimates)
         say(_outcome_sentence(match, cast("Estimate", regret)))
+        print()
+        _print_match(result, estimates)
+
+
+def _default_metrics(match: Match) -> list[str]:
+    """Return the metrics that are printed if none is selected: those of `simulate` that the game allows."""
+    from coebl.engine.simulate import DEFAULT_METRICS
+    from coebl.metrics import parse_metrics
+
+    allowed = [metric.name for metric in parse_metrics(["all"], match.game, 1)]
+    return [name for name in DEFAULT_METRICS if name in allowed]
 
 
 def _check_savable(path: Path, lines: int) -> None:
@@ -260,9 +276,9 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
             rows.append((name, "infinite", "an action outside the equilibrium is played"))
             continue
         low, high = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
-        rows.append((name, decimal_text(estimate.mean), interval_text(low, high, estimate.n)))
+        mean, *ends = in_interval(estimate.mean, low, high)
+        rows.append((name, mean, "none: one seed" if estimate.n == 1 else " .. ".join(ends)))
     print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
-    print()
 
 
 def _outcome_sentence(match: Match, regret: Estimate) -> str:
