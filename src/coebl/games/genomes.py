@@ -73,6 +73,7 @@ class GenomeGame(ZeroSumGame):
         self.noise = parse_noise(noise)
         self.masks: tuple[Ints, Ints] | None = None  # per seat, (runs, n), of a game that was dealt
         self.einsum: Callable[..., Any] = np.einsum  # that of the device of its arrays
+        self._on_cpu: Self | None = None  # the same game, if this one has its arrays on another device
 
     # What a game defines, for genomes without masks
 
@@ -192,7 +193,7 @@ class GenomeGame(ZeroSumGame):
     def value(self) -> float:
         """The payoff of the row player at equilibrium."""
         self._need("value")
-        return float(self._value())
+        return float(self._value()) if self._on_cpu is None else self._on_cpu.value
 
     def is_optimal(self, seat: int, action: Ints) -> Booleans:
         """Return true where a genome, played alone, guarantees the value: (...).
@@ -262,7 +263,7 @@ class GenomeGame(ZeroSumGame):
             key: backend.arrays.asarray(array) for key, array in vars(game).items() if isinstance(array, np.ndarray)
         }
         masks = None if game.masks is None else tuple(map(backend.arrays.asarray, game.masks))
-        return game._with(masks=masks, einsum=backend.einsum, **arrays)
+        return game._with(masks=masks, einsum=backend.einsum, _on_cpu=self, **arrays)
 
     def masked(self, row: ArrayLike, column: ArrayLike) -> Self:
         """Return the game g(x xor row, y xor column).
