@@ -150,7 +150,7 @@ def test_a_field_accepts_both_notations(population, mutation):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Pool(size=0), "pool: size is 0; accepted: an integer, >= 1."),
+        (lambda: Pool(size=0), "pool: size is 0; accepted: an integer, 1 .. 1000000."),
         (lambda: Coebl(population=Elitist()), "population is Elitist(judge='mutants'); accepted: a Population,"),
         (lambda: Coebl(mutation=Gaussian), "accepted: a Mutation, or a spec such as 'gaussian'. Make one: G"),
         (lambda: Coebl(population="pool:size=5+mutant=10"), "pool: size is '5+mutant=10'; accepted: an integer"),

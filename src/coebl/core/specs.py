@@ -148,7 +148,7 @@ class Range:
     def __str__(self) -> str:
         if self.high == math.inf:
             return f"{'>' if self.open_low else '>='} {self.low:g}"
-        return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:g}"
+        return f"{self.low:g} {'< ...' if self.open_low else '..'} {self.high:.9g}"
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def _curve(result: Result) -> str:
         ((_LEFT + _WIDE) // 2, _HIGH - 4, "middle", one_line(words, 40)),
     )
     style = 'font-size="11" fill="currentColor"'
-    texts = "".join(
+    drawn = "".join(
         f'<text x="{left}" y="{up}" text-anchor="{side}" {style}>{_name(with_minus(text))}</text>'
         for left, up, side, text in labels
     )
@@ -83,5 +83,5 @@ def _curve(result: Result) -> str:
         f'<svg width="{_WIDE}" height="{_HIGH}" role="img" aria-label="{_name(words)} by round">'
         f'<path d="M{zero}" stroke="currentColor" stroke-opacity="0.4" fill="none"/>'
         f'<path d="{area}" fill="{_COLOUR}" fill-opacity="0.25"/>'
-        f'<path d="M{path(band.mean[kept])}" stroke="{_COLOUR}" stroke-width="2" fill="none"/>{texts}</svg>'
+        f'<path d="M{path(band.mean[kept])}" stroke="{_COLOUR}" stroke-width="2" fill="none"/>{drawn}</svg>'
     )

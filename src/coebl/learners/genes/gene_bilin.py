@@ -104,9 +104,9 @@ class GeneBilin(Learner):
         einsum = self.seat.einsum
         features = (_signs(seen.action)[:, :, None] * _signs(seen.opponent)[:, None, :]).reshape((self.seat.runs, -1))
         gain = einsum("rij,rj->ri", self.covariance, features)
-        told = (features * self.mean.reshape(features.shape)).sum(axis=-1)
+        predicted = (features * self.mean.reshape(features.shape)).sum(axis=-1)
         spread = 1 + (features * gain).sum(axis=-1)
-        surprise = (seen.reward - told) / spread
+        surprise = (seen.reward - predicted) / spread
         self.mean = self.mean + (gain * surprise[:, None]).reshape(self.mean.shape)
         self.covariance -= gain[:, :, None] * (gain / spread[:, None])[:, None, :]
 

@@ -64,11 +64,11 @@ class GeneLr(Learner):
     def observe(self, t: int, seen: Seen) -> None:
         p = self.current
         deviation = seen.action - p
-        told = self.effect * deviation
-        error = 2 * self.seat.unit(seen.reward) - 1 - self.usual - told.sum(axis=-1)
+        predicted = self.effect * deviation
+        error = 2 * self.seat.unit(seen.reward) - 1 - self.usual - predicted.sum(axis=-1)
         forgotten = self._forget * p * (1 - p)
         weight = deviation / self.variance[:, None]
-        self.score = (1 - forgotten) * self.score + (error[:, None] + told) * weight
+        self.score = (1 - forgotten) * self.score + (error[:, None] + predicted) * weight
         self.information = self.information + forgotten * (_INFORMATION - self.information) + deviation * weight
         self.effect = self.score / self.information
         self.usual = self.usual + max(0.02, 1 / t) * error
