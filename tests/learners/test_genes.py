@@ -1,5 +1,7 @@
 """Learners of genomes: as their twins play, in any units, in both seats; what they reject; what they reach."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,29 @@ def test_without_noise_the_hill_climber_climbs():
     game = parse_game("lead:n=20,mask=false", noise="none")
     result = simulate(game, "hill-climber", "fixed-genome:zeros", rounds=2000, seeds=10, metrics=["pseudo_regret"])
     assert (np.diff(result.metrics["pseudo_regret"][-500:], axis=0).mean(axis=0) < -0.9).all()
+
+
+def test_pbil_takes_at_most_ten_microseconds_a_run_and_round():
+    def seconds(rounds):
+        started = time.process_time()
+        simulate("diagonal:n=100,space=bits", "pbil", "pbil", rounds=rounds, seeds=50, metrics=["exploitability"])
+        return time.process_time() - started
+
+    seconds(5)
+    assert min(seconds(600) for _ in range(3)) / (600 * 50) < 10e-6  # of both players, with draws, rewards and metric
+
+
+def test_players_of_unequal_speed_disengage():
+    result = simulate(
+        "diagonal:n=50,space=bits",
+        "pbil",
+        "pbil:step=safe",
+        rounds=8000,
+        seeds=5,
+        record="last",
+        metrics=["disengaged"],
+    )
+    assert result.final("disengaged").all()
 
 
 def rounds_to_equilibrium(game, learner, rounds, seeds):

@@ -88,7 +88,8 @@ class GenomeGame(ZeroSumGame):
 
     def _answer(self, seat: int, policy: Floats) -> Ints:
         """Return a genome that is a best response of a seat to the opponent's policy, (..., n)."""
-        best: Ints = genomes(self.n)[self._against(seat, policy).argmax(axis=-1)]
+        listed: Ints = np.asarray(genomes(self.n), like=policy)
+        best: Ints = listed[self._against(seat, policy).argmax(axis=-1)]
         return best
 
     def _response(self, seat: int, policy: Floats) -> Floats:
@@ -111,11 +112,12 @@ class GenomeGame(ZeroSumGame):
 
     @cached_property
     def _listed(self) -> Game:
-        return _without_masks(self).to_matrix()
+        return (self._on_cpu or self)._with(masks=None).to_matrix()
 
     def _against(self, seat: int, policy: Floats) -> Floats:
         """Return what each of all 2^n genomes of a seat earns against the opponent's policy: (..., 2^n)."""
-        return times(_probabilities(policy), self._listed.own_view(SEATS[seat]).payoff.T)
+        matrix: Floats = np.asarray(self._listed.own_view(SEATS[seat]).payoff.T, like=policy)
+        return times(_probabilities(policy), matrix, self.einsum)
 
     # What metrics, learners and searches use
 
@@ -311,7 +313,8 @@ class GenomeGame(ZeroSumGame):
         own = {
             key: value
             for key, value in vars(self).items()
-            if key not in ("name", "spec", "einsum") and not isinstance(getattr(type(self), key, None), cached_property)
+            if key not in ("name", "spec", "einsum", "_on_cpu")
+            and not isinstance(getattr(type(self), key, None), cached_property)
         }
         return type(self), *((key, _comparable(value)) for key, value in sorted(own.items()))
 
@@ -348,10 +351,6 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, partial):
         return value.func, tuple(sorted(value.keywords.items()))
     return tuple(map(_comparable, value)) if isinstance(value, tuple) else value
-
-
-def _without_masks(game: GenomeGame) -> GenomeGame:
-    return game._with(masks=None)
 
 
 def genomes(n: int) -> Ints:

@@ -15,7 +15,7 @@ from coebl.engine import Match, simulate
 from coebl.games import Game, GenomeGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS
 from coebl.metrics import Block, Metric
-from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray
+from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray, StrictBackend
 
 Points = Iterator[tuple[str, Callable[[], str | bool | None]]]  # a statement, and a test: a complaint, or nothing
 
@@ -221,6 +221,21 @@ def _points_of_genome_game(game: GenomeGame) -> Points:
         below = (-dealt.response(1, row) > game.value + 1e-9).any()
         return "best responses to a policy earn less than the value" if above or below else None
 
+    def arrays() -> str | None:
+        strict: Any = game.dealt(range(20), StrictBackend())
+        plain: Any = game.dealt(range(20))
+        calls: list[tuple[str, tuple[Any, ...]]] = [("payoffs", (*genomes,))]
+        calls += [("expected", (*policies,))] * ("expected" not in game.unknown)
+        calls += [("response", (seat, policies[seat])) for seat in (0, 1) if "response" not in game.unknown]
+        for name, given in calls:
+            own = [StrictArray(part.copy(), OF_REWARD) if isinstance(part, np.ndarray) else part for part in given]
+            if not np.array_equal(getattr(strict, name)(*own).plain, getattr(plain, name)(*given)):
+                return f"{name} gives other numbers on arrays of another library"
+        if "value" not in game.unknown and strict.value != game.value:
+            return "its value is another one after it was dealt"
+        return None
+
+    yield "works on arrays of any library", arrays
     yield "its spec reads back", lambda: _read_back(game)
     yield "a payoff per pair of genomes, within its range", payoffs
     yield "a payoff does not depend on the batch", batch

@@ -10,7 +10,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
-from coebl.engine import Match, Player, PolicyError, simulate
+from coebl.engine import GenomePlayer, Match, Player, PolicyError, simulate
 from coebl.engine.table import seat_at
 from coebl.games import Game, GeneBilinear, ZeroSumGame, parse_game
 from coebl.games.game import SEATS, SeatName
@@ -68,8 +68,9 @@ def _points(learner: Learner) -> Points:
         yield "comes to play a dominant action in both seats", lambda: _dominance(learner)
     yield "leaves the global random state alone", lambda: _global_state(learner)
     yield "pickles", lambda: _pickles(learner)
-    if set(learner.sees) <= {"opponent"} and "indices" in learner.plays:
+    if set(learner.sees) <= {"opponent"}:
         yield "a saved player continues to the last bit", lambda: _saved(learner)
+    if set(learner.sees) <= {"opponent"} and "indices" in learner.plays:
         yield "plays on if outcomes are late, missing or of other moves", lambda: _feedback(learner)
 
 
@@ -227,6 +228,8 @@ def _pickles(learner: Learner) -> str | None:
 
 def _saved(learner: Learner) -> str | None:
     _need_own_numbers(learner)
+    if "bits" in learner.plays and (fault := _saved_genomes(learner)):
+        return fault
     for payoff in _matrices(learner)[:1]:
         player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=20)
         _contest(player, payoff)
@@ -234,6 +237,24 @@ def _saved(learner: Learner) -> str | None:
         if _contest(player, payoff) != _contest(copied, payoff):
             return "it plays differently if the player was saved before; keep all its state in attributes"
     return None
+
+
+def _saved_genomes(learner: Learner) -> str | None:
+    player = GenomePlayer(learner, GENES[1], horizon=20)
+    _contest_of_genomes(player)
+    copied = copy.deepcopy(player)
+    same = _contest_of_genomes(player) == _contest_of_genomes(copied)
+    return None if same else "it plays differently if the player was saved before; keep all its state in attributes"
+
+
+def _contest_of_genomes(player: GenomePlayer) -> list[bytes]:
+    """Play ten rounds; return the policies."""
+    policies = []
+    for _ in range(10):
+        policies.append(player.policy.tobytes())
+        genome = player.act()
+        player.observe(reward=float(genome.mean()), opponent=1 - genome)
+    return policies
 
 
 def _feedback(learner: Learner) -> str | None:

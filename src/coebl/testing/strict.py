@@ -179,7 +179,7 @@ class _StrictNumpy:
         return lambda *args: StrictArray(getattr(np, name)(*args))
 
 
-class _StrictBackend(Backend):
+class StrictBackend(Backend):
     """The backend of the CPU, with strict arrays."""
 
     arrays = _StrictNumpy()
@@ -221,7 +221,7 @@ class _OnStrictArrays(Learner):
         def answer(policy: Any) -> Any:
             return _strict(seat.answer(_plain(policy)))
 
-        strict: dict[str, Any] = {"random": _StrictRandom(seat.random), "backend": _StrictBackend()}
+        strict: dict[str, Any] = {"random": _StrictRandom(seat.random), "backend": StrictBackend()}
         self.inner.start(replace(seat, **strict, shown_answer=seat.shown_answer and answer))
 
     def policy(self, t: int) -> Floats:
