@@ -16,12 +16,14 @@ from coebl import simulate
 from coebl.games import Game, parse_game, parse_matrix
 from coebl.learners import Responder, parse_learner
 from coebl.metrics import metric_class
-from coebl.plots import plot_panels, save
+from coebl.plots import plot_panels, plot_simplex, save
 from matrices import plot_matrix
 from repository import ROOT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from coebl.engine import Result
 
 GAMES = ("biased-rps", "diagonal:n=2", "random-gaussian:m=5,n=8,seed=1")
 ROUNDS, SEEDS = 300, 20
@@ -65,6 +67,21 @@ def game_curves(spec: str) -> bytes:
 def game_matrix(spec: str) -> bytes:
     """The payoffs of a game."""
     return _kept(f"matrix {spec}", lambda: plot_matrix(parse_matrix(spec)))
+
+
+def policy_panels(game: str, learner: str) -> bytes:
+    """The policies of a learner in self-play, in one run of 3000 rounds."""
+    return _kept(f"policies {game} {learner}", lambda: plot_simplex(_self_play(game, learner)))
+
+
+def policy_replay(game: str, learner: str) -> str:
+    """The same as a page."""
+    page: str = _self_play(game, learner).replay().html()
+    return page
+
+
+def _self_play(game: str, learner: str) -> Result:
+    return simulate(game, learner, learner, rounds=3000, seeds=1, metrics=["exploitability"], keep=["policies"])
 
 
 def metric_games(name: str) -> tuple[str, ...]:

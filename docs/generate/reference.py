@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -24,9 +25,12 @@ from curves import (
     learner_curves,
     metric_curves,
     metric_games,
+    policy_panels,
+    policy_replay,
 )
 from docstrings import fenced, split
 from public import PACKAGES, names, public
+from repository import ROOT
 
 _MOST_SHOWN = 12  # actions of a game whose payoffs are printed
 _HOW_DRAWN = (
@@ -52,6 +56,16 @@ def pages() -> Iterator[Page]:
     yield Page("reference/commands.md", _commands_page())
     yield Page("reference/papers.md", _papers_page())
     yield from python_pages()
+    yield from convergence_pictures()
+
+
+def convergence_pictures() -> Iterator[Page]:
+    """The pictures of the page on convergence, by the names under which it links to them."""
+    text = (ROOT / "docs" / "explanation" / "convergence.md").read_text("utf-8")
+    for game, learner in re.findall(r"\(policies-(.+)-of-(.+)\.svg\)", text):
+        spec = learner.replace("_", ":", 1)
+        yield Page(f"explanation/policies-{game}-of-{learner}.svg", policy_panels(game, spec))
+    yield Page("explanation/replay.html", policy_replay("rps", "exp3"))
 
 
 # Learners

@@ -63,7 +63,7 @@ def plot_simplex(result: Result, seed: int | None = None, rounds: Iterable[int] 
 
 
 def _draw_triangles(paths: PolicyPaths, stops: list[int]) -> Figure:
-    figure = new_figure(max(WIDTH / 2, _PANEL * len(stops)), 2 * _PANEL + 0.7)
+    figure = new_figure(max(WIDTH / 2, _PANEL * len(stops)), 2 * _PANEL + 0.2)
     axes = figure.subplots(2, len(stops), squeeze=False)
     for seat, (line, labels) in enumerate(zip(axes, paths.labels, strict=True)):
         star = on_triangle(paths.equilibrium[seat])
