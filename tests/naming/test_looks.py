@@ -47,7 +47,8 @@ def test_a_slot_that_is_taken_is_not_free(monkeypatch):
 def test_of_more_learners_than_colours_only_some_are_coloured():
     found = looks([*LEARNERS.names, "mine.py:Mine"])
     coloured = {spec for spec, look in found.items() if look.colour != GREY}
-    assert coloured == {spec for spec in LEARNERS.names if LEARNERS[spec].factory.colour is not None} | {"mine.py:Mine"}
+    named = {spec: LEARNERS[spec].factory.colour for spec in LEARNERS.names}
+    assert coloured == {spec for spec, slot in named.items() if slot in range(len(PALETTE))} | {"mine.py:Mine"}
     chosen = ["ots-rm", "gp-mw"]
     found = looks(LEARNERS.names, plainest=chosen)
     assert [found[spec] for spec in chosen] == [looks([spec])[spec] for spec in chosen]

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from coebl.evidence.statistics import mean_interval
-from coebl.plots.frontier import LAST
+from coebl.plots.sweep import LAST
 from report.browser import NAMES, MadeUp
 from report.pages import Elements, embedded, page_text
 
@@ -105,8 +105,8 @@ def test_any_sweep_has_a_frontier_and_is_called_by_its_names(tmp_path):
         (10, rates[1]),
     ]
     seen = " ".join(Elements(text).strings)
-    assert "Frontier over rate" in seen
-    assert "mine.py:Mine with every rate: how it does against itself, and what a best response takes from it." in seen
+    assert "Which rate?" in seen
+    assert "mine.py:Mine with every rate: what a best response takes from it, and how it does against itself." in seen
 
 
 def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
@@ -122,8 +122,8 @@ def test_two_sweeps_share_a_frontier_and_one_that_is_short_makes_none(tmp_path):
 
     sweeps, text = frontier(("coebl", "c", 3), ("mine", "rate", 4))
     assert sorted(sweeps) == [0] * 3 + [1] * 4
-    assert "Frontier over c and rate" in text
-    assert "COEBL with every c, and mine with every rate: how" in text
+    assert "Which c and rate?" in text
+    assert "COEBL with every c, and mine with every rate: what" in text
     assert frontier(("coebl", "c", 2), ("mine", "rate", 2))[0] is None
 
 

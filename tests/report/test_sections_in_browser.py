@@ -125,6 +125,21 @@ def test_the_frontier(page, source):
     assert [page.axis("frontier", one)[0] for one in "xy"] == ["log", "linear"]
 
 
+def test_the_swept_number_is_across(page, source):
+    page.choose("#family", "Diagonal")
+    rows = page.rows("sweep", "points")
+    lost = {row["value"]: row["mean"] for row in rows if row["panel"] == "Pseudo-regret against a best response"}
+    ends = {
+        spec: source.runs("diagonal:n=2", spec, "best-response", "pseudo_regret").values[-1].mean() for spec in RATED
+    }
+    assert lost == {
+        value: pytest.approx(mean, rel=1e-4) for value, mean in zip((0, 0.5, 2, 8), ends.values(), strict=True)
+    }
+    assert {row["panel"] for row in rows} == {"Pseudo-regret against a best response", "Exploitability in self-play"}
+    least = min(lost, key=lost.get)
+    assert f"Least lost to a best response: c = {least:g}, " in page.find("#sweep-caption").text
+
+
 def test_the_labels_of_the_frontier_do_not_lie_on_each_other(page):
     page.choose("#family", "Diagonal")
     page.click("#frontier-log")
@@ -249,7 +264,7 @@ def test_every_sweep_has_a_line_of_its_own_in_the_frontier(driver, tmp_path):
     specs = [*RATED[:3], *(f"mine:rate={rate}" for rate in (10, 9, 0.5, 1))]
     source = MadeUp([("rps", spec, other) for spec in specs for other in (spec, "best-response")])
     page = Page(driver, make_page(source, tmp_path / "page.html", title="Two", about={"metrics": NAMES}))
-    assert page.find("#frontier-title").text == "Frontier over c and rate"
+    assert page.find("#frontier-title").text == "Which c and rate?"
     page.click("#frontier-log")
     rows = page.rows("frontier", "points")
     labels = [

@@ -189,6 +189,7 @@ class BestResponse(Responder):
 
     name = "best-response"
     title = "best response"
+    colour = 11  # of no learner with a colour of its own
     sees = frozenset({"game", "policy"})
     plays = frozenset({"indices", "bits"})
     improves = False

@@ -180,9 +180,8 @@ def plot_sweeps(
         left_out = len(panels) - len(panels[:_MOST_PANELS])
         note = f"; {left_out} more panels are not shown" if left_out else ""
         when = "last round" if metric_words(metric, known).cumulative else f"mean over the last {LAST} rounds"
-        figure.supxlabel(
-            f"{when}; bars: 95 % intervals of the mean; ring: the best value{note}", color=NOTE, fontsize=8
-        )
+        words = f"{when}; bars: 95 % intervals of the mean; ring: the best value{note}"
+        figure.supxlabel(textwrap.fill(words, int(14 * figure.get_figwidth())), color=NOTE, fontsize=8)
         lay_out(figure)
     return figure
 

@@ -104,6 +104,27 @@ const SPECS = {
     usermeta: { embedOptions: { patch: [{ op: "add", path: "/marks/-", value: LABELS }] } },
   }),
 
+  sweep: (v) => ({
+    data: { name: "points", values: v.rows },
+    columns: v.columns,
+    spacing: { row: 14, column: 24 },
+    facet: category("panel", { title: null, sort: v.panels, header: { labelAnchor: "start" } }),
+    resolve: { scale: { y: "independent" }, axis: { x: "independent", y: "independent" } },
+    spec: {
+      width: v.width,
+      height: 200,
+      encoding: {
+        x: { field: "value", type: "ordinal", sort: "ascending", title: v.xTitle, axis: { labelAngle: 0 } },
+        color: category("learner", { scale: learnerColours(v), legend: null }),
+      },
+      layer: [
+        layer("line", { y: quantity("mean", { title: null }), color: INK, detail: category("sweep") }, { opacity: 0.35, strokeWidth: 1.5 }),
+        layer("rule", { y: quantity("low"), y2: { field: "high" } }, { strokeWidth: 2 }),
+        layer("point", { y: quantity("mean") }, { filled: true, opacity: 1, size: 60 }),
+      ],
+    },
+  }),
+
   heatMaps: (v) => ({
     data: { name: "cells", values: v.rows },
     columns: v.columns,
@@ -113,7 +134,7 @@ const SPECS = {
     transform: [{ calculate: "datum.decided ? 0.25 + 0.75 * abs(datum.shade) : 1", as: "depth" }], // as in the table
     spec: {
       width: v.width,
-      height: { step: 26 },
+      height: { step: v.games.length > 8 ? 20 : 26 },
       encoding: {
         x: category("learner", {
           sort: null,

@@ -382,16 +382,39 @@ function makeFrontier() {
   };
 }
 
+/** The same numbers with the setting across: what is lost to the opponent, and the chosen metric of self-play. */
+function makeSweep() {
+  const { metric, regret, points } = frontier();
+  const wide = chartOf("sweep").clientWidth;
+  const panels = [`${metricTitle(regret)} against a ${titleOf(frontierOpponent())}`, `${metricTitle(metric)} in self-play`];
+  const rows = points.flatMap(({ place, learner, self, best }) => [best, self].map(({ mean, half }, at) => ({
+    panel: panels[at], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
+  })));
+  const least = [...points].sort((a, b) => a.best.mean - b.best.mean)[0];
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals; lower is better. Least lost to a ${titleOf(frontierOpponent())}: ${settingOf(least.learner, points)}, ${withInterval(least.best.mean, least.best.half)}.`;
+  return {
+    chart: "sweep",
+    values: {
+      rows, panels, columns: wide > 700 ? 2 : 1, width: (wide > 700 ? wide / 2 : wide) - 80, xTitle: parametersOf(points),
+      names: points.map(({ place }) => titleOf(place)), colours: points.map(({ place }) => colourOf(place)),
+    },
+    alone: { columns: 2, width: 380 },
+    text: `${panels.join("; ")}, by ${parametersOf(points)}. ${note}`, title: `By ${parametersOf(points)}`, note,
+  };
+}
+
 function drawFrontier() {
   if (!byId("frontier")) return;
   const found = frontier();
   for (const part of ["chart", "controls", "readout"]) byId(`frontier-${part}`).hidden = !found;
+  byId("sweep").hidden = !found;
   if (!found) {
     say("frontier-caption", `No frontier was run on ${gameTitle(state.game)}. Choose another game among the figures.`);
     return;
   }
   fill(byId("frontier-metric"), found.metrics.map((place) => [place, metricTitle(place)]), found.metric);
   showAxes("frontier", "across");
+  planChart("sweep", makeSweep);
   planChart("frontier", makeFrontier);
 }
 
@@ -403,4 +426,5 @@ function connectFrontier() {
       [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]);
   });
   connectLog("across", "frontier");
+  connectPictures("sweep", () => [`by ${parametersOf(frontier().points)}`, gameTitle(state.game)]);
 }
