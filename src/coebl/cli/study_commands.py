@@ -172,6 +172,7 @@ def results_command(
     details: Annotated[bool, opt.flag("--details", "Print all means, however many there are.")] = False,
     as_csv: opt.AsCsv = False,
     as_json: opt.AsJson = False,
+    as_latex: Annotated[bool, opt.flag("--latex", "Print LaTeX tables, for the package booktabs.")] = False,
 ) -> None:
     """Print the ranking of a study, and the means of its matches.
 
@@ -184,6 +185,7 @@ def results_command(
       coebl results results --details
       coebl results results --metric pseudo_regret --csv
       coebl results results --game rps --row ucb --round 100
+      coebl results results --metric exploitability --latex
     """
     from coebl.study import Results
 
@@ -192,6 +194,13 @@ def results_command(
     if not rows:
         raise InputError(results.why_empty())
     selected = any((metric, game, row, column, round_))
+    opt.reject_both("--latex", "--csv" if as_csv else "--json", both=as_latex and (as_csv or as_json))
+    if as_latex:
+        from coebl.naming import known_to
+        from coebl.report.latex import latex_tables
+
+        print(latex_tables(rows, known_to(results)), end="")
+        return
     if _print_plain(rows, _MEANS, as_csv, as_json):
         return
     if not selected:

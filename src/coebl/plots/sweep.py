@@ -45,7 +45,11 @@ _ACROSS = 3
 
 
 class Best(NamedTuple):
-    """The value of a sweep with the best mean, and its interval."""
+    """The value of a sweep with the best mean, and its interval.
+
+    >>> str(Best("0.5", 61.23, 55.1, 67.3))
+    '0.5: 61.2 [55.1, 67.3]'
+    """
 
     value: str
     mean: float
@@ -140,6 +144,17 @@ def plot_sweeps(
         matches: game, row and column of each.
         noise: the noise, if matches were played with several.
         known: titles and colours of learners and metrics that are not built in; by default those of the results.
+
+    >>> import polars
+    >>> both = {1: ("rps", "coebl:c=1", "ucb"), 8: ("rps", "coebl", "ucb")}
+    >>> labels = {"noise": "none", "rounds": 1, "round": 1}
+    >>> rows = [
+    ...     {"game": game, "players": players, "seed": seed, "tv": c + seed, **labels}
+    ...     for c, (game, *players) in both.items() for seed in range(3)
+    ... ]
+    >>> figure = plot_sweeps(polars.DataFrame(rows), "tv", both.values())
+    >>> figure.axes[0].get_xlabel()
+    'c of COEBL'
     """
     known = known_to(data) if known is None else known
     present = set(matches)

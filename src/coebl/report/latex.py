@@ -1,0 +1,91 @@
+r"""Means of a study as LaTeX tables, which need the package booktabs.
+
+A table per metric: a line per game and opponent, a column per row learner, the best mean of a line in bold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from coebl.core.text import decimal_places, number_text
+from coebl.learners import LEARNERS
+from coebl.naming import NOTHING, Known, game_title, learner_titles, metric_words
+from coebl.study.results import SummaryRow
+
+_SPECIAL = {character: f"\\{character}" for character in "&%$#_{}"}
+_SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u00a0": "~"}
+
+
+def latex_tables(rows: Sequence[SummaryRow], known: Known = NOTHING) -> str:
+    """Return the means of `Results.summary` as LaTeX."""
+    by_metric: dict[str, list[SummaryRow]] = {}
+    for row in rows:
+        by_metric.setdefault(row["metric"], []).append(row)
+    return "\n".join(_table(metric, chosen, known) for metric, chosen in by_metric.items())
+
+
+def _table(metric: str, rows: Sequence[SummaryRow], known: Known) -> str:
+    words = metric_words(metric, known)
+    titles = learner_titles((row[seat] for row in rows for seat in ("row", "column")), known)
+    several = len({row["noise"] for row in rows}) > 1
+    lines: dict[tuple[str, str], dict[str, SummaryRow]] = {}
+    for row in rows:
+        game = game_title(row["game"]) + (f", {row['noise']}" if several else "")
+        opponent = "itself" if row["row"] == row["column"] else titles[row["column"]]
+        lines.setdefault((game, opponent), {})[row["row"]] = row
+    learners = sorted({row["row"] for row in rows}, key=LEARNERS.order)
+    seeds, rounds = (_range(row[key] for row in rows) for key in ("n", "round"))
+    body = [
+        " & ".join([_escaped(game), _escaped(opponent), *_cells(line, learners, words.better == "higher")]) + r" \\"
+        for (game, opponent), line in lines.items()
+    ]
+    heads = ["Game", "Opponent", *(_escaped(titles[spec]) for spec in learners)]
+    best = "largest" if words.better == "higher" else "smallest"
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escaped(words.title)} after round {rounds}: mean $\pm$ half of the 95\,\% interval, "
+            rf"{seeds} seeds. Bold: the {best} mean of a line; differences are not tested.}}",
+            rf"\begin{{tabular}}{{ll{'r' * len(learners)}}}",
+            r"\toprule",
+            " & ".join(heads) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _cells(line: dict[str, SummaryRow], learners: Sequence[str], more: bool) -> list[str]:
+    """Return mean and half width of each learner; a dash if it did not play."""
+    means = [row["mean"] for row in line.values() if row["mean"] == row["mean"]]
+    best = (max if more else min)(means, default=None)
+    cells = []
+    for spec in learners:
+        if (row := line.get(spec)) is None:
+            cells.append("--")
+            continue
+        mean, half = row["mean"], (row["high"] - row["low"]) / 2
+        places = decimal_places(half) if half > 0 else None
+        text = number_text(mean) if places is None else rf"{mean:.{places}f} \pm {half:.{places}f}"
+        is_best = len(means) > 1 and mean == best
+        cells.append(rf"$\mathbf{{{text}}}$" if is_best else f"${text}$")
+    return cells
+
+
+def _range(numbers: Iterable[int]) -> str:
+    low, high = min(numbers := set(numbers)), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _escaped(text: str) -> str:
+    r"""Return a title for LaTeX.
+
+    >>> print(_escaped("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
+    return "".join(_SPECIAL.get(character, character) for character in text)
