@@ -153,34 +153,42 @@ def _start_of_show(game: Game) -> str:
     return f"{game}\n\nvalue {tidy_value(game)}; payoffs in {low:g} .. {high:g}"
 
 
+def _solved(entry: Entry[Any]) -> list[str]:
+    """Return the section of a game's page on its equilibrium."""
+    game = parse_matrix(entry.example)
+    shown = "" if max(game.shape) <= _MOST_SHOWN else "The first actions, as "
+    return [
+        "## Solved",
+        f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
+        f"```console\n{_start_of_show(game)}\n...\n```",
+        f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
+        f"{game.unique_equilibrium.reason}.",
+        f"![Payoffs and equilibrium]({entry.name}-payoffs.svg)",
+        "Payoffs to the row player, blue above the value of the game and red below it. The bars are the probabilities "
+        "of an equilibrium.",
+    ]
+
+
 def game_pages() -> Iterator[Page]:
     """A page per game, and a list of them."""
     rows = []
     for entry in GAMES:
-        game = parse_matrix(entry.example)
-        m, n = game.shape
         rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
-        shown = "" if max(m, n) <= _MOST_SHOWN else "The first actions, as "
+        changes = hasattr(parse_game(entry.example), "steady")  # its payoffs: no matrix can be shown
         parts = [
             f"# {entry.title}",
-            f"`{entry.example}` · {m} x {n} actions",
+            f"`{entry.example}` · {' x '.join(map(str, parse_game(entry.example).shape))} actions",
             split(inspect.getdoc(entry.factory) or "")[0],
             "## Parameters",
             _parameters(entry),
-            "## Solved",
-            f"{shown}`coebl show {entry.example}` prints{' them' * bool(shown)}:",
-            f"```console\n{_start_of_show(game)}\n...\n```",
-            f"Is the equilibrium of this game the only one? {game.unique_equilibrium.answer.capitalize()}: "
-            f"{game.unique_equilibrium.reason}.",
-            f"![Payoffs and equilibrium]({entry.name}-payoffs.svg)",
-            "Payoffs to the row player, blue above the value of the game and red below it. The bars are the "
-            "probabilities of an equilibrium.",
+            *([] if changes else _solved(entry)),
             "## Curves",
             f"![Exploitability of three learners in self-play]({entry.name}.svg)",
             f"Exploitability of three learners in self-play, on `{entry.example}` {_HOW_DRAWN} It is 0 in an "
             "equilibrium.",
         ]
-        yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
+        if not changes:
+            yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
         yield Page(f"reference/games/{entry.name}.svg", game_curves(entry.example))
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
     head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one.\n\n"
