@@ -87,6 +87,6 @@ def test_names_of_games_and_files_are_escaped_in_a_match(tmp_path, coebl):
     words = ["uniform", "--column", "own\x1b[2J.py:Even", "--game", "odd.json"]
     code, out, error = coebl(*MATCH, *words, cwd=tmp_path)
     assert code == 0, error
-    assert out.startswith(r"odd\x1b[2J, uniform v own\x1b[2J.py:Even, 5 rounds")
+    assert "\n" + r"odd\x1b[2J, uniform v own\x1b[2J.py:Even, 5 rounds" in out
     assert r"the column player, own\x1b[2J.py:Even, wins 0.75 a round" in " ".join(out.split())
     assert "\x1b" not in out
