@@ -224,6 +224,22 @@ def test_the_noises_of_a_study(driver, tmp_path):
     assert driver.get_log("browser") == []
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_table_of_many_learners_fits_the_window_and_a_cell_says_its_numbers(driver, tmp_path, width):
+    specs = ["coebl", "coebl:c=2", "ucb", "exp3", "exp3-ix", "kin", "strain", "thompson", "mmd", "hedge", "uniform"]
+    source = MadeUp([("rps", row, column) for row in specs for column in specs], ["pseudo_regret"])
+    page = Page(driver, make_page(source, tmp_path / "page.html", title="Many"), width, 800)
+    assert (
+        page.script("const box = document.querySelector('#table .scroll'); return box.scrollWidth - box.clientWidth")
+        <= 1
+    )
+    cell = page.find("#matrix tbody tr td:nth-of-type(2)")
+    assert cell.size["width"] >= 12
+    page.script("arguments[0].click()", cell)
+    assert " ± " in page.find("#matrix-readout").text
+    assert page.find("#matrix-readout").text == cell.get_attribute("title").replace("\u00a0", " ")
+
+
 def test_one_noise_has_no_selector(page):
     assert not page.find("#noise").is_displayed()
 

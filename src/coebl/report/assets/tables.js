@@ -83,7 +83,7 @@ function drawTable() {
   const matches = tableMatches().sort((a, b) => a.row - b.row || a.column - b.column);
   const columns = ascending(matches.map(columnOf));
   const what = `${metricTitle(PAGE.tableMetric)} of the row learner at the last round, on ${everyGame ? "every game" : gameTitle(state.game)}`;
-  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${columns.length > 8 ? "Blue: the column learner wins; orange: the row learner; grey: undecided. Point at a cell for its numbers." : "Above 0, the column learner is ahead; the words say who wins."}`;
+  byId("table-lead").textContent = `${what}: mean ± half of the 95 % interval. ${columns.length > 8 ? "Point at a cell, or tap it, for its numbers." : "Above 0, the column learner is ahead; the words say who wins."}`;
   const largest = largestOf(matches.map((match) => endOfMatch(match).mean));
   const found = new Map(matches.map((match) => [`${rowOf(match)} ${columnOf(match)}`, match]));
   const heads = [corner, ...columns.map(columnTitle)].map((text) => element("th", { scope: "col" }, text));
@@ -95,10 +95,16 @@ function drawTable() {
   byId("matrix").classList.toggle("wide", columns.length > 6);
   byId("matrix").classList.toggle("dense", columns.length > 8); // a heat map that fits the window
   byId("matrix").style.setProperty("--columns", columns.length);
+  byId("matrix-readout").textContent = "";
   explainMarks("matrix", matches.flatMap((match) => [match.row, match.column]));
 }
 
 function connectTable() {
+  for (const what of ["click", "pointerover"]) {
+    on("matrix", what, ({ target }) => {
+      if (byId("matrix").classList.contains("dense")) byId("matrix-readout").textContent = target.closest("td")?.title ?? "";
+    });
+  }
   on("every-game", "change", drawTable);
   on("every-learner", "change", drawTable);
   on("table-csv", "click", () => {
