@@ -90,7 +90,8 @@ def test_exploitability_is_that_of_the_metric(triangle):
         ([], "rps", {}, 'the result has no policies of every round; simulate with keep=["policies"].'),
         (["policies"], "rps", {"seed": 9}, "seed is 9; accepted: a seed of the result, out of 0, 1."),
         (["policies"], "rps", {"rounds": [0]}, "rounds is 0; accepted: "),
-        (["policies"], "lead:n=4", {}, "has no payoff matrix; accepted: results of a game that has one."),
+        (["policies"], "lead:n=4", {}, "has no payoff matrix, or more than one; accepted: results of a game with one."),
+        (["policies"], "drifting:game=rps", {}, "has no payoff matrix, or more than one; accepted: results of a game"),
     ],
 )
 def test_what_cannot_be_drawn_is_rejected_in_one_line(keep, game, options, message):

@@ -11,6 +11,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
 from coebl.games import Game
+from coebl.games.drifting import DriftingGame
 from coebl.naming import game_title, known_of, learner_titles, looks
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
     game = result.match.game
     if "policies" not in result.kept:
         raise InputError('the result has no policies of every round; simulate with keep=["policies"].')
-    if not isinstance(game, Game):
-        raise InputError(f"{game.name} has no payoff matrix; accepted: results of a game that has one.")
+    if not isinstance(game, Game) or isinstance(game, DriftingGame):  # which has an equilibrium per phase
+        raise InputError(f"{game.name} has no payoff matrix, or more than one; accepted: results of a game with one.")
     seeds = [int(present) for present in result.seeds]
     seed = seeds[0] if seed is None else seed
     if seed not in seeds:
