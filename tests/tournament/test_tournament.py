@@ -227,7 +227,7 @@ def test_every_learner_that_is_named_gets_a_sentence(coebl):
     _, said, _ = coebl(*(word.replace("mine.py:Mine", "k-learning") for word in QUICK))
     assert "k-learning is " in said
     others = said.partition("--learners adds others of the package: ")[2].partition(".")[0].split(",")
-    assert [other.strip() for other in others][:3] == ["coebl", "kin", "ucb"]
+    assert [other.strip() for other in others][:3] == ["coebl", "kin", "strain"]
     assert "k-learning" not in ",".join(others)
     _, said, _ = coebl("tournament", "--suite", "tiny.toml", "--quick", "--learners", "exp3,uniform", "--out", "out")
     assert "exp3 is " in said
