@@ -122,7 +122,7 @@ def test_a_function_of_a_users_own(here: Path) -> None:
         ("rsp", "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
         ("x" * 300 + ".csv", "x: cannot be read (File name too long)"),
         ("x" * 300, "x'. See: coebl list games"),
-        ("a\0b.csv", "cannot be read (embedded null byte)"),
+        ("a\0b.csv", "has the character NUL"),
     ],
 )
 def test_names_and_functions_that_are_no_games(here: Path, text: str, message: str) -> None:

@@ -108,13 +108,21 @@ def test_tables_print_no_control_characters(store, coebl):
     assert "'=1+1\\x1b[2J" in coebl("results", store.folder, "--csv").stdout
 
 
-@pytest.mark.parametrize("name", ["$\\frac{1}{$", "a" * 100_000, "a\x00b\x1b", "$x$ $"])
+@pytest.mark.parametrize("name", ["$\\frac{1}{$", "a" * 100_000, "a\x01b\x1b", "$x$ $"])
 @pytest.mark.filterwarnings("error")
 def test_any_name_can_be_drawn(store, coebl, name):
     forged(store, False, row=name)
     forged(store, False, game=name)
     [done] = read_all(coebl, store, [["plot"]])
     assert done.returncode == 0, done.stderr
+
+
+def test_a_name_with_nul_is_rejected_in_one_line(store, coebl):
+    forged(store, False, row="a\x00b")
+    [done] = read_all(coebl, store, [["plot"]])
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "has the character NUL" in done.stderr
 
 
 def test_a_formula_that_cannot_be_drawn_is_one_line(store, coebl):
