@@ -79,6 +79,22 @@ def test_same_trajectory(spec, number):
             twin.observe(t, genome[run].tolist(), opponent[run].tolist(), float(reward[run]))
 
 
+def test_of_equal_rewards_umda_takes_the_earlier():
+    """Also in long generations, where the order of a sort that is not stable depends on the CPU."""
+    n, seeds = 20, [3, 4]
+    game = FunctionGame(lambda x, y: np.sign(x.sum(axis=-1) - n // 2), n, noise="none")
+    learner = parse_learner("umda")
+    learner = learner.seated(seat_at(game, 0, learner, seeds, 1000))
+    random = np.random.default_rng(5)
+    genomes = random.integers(0, 2, (learner.length, len(seeds), n), np.int8)
+    rewards = game.payoffs(genomes, genomes)
+    for t, (genome, reward) in enumerate(zip(genomes, rewards, strict=True), 1):
+        learner.observe(t, Seen(genome, reward, None))
+    for run, policy in enumerate(learner.policy(learner.length + 1)):
+        order = sorted(range(learner.length), key=lambda t, run=run: -rewards[t, run])
+        assert policy.tolist() == pytest.approx(genomes[order[: learner.length // 2], run].mean(axis=0).tolist())
+
+
 @pytest.mark.parametrize("spec", OF_GENES)
 def test_policies_do_not_depend_on_the_units_of_payoffs(spec):
     def payoff(x, y):

@@ -20,7 +20,7 @@ class Umda(Learner):
 
         p = 1/2; a generation is L = size sqrt(n) ln n rounds, at least 4
         each round: play x ~ p; see r
-        after each generation: p = the mean of the L / 2 genomes of largest r
+        after each generation: p = the mean of the L / 2 genomes of largest r, the earlier of equals
 
     Args:
         size: the rounds of a generation, in units of sqrt(n) ln n.
@@ -49,7 +49,7 @@ class Umda(Learner):
         self.rewards[:, self._played] = seen.reward
         self._played += 1
         if self._played == self.length:
-            better = np.argsort(-self.rewards, axis=-1)[:, : self.length // 2]
+            better = np.argsort(-self.rewards, axis=-1, kind="stable")[:, : self.length // 2]
             self.current = np.take_along_axis(self.genomes, better[..., None], axis=1).mean(axis=1)
             self._played = 0
 
