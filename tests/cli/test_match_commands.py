@@ -157,3 +157,40 @@ def test_a_long_match_is_announced_where_there_is_no_bar(coebl, monkeypatch):
     assert re.fullmatch(r"playing: 1 s, by the declared costs of the learners\n", announced)
     monkeypatch.undo()
     assert coebl(*PLAY, "--rounds", "3", "--seeds", "2").stderr == ""
+
+
+def test_saved_genomes_are_strings_of_bits(coebl, tmp_path):
+    run = match(coebl, "diagonal:n=7,space=bits", "pbil", "uniform", 4, "--seeds", "3", "--save", "r.csv", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    header, *lines = (tmp_path / "r.csv").read_text().splitlines()
+    assert header == "seed,round,row_action,column_action,row_reward,column_reward"
+    played = simulate("diagonal:n=7,space=bits", "pbil", "uniform", rounds=4, seeds=3, keep=("actions",)).kept[
+        "actions"
+    ]
+    expected = [
+        [str(seed), str(t + 1), *("".join(map(str, actions[t, seed])) for actions in played)]
+        for seed in range(3)
+        for t in range(4)
+    ]
+    assert [line.split(",")[:4] for line in lines] == expected
+
+
+def test_a_game_without_a_value_is_played_and_its_rewards_are_printed(coebl, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def payoff(x, y, n: int = 12):\n    return x.mean(axis=-1) * (1 - y.mean(axis=-1))\n"
+    )
+    options = ["--seeds", "5", "--noise", "none"]
+    players = "fixed-genome:ones", "fixed-genome:zeros"
+    run = match(coebl, "mine.py:payoff", *players, 20, *options, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert re.match(
+        r"The row player earns \S+ a round, 95 % interval \S+ \.\. \S+; the value of the game is not\s+known\.",
+        run.stdout,
+    )
+    assert "value of the game not known" in run.stdout
+    summary = json.loads(match(coebl, "mine.py:payoff", *players, 20, *options, "--json", cwd=tmp_path).stdout)
+    assert summary["value"] is None
+    assert list(summary["metrics"]) == ["entropy"]
+    run = match(coebl, "mine.py:payoff", *players, 20, *options, "--metric", "exploitability", cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith("coebl: exploitability needs a game with an exact best response")

@@ -18,7 +18,7 @@ from coebl.core.text import counted, finite, in_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coebl.engine import Match, Result
+    from coebl.engine import Keep, Match, Result
     from coebl.evidence.statistics import Estimate
     from coebl.games import Game, GenomeGame, ZeroSumGame
 
@@ -150,6 +150,7 @@ def match_command(
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
     from coebl.kernels.cache import announce_compilation
+    from coebl.metrics import parse_metrics
 
     match = Match.of(game, row, column, rounds, noise)
     if match.row.kind() == "search":
@@ -160,37 +161,40 @@ def match_command(
     backend_for(where)  # before the solver is compiled
     if save:
         _check_savable(save, rounds * seeds)
+    allowed = [metric.name for metric in parse_metrics(["all"], match.game, 1)]
+    decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has none
+    keep: list[Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
     with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, announce_compilation():
         result = simulate(
             match,
             range(first_seed, first_seed + seeds),
             record="last",
-            metrics=[*(metric or (["all"] if as_json else _default_metrics(match))), _DECISIVE],
-            keep=("actions", "rewards") if save else (),
+            metrics=[*(metric or (["all"] if as_json else _default_metrics(allowed))), *decisive],
+            keep=keep,
             progress=advance,
             device=where,
         )
     if save:
         _save_rounds(result, save)
     estimates = _estimates(result)
-    regret = estimates[_DECISIVE]
-    if metric and _DECISIVE not in metric and "all" not in metric:
+    sentence = (
+        _outcome_sentence(match, cast("Estimate", estimates[_DECISIVE])) if decisive else _earned_sentence(result)
+    )
+    if decisive and metric and _DECISIVE not in metric and "all" not in metric:
         del estimates[_DECISIVE]
     if as_json:
         print(json.dumps(_match_summary(result, estimates), allow_nan=False))
     else:
-        say(_outcome_sentence(match, cast("Estimate", regret)))
+        say(sentence)
         print()
         _print_match(result, estimates)
 
 
-def _default_metrics(match: Match) -> list[str]:
-    """Return the metrics that are printed if none is selected: those of `simulate` that the game allows."""
+def _default_metrics(allowed: list[str]) -> list[str]:
+    """Return the metrics that are printed if none is selected: those of `simulate` that the game allows, or all."""
     from coebl.engine.simulate import DEFAULT_METRICS
-    from coebl.metrics import parse_metrics
 
-    allowed = [metric.name for metric in parse_metrics(["all"], match.game, 1)]
-    return [name for name in DEFAULT_METRICS if name in allowed]
+    return [name for name in DEFAULT_METRICS if name in allowed] or allowed
 
 
 def _check_savable(path: Path, lines: int) -> None:
@@ -208,16 +212,23 @@ def _check_savable(path: Path, lines: int) -> None:
 
 
 def _save_rounds(result: Result, path: Path) -> None:
-    """Write a line per run and round: seed, round, and the actions, numbered from 0, and rewards of both players."""
+    """Write a line per run and round: seed, round, and the actions and rewards of both players.
+
+    Actions are numbered from 0; genomes are strings of bits.
+    """
     import numpy as np
 
     from coebl.core.files import write_whole
 
-    rounds, runs = result.kept["actions"][0].shape
-    columns = {"seed": np.repeat(result.seeds, rounds), "round": np.tile(np.arange(1, rounds + 1), runs)}
+    rounds, runs = result.kept["rewards"][0].shape
+    columns: dict[str, Any] = {
+        "seed": np.repeat(result.seeds, rounds),
+        "round": np.tile(np.arange(1, rounds + 1), runs),
+    }
     for name in ("action", "reward"):
         for seat, array in zip(result.match.game.seats, result.kept[f"{name}s"], strict=True):
-            columns[f"{seat}_{name}"] = array.T.ravel()
+            column = array.swapaxes(0, 1).reshape((rounds * runs, *array.shape[2:]))
+            columns[f"{seat}_{name}"] = column if column.ndim == 1 else ["".join(map(str, bits)) for bits in column]
     frame, buffer = require("polars").DataFrame(columns), BytesIO()
     if path.suffix.lower() == ".csv":
         frame.write_csv(buffer)
@@ -256,7 +267,7 @@ def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dic
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
-        "value": cast("Game", match.game).value,
+        "value": None if _lacks_value(match) else cast("Game", match.game).value,
         "metrics": {
             name: {key: finite(getattr(estimate, key, None)) for key in ("mean", "low", "high", "sd")}
             for name, estimate in estimates.items()
@@ -268,7 +279,7 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
     match = result.match
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
-    print(f"value of the game {tidy_value(cast('Game', match.game))}\n")
+    print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('Game', match.game))}\n")
     least, largest = match.game.ranges[0]
     rows = []
     for name, estimate in estimates.items():
@@ -279,6 +290,19 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
         mean, *ends = in_interval(estimate.mean, low, high)
         rows.append((name, mean, "none: one seed" if estimate.n == 1 else " .. ".join(ends)))
     print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
+
+
+def _lacks_value(match: Match) -> bool:
+    return "value" in getattr(match.game, "unknown", ())
+
+
+def _earned_sentence(result: Result) -> str:
+    """A sentence about the rewards of the row player, for a game without a value, which would separate the players."""
+    from coebl.evidence.statistics import mean_interval
+
+    earned = mean_interval(result.kept["rewards"][0].mean(axis=0))
+    interval = "in a single run" if earned.n == 1 else f"95 % interval {earned.low:.2g} .. {earned.high:.2g}"
+    return f"The row player earns {earned.mean:.2g} a round, {interval}; the value of the game is not known."
 
 
 def _outcome_sentence(match: Match, regret: Estimate) -> str:
