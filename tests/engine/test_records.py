@@ -128,6 +128,13 @@ def test_the_page_of_a_player():
     for words in ("&lt;b&gt;", "stay", "jump", "0.625 (2)", "value", "exploitability", "2 outcomes", "recent"):
         assert words in page
     assert "<b><b>" not in page
+    assert "open tickets" not in page
+    player.ticket(), player.ticket()
+    with pytest.warns(UserWarning, match="opponent is None"):
+        player.observe(player.ticket(), reward=0.5)
+    page = player._repr_html_()
+    assert "2 open tickets" in page
+    assert "Warning: opponent is None in round 5, and ots-rm learns from the opponent&#x27;s action" in page
     large = Player("ots-rm", actions=30, opponent_actions=20, seed=1)._repr_html_()
     assert "the first 12 of 30 and 12 of 20 actions are shown" in large
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.engine.player_page import render_player
 from coebl.engine.records import Interval, Labels, Records
+from coebl.engine.tickets import Ticket
 from coebl.engine.units import Units
 
 if TYPE_CHECKING:
@@ -29,6 +31,16 @@ class Insight:
     @property
     def policy(self) -> Floats:
         """The mixed strategy of the current round: (actions,)."""
+        raise NotImplementedError
+
+    @property
+    def tickets(self) -> Mapping[int, Ticket]:
+        """The open tickets by their rounds."""
+        raise NotImplementedError
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings so far."""
         raise NotImplementedError
 
     def estimates(self) -> polars.DataFrame:
@@ -131,4 +143,6 @@ class Insight:
                 self.policy,
                 self._records,
                 {"value": self.value(), "exploitability": self.exploitability()} if known else {},
+                len(self.tickets),
+                self.warnings,
             )

@@ -13,8 +13,16 @@ from coebl.engine.records import Interval, Labels, Records
 _MOST = 12  # rows and columns that are shown
 
 
-def render_player(title: str, labels: Labels, policy: Floats, records: Records, numbers: Mapping[str, Interval]) -> str:
-    """Return HTML: the policy, the estimates with visits, the opponent's mix, and these numbers with intervals."""
+def render_player(
+    title: str,
+    labels: Labels,
+    policy: Floats,
+    records: Records,
+    numbers: Mapping[str, Interval],
+    tickets: int,
+    warnings: Sequence[str],
+) -> str:
+    """Return HTML: policy, estimates with visits, opponent's mix, numbers with intervals, open tickets, warnings."""
     m, k = records.visits.shape
     rows, columns = min(m, _MOST), min(k, _MOST)
     own = _names(labels.own, rows)
@@ -35,11 +43,13 @@ def render_player(title: str, labels: Labels, policy: Floats, records: Records, 
     deviation, freedom = records.pooled()
     lines = [f"{name} {number.value:.4g} [{number.low:.4g}, {number.high:.4g}]" for name, number in numbers.items()]
     lines += [f"{records.outcomes:,} outcomes, mean reward {records.mean_reward:.4g}"]
+    lines += [f"{tickets:,} open tickets"] if tickets else []
     lines += [f"deviation of the rewards of a pair {deviation:.4g}"] if freedom else []
     if (rows, columns) != (m, k):
         lines.append(f"the first {rows} of {m} and {columns} of {k} actions are shown")
     table = f"<table><thead>{_row('th', head)}</thead><tbody>{''.join(body + foot)}</tbody></table>"
-    return f"<div><p>{escape(title)}</p>{table}<p>{'; '.join(lines)}</p></div>"
+    warned = "".join(f"<p>Warning: {escape(warning)}</p>" for warning in warnings)
+    return f"<div><p>{escape(title)}</p>{table}<p>{'; '.join(lines)}</p>{warned}</div>"
 
 
 def _names(labels: Sequence[str] | None, number: int) -> list[str]:
