@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coebl.core.errors import CoeblError, InputError, SolveError
-    from coebl.engine import Match, Player, Result, simulate
+    from coebl.engine import GenomePlayer, Match, Player, Result, simulate
     from coebl.games import Game, parse_game, read_game, solve, write_game
     from coebl.learners import Learner, parse_learner
     from coebl.solver import Solution, maximin
@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 _HOMES = {  # the public names of each module; imported when they are first used
     "coebl.core.errors": ("CoeblError", "InputError", "SolveError"),
-    "coebl.engine": ("Match", "Player", "Result", "simulate"),
+    "coebl.engine": ("GenomePlayer", "Match", "Player", "Result", "simulate"),
     "coebl.games": ("Game", "parse_game", "read_game", "solve", "write_game"),
     "coebl.learners": ("Learner", "parse_learner"),
     "coebl.solver": ("Solution", "maximin"),
@@ -27,6 +27,7 @@ _HOMES = {  # the public names of each module; imported when they are first used
 __all__ = [
     "CoeblError",
     "Game",
+    "GenomePlayer",
     "InputError",
     "Learner",
     "Match",

@@ -6,9 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from coebl import Player, simulate
+from coebl import GenomePlayer, Player, simulate
 from coebl.core.errors import InputError
-from coebl.engine import GenomePlayer
 from coebl.games import parse_game
 from learner_rules import OF_GENES
 
@@ -52,6 +51,15 @@ def play(player, rounds):
     [
         (lambda: GenomePlayer("ucb", 4), "ucb plays numbered actions; accepted: a learner of genomes. Use Player."),
         (lambda: Player("pbil", 4), "pbil plays genomes; accepted: a learner of numbered actions. Use GenomePlayer."),
+        (
+            lambda: GenomePlayer("pbil", 4, payoff_range=(1,)),
+            "payoff_range is (1,); accepted: two numbers, (low, high).",
+        ),
+        (
+            lambda: GenomePlayer("pbil", 4, payoff_range=(0, np.nan)),
+            "payoff_range is (0.0, nan); accepted: finite numbers, low < high.",
+        ),
+        (lambda: GenomePlayer("pbil", 4, noise=-1), "noise is -1; accepted: a standard deviation >= 0."),
         (lambda: GenomePlayer("pbil", 0), "genes is 0; accepted: an integer, >= 1."),
         (
             lambda: GenomePlayer("pbil", 4).observe(reward=1.0),

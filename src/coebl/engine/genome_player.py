@@ -14,7 +14,7 @@ from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.player_file import choose_learner, read_player, reports_damage, write_player
 from coebl.engine.state import State
 from coebl.engine.table import Seated, build_seat
-from coebl.engine.units import Units
+from coebl.engine.units import Units, check_range
 from coebl.games import Bits
 from coebl.learners import Learner, parse_learner
 
@@ -58,12 +58,9 @@ class GenomePlayer:
         self.genes = check_integer("genes", genes, 1)
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
-        low, high = (float(end) for end in payoff_range)
-        if not (np.isfinite([low, high, noise]).all() and low < high and noise >= 0):
-            raise InputError(
-                f"payoff_range is ({low}, {high}) and noise {noise}; accepted: finite numbers, low < high, noise >= 0."
-            )
-        self.payoff_range, self.noise = (low, high), float(noise)
+        self.payoff_range, self.noise = check_range(payoff_range), float(noise)
+        if not (np.isfinite(self.noise) and self.noise >= 0):
+            raise InputError(f"noise is {shorten(noise)}; accepted: a standard deviation >= 0.")
         self._round, self._acted = 1, False
         self._policy: Floats | None = None  # (genes,), of this round
         self._sit_down()

@@ -22,7 +22,7 @@ from coebl.engine.records import UNKNOWN, Labels, Outcome, Records
 from coebl.engine.state import State, StateError
 from coebl.engine.table import Seated, build_seat
 from coebl.engine.tickets import Ticket
-from coebl.engine.units import Units
+from coebl.engine.units import Units, check_range
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
@@ -91,7 +91,7 @@ class Player(Insight):
             )
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
-        self.payoff_range = None if payoff_range is None else _check_range(payoff_range)
+        self.payoff_range = None if payoff_range is None else check_range(payoff_range)
         if noise is not None and not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
             raise InputError(f"noise is {shorten(noise)}; accepted: None, or a standard deviation >= 0.")
         self.noise = None if noise is None else float(noise)
@@ -482,13 +482,3 @@ def _number(argument: str, action: int | str, actions: int, labels: Sequence[str
         return labels.index(str(action))
     names = "" if labels is None else f", or one of {shorten(', '.join(labels))}"
     raise InputError(f"{argument} is {shorten(action)}; accepted: 0 .. {actions - 1}{names}.")
-
-
-def _check_range(payoff_range: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in payoff_range)
-    except (TypeError, ValueError):
-        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
-    return low, high

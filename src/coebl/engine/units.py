@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import TypeVar
 
 from coebl.core.arrays import Floats
+from coebl.core.errors import InputError, shorten
 from coebl.games import AnyGame
 
 _Rewards = TypeVar("_Rewards", float, Floats)
@@ -63,3 +65,14 @@ class Units:
         if self.middle == 0 and self.scale == 1:  # as in the paper's games
             return reward
         return (reward - self.middle) / self.scale
+
+
+def check_range(payoff_range: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of a payoff range, if they are finite numbers in order."""
+    try:
+        low, high = (float(end) for end in payoff_range)
+    except (TypeError, ValueError):
+        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
+    if not (isfinite(low) and isfinite(high) and low < high):
+        raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
+    return low, high
