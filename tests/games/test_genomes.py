@@ -152,6 +152,14 @@ def test_a_count_game_with_a_mixed_equilibrium():
             "the mask of row is [0, 1, 1, 2]; accepted: 4 bits, each 0 or 1.",
         ),
         (
+            lambda: parse_game("bilinear:n=2").masked([0, 1], [[0, 1], [1]]),
+            "the mask of column is [[0, 1], [1]]; accepted: 2 bits, each 0 or 1.",
+        ),
+        (
+            lambda: parse_game("bilinear:n=2").masked(np.zeros((2, 2)), np.zeros((3, 2))),
+            "the masks are of 2 and 3 runs; accepted: as many for row as for column.",
+        ),
+        (
             lambda: parse_game("bilinear:n=4").payoffs(np.ones(3), np.ones(4)),
             "x has shape (3,); accepted: genomes of 4 genes.",
         ),

@@ -276,10 +276,15 @@ class GenomeGame(ZeroSumGame):
         """
         masks = []
         for seat, given in zip(SEATS, (row, column), strict=True):
-            mask = np.atleast_2d(np.asarray(given))
+            mask = np.empty((0, 0))
+            with suppress(ValueError):  # of rows that differ in length
+                mask = np.atleast_2d(np.asarray(given))
             if mask.ndim != 2 or mask.shape[1] != self.n or not np.isin(mask, (0, 1)).all():
                 raise InputError(f"the mask of {seat} is {shorten(given)}; accepted: {self.n} bits, each 0 or 1.")
             masks.append(mask.astype(np.int8))
+        runs = [len(mask) for mask in masks]
+        if runs[0] != runs[1]:
+            raise InputError(f"the masks are of {runs[0]} and {runs[1]} runs; accepted: as many for row as for column.")
         return self._with(masks=tuple(masks))
 
     def _bare(self, seat: int, genome: NDArray[Any]) -> NDArray[Any]:
