@@ -2,6 +2,7 @@
 
     python benchmarks/player.py                    # all, into benchmarks/PLAYER.md
     python benchmarks/player.py --learners ots-rm  # some learners, on the terminal
+    python benchmarks/player.py --quick            # all parts, small, on the terminal: a check of this script
 
 The game has 6 x 8 payoffs between 0 and 5000 euros, and noise of deviation 500. Each learner plays 800 rounds as a
 `Player` against Tsallis-INF, three times: with rewards in units of the noise, counted from the middle of the range; in
@@ -30,11 +31,24 @@ from coebl.learners import LEARNERS, Learner
 
 PAYOFF = np.random.default_rng(24).uniform(0, 5000, (6, 8))
 NOISE = 500.0
-ROUNDS = 800
 MIDDLE = 2500.0
-SEEDS = 10
-MILESTONES = (10, 10_000, 1_000_000)
 WRITTEN = Path(__file__).with_name("PLAYER.md")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    rounds: int = 800
+    seeds: int = 10
+    milestones: tuple[tuple[str, tuple[int, ...]], ...] = (
+        ("tsallis-inf", (10, 10_000, 1_000_000)),
+        ("ots-rm", (10, 10_000)),
+    )
+    players: int = 1000
+
+
+QUICK = Sizes(20, 2, (("tsallis-inf", (10, 100)), ("ots-rm", (10, 20))), 20)
 
 
 def playable() -> list[str]:
@@ -62,29 +76,32 @@ SETTINGS = (
 )
 
 
-def earned(spec: str, setting: Setting, seed: int) -> float:
+def earned(spec: str, setting: Setting, rounds: int, seed: int) -> float:
     """Return what a learner earns per round, in euros, without the noise."""
     random = np.random.default_rng(seed)
-    noise = NOISE * random.standard_normal(ROUNDS)
-    player = Player(spec, 6, 8, horizon=ROUNDS, seed=seed, **setting.arguments)
+    noise = NOISE * random.standard_normal(rounds)
+    player = Player(spec, 6, 8, horizon=rounds, seed=seed, **setting.arguments)
     opponent = Player("tsallis-inf", 8, seed=seed + 1000, payoff_range=(-5000.0, 0.0), noise=NOISE)
     total = 0.0
-    for t in range(ROUNDS):
+    for t in range(rounds):
         i, j = player.act(), opponent.act()
         total += PAYOFF[i, j]
         reward = PAYOFF[i, j] + noise[t]
         player.observe(reward=(reward - setting.zero) / setting.unit, opponent=int(j))
         opponent.observe(reward=-reward)
-    return total / ROUNDS
+    return total / rounds
 
 
-def compare(spec: str, seeds: int) -> list[str]:
+def compare(spec: str, sizes: Sizes) -> list[str]:
     """Return a row of the table."""
-    found = {setting: np.array([earned(spec, setting, seed) for seed in range(seeds)]) for setting in SETTINGS}
+    found = {
+        setting: np.array([earned(spec, setting, sizes.rounds, seed) for seed in range(sizes.seeds)])
+        for setting in SETTINGS
+    }
     cells = [f"`{spec}`"]
     for setting, euros in found.items():
         difference = euros - found[KNOWN]
-        error = difference.std(ddof=1) / np.sqrt(seeds)
+        error = difference.std(ddof=1) / np.sqrt(sizes.seeds)
         share = 100 * difference.mean() / found[KNOWN].mean()
         change = "" if setting is KNOWN else f" ({share:+.1f} % ± {100 * error / found[KNOWN].mean():.1f})"
         cells.append(f"{euros.mean():.0f}{change}")
@@ -117,22 +134,32 @@ def save_times(spec: str, milestones: Sequence[int]) -> list[list[str]]:
     return rows
 
 
-def thousand(spec: str) -> list[str]:
-    """Return a row: the memory of 1,000 players after 20 rounds each, and CPU times to make them and of a round."""
-    before, started = _memory(), time.process_time()
-    players = [Player(spec, 6, 8, horizon=1000, seed=seed) for seed in range(1000)]
-    made = time.process_time()
+def _play_rounds(players: Sequence[Player]) -> None:
     for t in range(20):
         for player in players:
             player.observe(reward=PAYOFF[player.act(), t % 8], opponent=t % 8)
+
+
+def crowd(spec: str, number: int) -> list[str]:
+    """Return a row: the memory of many players after 20 rounds each, and CPU times to make them and of a round."""
+    _play_rounds([Player(spec, 6, 8, horizon=1000)])  # loads compiled code, which all share
+    before, started = _memory(), time.process_time()
+    players = [Player(spec, 6, 8, horizon=1000, seed=seed) for seed in range(number)]
+    made = time.process_time()
+    _play_rounds(players)
     played = time.process_time()
-    return [f"`{spec}`", f"{_memory() - before:.0f}", f"{made - started:.2f}", f"{1e6 * (played - made) / 20_000:.0f}"]
+    return [
+        f"`{spec}`",
+        f"{_memory() - before:.0f}",
+        f"{made - started:.2f}",
+        f"{1e6 * (played - made) / (20 * number):.0f}",
+    ]
 
 
-def thousands(specs: Sequence[str]) -> list[list[str]]:
-    """Return rows of `thousand`, each from its own process, so that none takes memory that another has freed."""
+def crowds(specs: Sequence[str], number: int) -> list[list[str]]:
+    """Return rows of `crowd`, each from its own process, so that none takes memory that another has freed."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        return list(pool.map(thousand, specs))
+        return list(pool.map(crowd, specs, [number] * len(specs)))
 
 
 def _memory() -> float:
@@ -150,31 +177,38 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", nargs="+", default=[], help=f"only these, and do not write {WRITTEN.name}")
-    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--quick", action="store_true", help=f"measure little, and do not write {WRITTEN.name}")
     options = parser.parse_args()
+    sizes = QUICK if options.quick else Sizes()
     warnings.simplefilter("ignore")
     rows = []
     for spec in options.learners or playable():
-        rows.append(compare(spec, options.seeds))
+        rows.append(compare(spec, sizes))
         print(" | ".join(rows[-1]), flush=True)
-    if options.learners:
+    if options.learners and not options.quick:
         return
     value = solve(PAYOFF).value
+    times = [row for spec, milestones in sizes.milestones for row in save_times(spec, milestones)]
     parts = [
         "# Players in euros",
         "Made by `python benchmarks/player.py`. Do not edit it.",
         "What a learner earns per round, in euros, in a game of 6 x 8 payoffs between 0 and 5000 with the value "
-        f"{value:.0f} and noise of deviation 500, against Tsallis-INF: means over {ROUNDS} rounds and {options.seeds} "
-        "seeds. In brackets, the difference to euros with known units, in percent, with its standard error.",
+        f"{value:.0f} and noise of deviation 500, against Tsallis-INF: means over {sizes.rounds} rounds and "
+        f"{sizes.seeds} seeds. In brackets, the difference to euros with known units, in percent, with its standard "
+        "error.",
         table(["learner", *(setting.title for setting in SETTINGS)], rows),
         "The time to save and to load a player of that game, in milliseconds, the best of seven, and the size of its "
         "file, in kB.",
-        table(["learner", "rounds", "save", "load", "file"], save_times("tsallis-inf", MILESTONES)),
-        "1,000 players of 6 x 8 actions in one process, units unknown: memory after 20 rounds, in MB, CPU seconds "
-        "to make them, and CPU microseconds of a round, `act` and `observe`.",
-        table(["learner", "memory", "made in", "round"], thousands(("ots-rm", "kin", "tsallis-inf"))),
+        table(["learner", "rounds", "save", "load", "file"], times),
+        f"{sizes.players:,} players of 6 x 8 actions in one process, units unknown: memory after 20 rounds, in MB, CPU "
+        "seconds to make them, and CPU microseconds of a round, `act` and `observe`.",
+        table(["learner", "memory", "made in", "round"], crowds(("ots-rm", "kin", "tsallis-inf"), sizes.players)),
     ]
-    write_whole(WRITTEN, "\n\n".join(parts) + "\n")
+    text = "\n\n".join(parts) + "\n"
+    if options.quick:
+        print(text)
+    else:
+        write_whole(WRITTEN, text)
 
 
 if __name__ == "__main__":
