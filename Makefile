@@ -43,7 +43,7 @@ dist: .venv/developing  ## wheel and sdist; the wheel is installed elsewhere, an
 test-gpu: .venv/developing  ## the tests that need a GPU and CuPy: pip install -e '.[cuda]'
 	$(BIN)/python -m pytest tests/gpu -m gpu -rs
 
-bench-player: .venv/developing  ## players in euros, into benchmarks/PLAYER.md: twenty minutes of one core
+bench-player: .venv/developing  ## players in euros, into benchmarks/PLAYER.md: ten minutes of one core
 	$(BIN)/python benchmarks/player.py
 
 bench-gpu: .venv/developing  ## speed on a GPU, into benchmarks/GPU.md
