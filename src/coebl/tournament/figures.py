@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.text import one_line, with_minus
+from coebl.core.text import counted, one_line, with_minus
 from coebl.learners.base import REFERENCES, Kind
 from coebl.naming import NOTHING, Known, Style, learner_titles, looks
 from coebl.plots.heat_map import draw_matrix
@@ -77,7 +77,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
         figure.suptitle(_finding(rows, titles), fontsize=9, fontweight="bold")
         figure.supxlabel(
             "% of the payoff range per round, with 95 % intervals (games and seeds resampled)\n"
-            f"{len(standings.games)} games, {standings.seeds} seeds, both seats",
+            f"{counted(len(standings.games), 'game')}, {standings.seeds} seeds, both seats",
             fontsize=8,
             color=NOTE,
         )
