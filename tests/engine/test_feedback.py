@@ -269,3 +269,18 @@ def test_too_many_actions_are_refused_with_the_reason():
 def test_a_learner_sees_no_probability_that_it_did_not_declare():
     with pytest.raises(InputError, match="importance_weighted = True"):
         _ = Seen(np.array([0]), np.array([1.0])).probability
+
+
+def test_a_thousand_players_in_one_process_play_as_each_would_alone():
+    def play(player):
+        for reward in (1200.0, 300.0):
+            player.observe(reward=reward + 10 * player.act(), opponent=1)
+            yield
+
+    players = [Player("tsallis-inf", actions=3, opponent_actions=2, seed=seed) for seed in range(1000)]
+    for _ in zip(*map(play, players), strict=True):  # all play a round, then the next
+        pass
+    alone = Player("tsallis-inf", actions=3, opponent_actions=2, seed=700)
+    list(play(alone))
+    assert players[700].history().equals(alone.history())
+    assert players[700].policy.tobytes() == alone.policy.tobytes()
