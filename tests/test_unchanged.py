@@ -69,6 +69,11 @@ MATCHES = [
     ("hide-and-seek", "kin", "explore-then-commit", 60, None),
     ("biased-rps", "regret-matching-plus", "mmd", 60, None),
     ("rps", "exp3-ix-neu", "coebl:c=2,selection=comma,recombination=both,population=pool:size=2+mutants=4", 40, None),
+    (WIDE, "strain", "kin", 60, None),
+    ("diagonal:n=20,space=bits", "pbil", "gene-lr", 60, None),
+    ("bigger-number:n=6,space=bits,shuffle=true", "umda", "hill-climber", 80, "none"),
+    ("gene-bilinear:n=5", "gene-bilin", "as-atoms:learner=exp3", 30, None),
+    ("drifting:game=rps,every=20", "ucb:forgetting=0.99", "exp3", 60, None),
 ]
 STUDY = """
 name = "unchanged"
@@ -100,12 +105,12 @@ def title(match) -> str:
 def of_match(match) -> dict[str, str]:
     """A digest of every metric, and of how the match ended."""
     game, row, column, rounds, noise = match
-    result = simulate(
-        Match.of(game, row, column, rounds, noise), [3, 0, 11, 7], record=3, metrics=["all"], keep=["counts"]
-    )
+    played = Match.of(game, row, column, rounds, noise)
+    kept = "counts" if isinstance(played.game, Game) else "actions"  # genomes cannot be counted
+    result = simulate(played, [3, 0, 11, 7], record=3, metrics=["all"], keep=[kept])
     found = {name: digest(values) for name, values in result.metrics.items()}
     found |= {"row policy": digest(result.row_policy), "column policy": digest(result.column_policy)}
-    return found | {"counts": digest(result.kept["counts"])}
+    return found | {kept: digest(result.kept[kept])}
 
 
 def of_study(folder: str) -> dict[str, str]:
