@@ -23,7 +23,7 @@ MISTAKES = [  # words of the command, part of the line
     (["solve", "x" * 300 + ".csv"], "cannot be read (File name too long)"),
     (["solve", "a\nb\x1b[2J"], r"unknown game 'a\nb\x1b[2J'"),
     (["solve", "labels.csv"], r"column_labels has 'a\nb' twice"),
-    (["results", "new", "--latex"], "coebl: No such option: --latex. See: coebl results --help\n"),
+    (["results", "new", "--html"], "coebl: No such option: --html. See: coebl results --help\n"),
     (["results", "new", "--metrc", "tv"], " --metric"),
     (["solve"], "Missing argument 'GAME'. See: coebl solve --help"),
     (["show", "rps:4"], "'4' has no name; accepted: rps, without parameters"),

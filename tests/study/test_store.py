@@ -62,7 +62,7 @@ def test_what_its_learners_and_metrics_are_called_travels_with_a_cell(store, tmp
     record = store.record(store.digests()[0])
     assert record.learners == {
         "mine.py:Mine": LearnerWords(title="My learner", colour=7, kind="informed bandit"),
-        "best-response": LearnerWords(title="best response", colour=None, kind="oracle"),
+        "best-response": LearnerWords(title="best response", colour=11, kind="oracle"),
     }
     assert list(record.metric_info) == ["tv", "zero"]
     assert record.metric_info["tv"].title == "TV distance"
