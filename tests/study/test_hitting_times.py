@@ -38,6 +38,17 @@ def test_times_are_stored_by_seed(tmp_path):
     assert Results(tmp_path).records()[0].description.until == "exploitability < 0.1"
 
 
+def test_the_summary_has_the_expected_running_time_and_the_share(tmp_path):
+    go(TEXT, tmp_path)
+    times = read_runtimes(Results(tmp_path).last())
+    rows = {(row["game"], row["metric"]): row for row in Results(tmp_path).summary()}
+    for (game, _, _), runs in times.items():
+        for metric, estimate in (("hitting_time", runs.ert()), ("hit", runs.share())):
+            row = rows[game, metric]
+            assert (row["mean"], row["low"], row["high"], row["n"]) == (estimate.mean, estimate.low, estimate.high, 5)
+    assert rows["diagonal:n=1", "exploitability"]["mean"] == Results(tmp_path).last()["exploitability"][:5].mean()
+
+
 def test_nothing_is_run_twice_and_another_condition_needs_another_folder(tmp_path):
     assert go(TEXT, tmp_path).finished == 4
     assert go(TEXT.replace("exploitability<.1", "exploitability < 0.10"), tmp_path).finished == 0

@@ -211,7 +211,8 @@ def results_command(
         if details:
             say(
                 "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
-                "over the seeds; 95 % interval: of that mean, by Student's t. For the metrics: coebl list metrics."
+                "over the seeds; 95 % interval: of that mean, by Student's t. Of runs that end at a condition, the "
+                "mean of hitting_time is the expected running time. For the metrics: coebl list metrics."
             )
         _print_notes(results, rows)
     else:

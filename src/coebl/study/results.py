@@ -13,6 +13,8 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
+from coebl.engine.until import Hit, HittingTime
+from coebl.evidence.runtimes import Runtimes
 from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
@@ -291,7 +293,9 @@ class Results:
     ) -> list[SummaryRow]:
         """Mean and interval over seeds of each match and metric, at one round, by default the last of each match.
 
-        If a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN.
+        If a value is infinite so is the mean, and there is no interval: its ends and the sd are NaN. Of runs that end
+        at a condition, the mean of `hitting_time` is the expected running time, with a bootstrap interval, and that of
+        `hit` the share of runs that hit, with Wilson's.
 
         Args:
             metrics: only these metrics, by name.
@@ -310,8 +314,14 @@ class Results:
             labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "horizon": length}
             for metric in group.columns[len(keys) + 1 :]:
                 values = group[metric].drop_nulls().to_numpy()
-                if len(values):
-                    rows.append(labels | {"round": rounds or length, "metric": metric})
+                if not len(values):
+                    continue
+                rows.append(labels | {"round": rounds or length, "metric": metric})
+                if metric in (HittingTime.name, Hit.name):
+                    runs = Runtimes.of(np.where(values == 0, np.nan, values), length)  # a hit of 0 is none
+                    found = runs.ert() if metric == HittingTime.name else runs.share()
+                    rows[-1] |= {key: getattr(found, key) for key in ("mean", "low", "high", "sd", "n")}
+                else:
                     samples_by_size.setdefault(len(values), []).append((rows[-1], values))
         for size, samples in samples_by_size.items():
             band = Band.of(np.array([values for _, values in samples]))
