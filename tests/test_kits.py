@@ -191,10 +191,18 @@ def test_each_fault_is_found_and_its_remedy_named(learner, point, remedy):
         report.require()
 
 
-def test_rewards_in_the_units_of_the_game_would_be_found(monkeypatch):
-    monkeypatch.setattr(Units, "seen", lambda self, reward: reward)
-    report = check_learner("ucb")
-    assert "FAIL  plays the same in any units of the payoffs" in str(report)
+@pytest.mark.parametrize(
+    ("seen", "change"),
+    [
+        (lambda self, reward: reward, "if payoffs and noise are 4096 times as large"),
+        (lambda self, reward: reward / self.scale, "if payoffs are 5000 times as large, plus 300"),
+    ],
+)
+def test_rewards_in_other_units_would_be_found(monkeypatch, seen, change):
+    monkeypatch.setattr(Units, "seen", seen)
+    report = str(check_learner("ucb"))
+    assert "FAIL  plays the same in any units of the payoffs" in report
+    assert change in " ".join(report.split())
 
 
 class CannotPlay(Sound):

@@ -101,10 +101,10 @@ def test_policies_do_not_depend_on_the_units_of_payoffs(spec):
         return (x * [1, -1, 2, 0.5] - y * [0.5, 1, 1, -1] + x[:, ::-1] * y).sum(axis=-1) / 8
 
     def in_euros(x, y):
-        return 50 * payoff(x, y) + 7
+        return 5000 * payoff(x, y) + 300
 
     small = FunctionGame(payoff, 4, noise="gaussian:sigma=1")
-    large = FunctionGame(in_euros, 4, payoff_range=(-43, 57), noise="gaussian:sigma=50")
+    large = FunctionGame(in_euros, 4, payoff_range=(-4700, 5300), noise="gaussian:sigma=5000")
     policies = [
         simulate(game, spec, "uniform", rounds=120, seeds=3, metrics=[], keep=["policies"]).kept["policies"][0]
         for game in (small, large)

@@ -29,6 +29,11 @@ GENES = (1, 4, 9)
 # Row 1 is better than row 0 against every column, and column 2 is the column player's best; no symmetry.
 DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
 DOMINANT: dict[SeatName, int] = {"row": 1, "column": 2}
+_UNITS = (
+    (4096.0, 0.0, "payoffs and noise are 4096 times as large"),  # a power of two: nothing is rounded
+    (5000.0, 300.0, "payoffs are 5000 times as large, plus 300, and so is the noise"),
+)
+_ROUNDING = 1e-6  # of a policy, where the zero differs
 _MARGIN = 0.1  # above chance, of a dominant action; the slowest of the built-in learners, exp3-ix, is at 0.2
 
 
@@ -100,14 +105,14 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGa
     }
 
 
-def _in_units(game: ZeroSumGame, unit: float) -> ZeroSumGame:
-    """Return a game of `_games` with payoffs and noise in another unit, exactly if it is a power of two."""
+def _in_units(game: ZeroSumGame, unit: float, zero: float) -> ZeroSumGame:
+    """Return a game of `_games` with payoffs and noise in another unit, counted from another zero."""
+    noise = Gaussian(unit)
     if isinstance(game, GeneBilinear):
-        return GeneBilinear(
-            unit * game.constant, unit * game.own, unit * game.other, unit * game.pairs, noise=Gaussian(unit)
-        )
+        constant = unit * game.constant + zero
+        return GeneBilinear(constant, unit * game.own, unit * game.other, unit * game.pairs, noise=noise)
     assert isinstance(game, Game)
-    return Game(unit * game.payoff, payoff_range=(-unit, unit), noise=Gaussian(unit))
+    return Game(unit * game.payoff + zero, payoff_range=(zero - unit, zero + unit), noise=noise)
 
 
 def _matrices(learner: Learner) -> list[Floats]:
@@ -159,11 +164,13 @@ def _units(learner: Learner) -> str | None:
     for name in SEATS:
         for title, game in _games(learner, name, 30).items():
             expected = _play(learner, game, name, 30, [3, 5])
-            if not np.array_equal(_play(learner, _in_units(game, 4096.0), name, 30, [3, 5]), expected):
-                return (
-                    f"{title} game, {name} seat: it plays differently if payoffs and noise are 4096 times as large; "
-                    "learn from seen and from the seat alone"
-                )
+            for unit, zero, change in _UNITS:
+                policies = _play(learner, _in_units(game, unit, zero), name, 30, [3, 5])
+                if np.abs(policies - expected).max() > (_ROUNDING if zero else 0):
+                    return (
+                        f"{title} game, {name} seat: it plays differently if {change}; learn from seen and from the "
+                        "seat alone"
+                    )
     return None
 
 
