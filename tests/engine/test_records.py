@@ -1,6 +1,7 @@
 """What a player has learned: estimates, value, exploitability, history, the opponent's mix."""
 
 import copy
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -127,6 +128,14 @@ def test_the_page_of_a_player():
     page = player._repr_html_()
     for words in ("&lt;b&gt;", "stay", "jump", "0.625 (2)", "value", "exploitability", "2 outcomes", "recent"):
         assert words in page
+    rows = [["".join(cell.itertext()) for cell in row] for row in ET.fromstring(page).iter("tr")]
+    low, high = player.estimates().row(1)[-2:]  # of the pair that was played
+    assert rows[1] == ["<b>", f"{player.policy[0]:.3f}", "–", f"0.625 (2)[{low:.4g}, {high:.4g}]".replace("-", "−")]
+    assert rows[-3:] == [
+        ["round", "advised", "played", "opponent", "reward", "probability"],
+        ["2", "–", "<b>", "jump", "0.75", f"{player.history()['probability'][1]:.3f}"],
+        ["1", "–", "<b>", "jump", "0.5", "0.500"],
+    ]
     assert "<b><b>" not in page
     assert "open tickets" not in page
     player.ticket(), player.ticket()

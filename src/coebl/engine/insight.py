@@ -142,6 +142,7 @@ class Insight:
                 self.labels,
                 self.policy,
                 self._records,
+                self._units.payoff_range,
                 {"value": self.value(), "exploitability": self.exploitability()} if known else {},
                 len(self.tickets),
                 self.warnings,
