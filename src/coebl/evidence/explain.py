@@ -1,0 +1,335 @@
+"""Why a learner loses: its worst matches, the rounds in which the loss arises, and what it plays there.
+
+The matches and the rounds are read from the results of a study. What a learner plays is not stored, so a few runs of
+its worst match are played again: a run is a function of its match and its seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.errors import InputError
+from coebl.core.modules import require
+from coebl.core.registry import Registry
+from coebl.core.specs import files_in, without_folder
+from coebl.core.text import counted, decimal_places
+from coebl.engine import Match, Result, simulate
+from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
+from coebl.evidence.statistics import Estimate, correct
+from coebl.games import GAMES, NOISES, Game
+from coebl.games.drifting import DriftingGame
+from coebl.learners import LEARNERS, REFERENCES
+from coebl.naming import Known, game_title, known_to, learner_titles
+from coebl.solver import solve_matrix
+from coebl.study.frames import find, listed
+
+if TYPE_CHECKING:
+    import polars
+
+    from coebl.study import Results
+
+REPLAYED = 5  # runs that are played again
+_NEARLY = 1e-9  # of the payoff range: less is rounding
+_SHOWN = 3  # matches and opponents that a sentence names
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a learner loses to an opponent on a game, in both seats; below 0 it wins."""
+
+    game: str
+    noise: str
+    rounds: int  # of the match
+    opponent: str
+    share: Estimate  # of the payoff range, a round; corrected over the matches of the learner
+
+    def setting(self) -> tuple[str, str, int]:
+        """Return the game, its noise and the rounds."""
+        return self.game, self.noise, self.rounds
+
+
+@dataclass(frozen=True)
+class Play:
+    """What a learner played in some runs of its worst match: arrays are (rounds, runs), shares of the payoff range."""
+
+    result: Result  # with the policies of every round
+    seat: Literal["row", "column"]  # of the learner
+    as_stored: bool  # True if the runs have the stored numbers, to the last bit
+    dominated: Booleans  # (actions,): True if another action, or a mixture, is never worse, and sometimes better
+    on_dominated: Floats  # the probability of dominated actions
+    on_leader: Floats  # of the actions that would have earned most against the opponent so far
+    loss: Floats  # below the value of the game
+    loss_off_leader: Floats  # the part of it on other actions
+    at_risk: Floats  # what a best response would have taken
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where and how a learner loses; printed, it is a few sentences."""
+
+    learner: str
+    metric: str
+    losses: list[Loss]  # the largest first
+    exploited: dict[str, Estimate]  # by opponent: what it takes more than from the other learners, largest first
+    rounds: Ints  # recorded, of the largest loss
+    curve: Floats  # (rounds, seeds): the loss up to each of them, in payoff ranges
+    play: Play | str  # or why no run could be played again
+    known: Known
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The titles of the learners by their specs."""
+        specs = [self.learner, *(loss.opponent for loss in self.losses), *self.exploited]
+        return {spec: title.replace("\u00a0", " ") for spec, title in learner_titles(specs, self.known).items()}
+
+    def match_title(self, loss: Loss) -> str:
+        """Return the opponent and the game; and noise and rounds, if the study has several."""
+        settings = [other.setting() for other in self.losses]
+        words = [f"{self.names[loss.opponent]} on {game_title(loss.game)}".replace("\u00a0", " ")]
+        words += [loss.noise] * (len({noise for _, noise, _ in settings}) > 1)
+        words += [f"{loss.rounds} rounds"] * (len({rounds for *_, rounds in settings}) > 1)
+        return ", ".join(words)
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences())
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences: which matches, in which rounds, what was played, who exploits it."""
+        name, worst = self.names[self.learner], self.losses[0]
+        lost, won = (sum(loss.share.sign == sign for loss in self.losses) for sign in (1, -1))
+        yield (
+            f"{name}, {counted(len(self.losses), 'match', 'matches')} with others: {lost} lost, {won} won, "
+            f"{len(self.losses) - lost - won} undecided."
+        )
+        if worst.share.mean <= 0:
+            yield "It loses nothing on average: its least gain is explained."
+        listed = [loss for loss in self.losses if loss.share.sign > 0][:_SHOWN] or [worst]
+        matches = "; ".join(f"{self.match_title(loss)}, {_percent(loss.share)}" for loss in listed)
+        yield f"Most it loses to {matches} of the payoff range a round."
+        more = [(spec, found) for spec, found in self.exploited.items() if found.sign > 0][:_SHOWN]
+        if more:
+            words = "; ".join(f"{self.names[spec]}, {_percent(found)}" for spec, found in more)
+            yield f"Over all games, these opponents take more from it than from the other learners: {words}."
+        elif self.exploited:
+            yield "No opponent takes significantly more from it than from the other learners."
+        yield from self._when(self.match_title(worst))
+        if isinstance(self.play, str):
+            yield f"What it played is not stored, and could not be played again: {self.play}."
+        else:
+            yield from _what(self.play, self.names[worst.opponent])
+
+    def _when(self, match: str) -> Iterator[str]:
+        """Yield the rounds in which the loss arises."""
+        last = int(self.rounds[-1])
+        if len(self.rounds) < 3 or last < 20:
+            yield 'When the loss arises is not known: few rounds were recorded. Set record = "log" in the study file.'
+            return
+        mean = self.curve.mean(axis=1)
+        if mean[-1] <= 0:
+            return
+        tenth, half, whole = np.interp([last / 10, last / 2, last], [0, *self.rounds], [0, *mean])
+        rate, late = 100 * whole / last, 100 * (whole - half) / (last - last / 2)
+        kind = "mostly a cost of learning" if late < rate / 4 else "it does not end" if late > 3 * rate / 4 else ""
+        early = f"{100 * tenth / whole:.0f} %" if tenth > 0 else "none"
+        yield (
+            f"Against {match}, {early} of the loss arises in the first tenth of the rounds; in the second half it "
+            f"loses {late:.2g} % a round, against {rate:.2g} % over all{f': {kind}' if kind else ''}."
+        )
+
+
+def _percent(share: Estimate) -> str:
+    """Return a share with its interval in per cent.
+
+    >>> _percent(Estimate(0.0312, 0.0288, 0.0336, 0.01, 9))
+    '3.12 % [2.88, 3.36]'
+    """
+    mean, low, high = (100 * number for number in (share.mean, share.low, share.high))
+    places = decimal_places((high - low) / 2) if high > low else 2
+    return f"{mean:.{places}f} % [{low:.{places}f}, {high:.{places}f}]"
+
+
+def _what(play: Play, opponent: str) -> Iterator[str]:
+    """Yield what the learner played in the runs that were played again."""
+    rounds, runs = play.loss.shape
+    late = slice(rounds // 2, None)
+    seeds = f"seeds {', '.join(map(str, play.result.seeds))}" if runs > 1 else f"seed {play.result.seeds[0]}"
+    agree = "; their numbers are those stored, to the last bit" if play.as_stored else ""
+    yield f"To see what it plays, that match was played again in the {play.seat} seat ({seeds}){agree}."
+    if not play.as_stored:
+        yield "Their numbers differ from the stored ones, which another version or file has made: read them with care."
+    if play.dominated.any():
+        count = f"{play.dominated.sum()} of {counted(len(play.dominated), 'action')}"
+        whole, half = (f"{100 * share.mean():.0f} %" for share in (play.on_dominated, play.on_dominated[late]))
+        yield f"{whole} of its play, {half} in the second half, is on dominated actions ({count})."
+    else:
+        yield "No action of the game is dominated."
+    off = 100 * play.loss_off_leader.mean()
+    on = 100 * play.loss.mean() - off
+    words = [f"{'costs' if part > 0 else 'earns'} {abs(part):.2g} %" for part in (on, off)]
+    yield (
+        f"With probability {play.on_leader.mean():.2f}, {play.on_leader[late].mean():.2f} in the second half, it "
+        f"exploits: it plays what would have earned most against {opponent} so far. That {words[0]} of the payoff "
+        f"range a round; all other play, exploration, {words[1]}."
+    )
+    risk, late_risk, loss, late_loss = (
+        f"{100 * share.mean():.2g} %" for part in (play.at_risk, play.loss) for share in (part, part[late])
+    )
+    yield (
+        f"A best response to its policies would take {risk} of the payoff range a round, in the second half "
+        f"{late_risk}; {opponent} takes {loss} and {late_loss}."
+    )
+
+
+def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanation:
+    """Explain where a learner of a study loses, in which rounds, and what it plays there.
+
+    A few runs of its worst match are played again. No file is run that the results name: of learners in files, only
+    one that is named here by its path, `path/to/mine.py:Mine`.
+
+    Args:
+        results: of a study.
+        learner: any equivalent spec of a learner.
+        runs: the largest number of runs that are played again; 0 for none.
+
+    >>> from coebl.study import Results
+    >>> print(next(explain(Results("results"), "exp3").sentences()))
+    Exp3, 1 match with others: 0 lost, 0 won, 1 undecided.
+    """
+    metric = next((name for name in DECISIVE if name in results.metrics), None)
+    if metric is None:
+        raise InputError(
+            f"the results have none of {', '.join(DECISIVE)}; add pseudo_regret to the metrics of the study and run it."
+        )
+    everyone = sorted({spec for _, *pair in results.matches() for spec in pair}, key=LEARNERS.order)
+    named = find("player", without_folder(learner) if files_in(learner) else learner, everyone, "learner")
+    known = known_to(results)
+    samples = _shares(results.last([metric]), metric, known)
+    pl = require("polars")
+    own = samples.filter(learner=named)
+    peers = own.filter(
+        ~pl.col("opponent").is_in([spec for spec, kind in results.kinds().items() if kind in REFERENCES])
+    )
+    own = peers if len(peers) else own  # to those that see more than a bandit, every bandit loses
+    if not len(own):
+        met = listed([spec for spec in everyone if spec != named]) or "none"
+        raise InputError(f"{named} met no other learner; run a study in which it does. Other learners: {met}.")
+    keys = [*SETTING, "opponent"]
+    tests = tests_of(pooled(own, keys, ["seat"]), keys)
+    found = correct(list(tests.values()), f"the matches of {named}")
+    losses = [
+        Loss(game, noise, length, opponent, share)
+        for (game, noise, length, opponent), share in zip(tests, found, strict=True)
+    ]
+    losses.sort(key=lambda loss: -loss.share.mean)
+    worst = losses[0]
+    setting = dict(zip(SETTING, worst.setting(), strict=True))
+    by_seats = own.filter(opponent=worst.opponent, **setting)
+    means = dict(by_seats.group_by("seat").agg(pl.col("value").mean()).iter_rows())
+    seat: Any = max(means, key=lambda name: (means[name], name == "row"))
+    pair = [named, worst.opponent][:: 1 if seat == "row" else -1]
+    table = results.curves([metric], game=worst.game, players=pair, noise=worst.noise)
+    curves = _shares(table.filter(rounds=worst.rounds), metric, known, ["round"]).filter(learner=named, seat=seat)
+    curves = curves.sort("seed", "round")
+    recorded = curves["round"].unique().sort().to_numpy()
+    curve = (curves["value"] * worst.rounds).to_numpy().reshape(-1, len(recorded)).T
+    play: Play | str = "runs is 0"
+    if runs:
+        stored = dict(table.filter(rounds=worst.rounds, round=worst.rounds).select("seed", metric).iter_rows())
+        play = _play_again(worst, pair, seat, {named: learner} if files_in(learner) else {}, metric, stored, runs)
+    return Explanation(named, metric, losses, _exploited(own, samples), recorded, curve, play, known)
+
+
+def _shares(table: polars.DataFrame, metric: str, known: Known, keep: Sequence[str] = ()) -> polars.DataFrame:
+    """Return what every learner loses in every match with another one, in payoff ranges a round of the match."""
+    pl = require("polars")
+    if missing := [game for game in table["game"].unique().sort() if not known.widths.get(game)]:
+        raise InputError(
+            f"the results do not have the payoff range of {missing[0]}; run the study again, with this version."
+        )
+    width = pl.col("game").replace_strict(known.widths, return_dtype=pl.Float64)
+    sides = by_seat(table, metric, keep=keep).filter(
+        pl.col("value").is_finite(), pl.col("learner") != pl.col("opponent")
+    )
+    return sides.with_columns(value=pl.col("value") / width / pl.col("rounds"))
+
+
+def _exploited(own: polars.DataFrame, samples: polars.DataFrame) -> dict[str, Estimate]:
+    """Return what each opponent takes from a learner beyond its mean from the others, largest first."""
+    pl = require("polars")
+    keys = [*SETTING, "opponent", "seat", "seed"]
+    learner = own["learner"][0]
+    others = samples.filter(pl.col("learner") != learner).group_by(keys).agg(usual=pl.col("value").mean())
+    more = own.join(others, on=keys).with_columns(value=pl.col("value") - pl.col("usual"))
+    tests = tests_of(pooled(more, ["opponent"], [*SETTING, "seat"]), ["opponent"])
+    found = correct(list(tests.values()), f"the opponents of {learner}")
+    by_opponent = {spec: estimate for (spec,), estimate in zip(tests, found, strict=True)}
+    return dict(sorted(by_opponent.items(), key=lambda item: -item[1].mean))
+
+
+def _play_again(
+    loss: Loss,
+    pair: Sequence[str],
+    seat: Literal["row", "column"],
+    named: Mapping[str, str],
+    metric: str,
+    stored: Mapping[int, float],
+    runs: int,
+) -> Play | str:
+    """Return some runs of a match, played again, or the reason why they cannot be; `named`: files that a user names."""
+    kinds: list[tuple[Registry[Any], str]] = [(GAMES, loss.game), (NOISES, loss.noise)]
+    kinds += [(LEARNERS, spec) for spec in pair if spec not in named]
+    for registry, spec in kinds:
+        if registry.known(spec) is None:
+            repair = f"; to play them, name it by its path: path/to/{spec}" * (spec in pair and spec != loss.opponent)
+            return f"{spec} is not in this package, and files that results name are not run{repair}"
+    row, column = (named.get(spec, spec) for spec in pair)
+    match = Match.of(loss.game, row, column, loss.rounds, loss.noise)
+    game = match.game
+    if not isinstance(game, Game) or isinstance(game, DriftingGame):
+        return f"{game.name} has no payoff matrix, or more than one"
+    seeds = list(stored)[:runs]
+    result = simulate(match, seeds, record="last", metrics=[metric], keep=["policies"])
+    place = ("row", "column").index(seat)
+    policies, others = result.kept["policies"][:: 1 if place == 0 else -1]  # (rounds, runs, actions)
+    payoff, width = game.own_view(seat).payoff, game.payoff_range[1] - game.payoff_range[0]
+    value = game.value if place == 0 else -game.value
+    earned = others @ payoff.T  # by action: (rounds, runs, actions)
+    before = earned.cumsum(axis=0) - earned
+    leads = before >= before.max(axis=-1, keepdims=True) - _NEARLY * width * (1 + np.arange(loss.rounds))[:, None, None]
+    off_leader = np.where(leads, 0, policies)
+    worse = dominated_actions(payoff)
+    return Play(
+        result=result,
+        seat=seat,
+        as_stored=result.final(metric).tolist() == [stored[seed] for seed in seeds],
+        dominated=worse,
+        on_dominated=policies[..., worse].sum(axis=-1),
+        on_leader=1 - off_leader.sum(axis=-1),
+        loss=(value - (policies * earned).sum(axis=-1)) / width,
+        loss_off_leader=(off_leader * (value - earned)).sum(axis=-1) / width,
+        at_risk=(value - (policies @ payoff).min(axis=-1)) / width,
+    )
+
+
+def dominated_actions(payoff: Floats) -> Booleans:
+    """Return which actions another one is never worse than, and sometimes better; or a mixture always better.
+
+    Args:
+        payoff: of a player: its actions are the rows, and it maximises.
+
+    >>> dominated_actions(np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 1.0], [3.0, -1.0]]))
+    array([False, False,  True,  True])
+    """
+    width = max(float(payoff.max() - payoff.min()), np.finfo(float).tiny)
+    found = np.zeros(len(payoff), dtype=bool)
+    for action, own in enumerate(payoff):
+        gains = np.delete(payoff, action, axis=0) - own
+        if len(gains):
+            pure = ((gains >= 0).all(axis=1) & (gains > 0).any(axis=1)).any()
+            found[action] = pure or solve_matrix(gains).value > _NEARLY * width
+    return found

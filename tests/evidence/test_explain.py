@@ -1,0 +1,148 @@
+"""Why a learner loses: the losses by hand, what it plays by a slow twin, and no file that results name is run."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from coebl.core.errors import InputError
+from coebl.evidence.explain import dominated_actions, explain
+from coebl.study import Results, Study
+from study_runs import go
+
+STUDY = """
+name = "why"
+rounds = 60
+seeds = 7
+seeds_per_cell = 7
+games = ["diagonal:n=2", "biased-rps"]
+learners = ["uniform", "ucb", "exp3", "hedge"]
+record = 20
+metrics = ["pseudo_regret"]
+[match-ups]
+all-pairs = true
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("why")
+    go(STUDY, path)
+    return path
+
+
+def always_better(payoff, action):
+    """True if a mixture of the others is better than an action against everything: a linear program, in full."""
+    others = np.delete(payoff, action, axis=0)
+    count = len(others)
+    found = linprog(
+        [0] * count + [-1],
+        A_ub=np.column_stack([(payoff[action] - others).T, np.ones(payoff.shape[1])]),
+        b_ub=np.zeros(payoff.shape[1]),
+        A_eq=[[1] * count + [0]],
+        b_eq=[1],
+        bounds=[(0, None)] * count + [(None, None)],
+    )
+    return -found.fun > 1e-9
+
+
+def test_dominated_actions_are_those_of_a_linear_program():
+    random = np.random.default_rng(3)
+    hit = 0
+    for _ in range(40):
+        payoff = random.normal(size=(random.integers(2, 6), random.integers(2, 5))) * 37.5
+        found = dominated_actions(payoff)
+        assert found.tolist() == [always_better(payoff, action) for action in range(len(payoff))]
+        hit += found.sum()
+    assert hit > 20
+    assert dominated_actions(np.array([[1.0, 1.0], [1.0, 2.0]])).tolist() == [True, False]  # weakly
+    assert dominated_actions(np.ones((2, 3))).tolist() == [False, False]  # equal actions
+    assert dominated_actions(np.array([[4.0]])).tolist() == [False]
+
+
+def test_the_largest_loss_is_that_of_the_table(folder):
+    results = Results(folder)
+    found = explain(results, "uniform")
+    means = {}
+    for game in ("diagonal:n=2", "biased-rps"):
+        low, high = next(record.payoff_range for record in results.records() if record.game == game)
+        for opponent in ("ucb", "exp3"):
+            row = results.last(game=game, players=("uniform", opponent))["pseudo_regret"].mean()
+            column = results.last(game=game, players=(opponent, "uniform"))["pseudo_regret"].mean()
+            means[game, opponent] = (row - column) / 2 / 60 / (high - low)
+    assert [(loss.game, loss.opponent) for loss in found.losses] == sorted(means, key=lambda key: -means[key])
+    for loss in found.losses:  # hedge sees more than a bandit does, and is left out
+        assert loss.share.mean == pytest.approx(means[loss.game, loss.opponent])
+    assert found.rounds.tolist() == [20, 40, 60]
+    assert found.losses[0].game == "diagonal:n=2"
+
+
+def test_what_uniform_plays_on_diagonal_is_known_by_hand(folder):
+    play = explain(Results(folder), "uniform").play
+    assert play.as_stored
+    assert play.dominated.tolist() == [True, True, True, False]
+    assert play.on_dominated == pytest.approx(np.full((60, 5), 0.75))
+    assert play.at_risk == pytest.approx(np.full((60, 5), 0.75 / 2))  # 11 beats three of four actions, and ties one
+
+
+def test_exploitation_is_that_of_a_slow_twin(folder):
+    found = explain(Results(folder), "exp3", runs=2)
+    play = found.play
+    game, place = play.result.match.game, ("row", "column").index(play.seat)
+    own, other = (play.result.kept["policies"][seat] for seat in (place, 1 - place))
+    payoff = game.payoff if place == 0 else -game.payoff.T
+    width = game.payoff_range[1] - game.payoff_range[0]
+    value = game.value if place == 0 else -game.value
+    for run in range(2):
+        total = np.zeros(len(payoff))
+        for t in range(60):
+            earned = payoff @ other[t, run]
+            best = [action for action in range(len(payoff)) if total[action] >= total.max() - 1e-9]
+            assert play.on_leader[t, run] == pytest.approx(sum(own[t, run, action] for action in best))
+            rest = [action for action in range(len(payoff)) if action not in best]
+            off = sum(own[t, run, action] * (value - earned[action]) for action in rest) / width
+            assert play.loss_off_leader[t, run] == pytest.approx(off)
+            assert play.loss[t, run] == pytest.approx((value - own[t, run] @ earned) / width)
+            total += earned
+    stored = Results(folder).last(game=game.spec, players=[str(player) for player in play.result.match.players])
+    sign = 1 if place == 0 else -1
+    assert sign * play.loss.sum(axis=0) * width == pytest.approx(stored["pseudo_regret"][:2].to_numpy())
+
+
+MINE = """
+from pathlib import Path
+from coebl.learners import Uniform
+Path(__file__).with_name("marker").touch()
+class Mine(Uniform):
+    "Any action."
+"""
+
+
+def test_a_file_is_run_only_if_the_user_names_its_path(tmp_path, coebl):
+    (tmp_path / "mine.py").write_text(MINE)
+    study = Study(games=["diagonal:2"], learners=[f"{tmp_path / 'mine.py'}:Mine", "ucb"], rounds=40, seeds=3,
+                  metrics=["pseudo_regret"], all_pairs=True, name="own")  # fmt: skip
+    go(study, tmp_path / "results")
+    (tmp_path / "marker").unlink()
+    (tmp_path / "mine.py").write_text(f"{MINE}# another file, so that it is run if it is loaded\n")
+    first = coebl("explain", "results", "Mine", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "could not be played again" in first.stdout
+    assert "path/to/mine.py:Mine" in first.stdout
+    assert not (tmp_path / "marker").exists()
+    other = coebl("explain", "results", "ucb", cwd=tmp_path)
+    assert "files that results name are not run" in other.stdout
+    assert "path/to" not in other.stdout
+    assert not (tmp_path / "marker").exists()
+    second = coebl("explain", "results", f"{tmp_path / 'mine.py'}:Mine", "--out", "why.svg", cwd=tmp_path)
+    assert "75 % of its play" in " ".join(second.stdout.split())
+    assert (tmp_path / "marker").exists()
+    assert (tmp_path / "why.svg").stat().st_size > 1000
+
+
+def test_what_is_missing_is_named(tmp_path, coebl, folder):
+    alone = coebl("explain", str(folder), "thompson")
+    assert alone.returncode == 2
+    assert alone.stderr.count("\n") == 1
+    go(STUDY.replace("pseudo_regret", "exploitability"), tmp_path)
+    with pytest.raises(InputError, match="add pseudo_regret to the metrics of the study"):
+        explain(Results(tmp_path), "ucb")
