@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coebl.core.errors import CoeblError, InputError, SolveError
-    from coebl.engine import GenomePlayer, Match, Player, Result, simulate
+    from coebl.engine import GenomePlayer, Match, Player, Result
+    from coebl.engine.simulate import simulate
     from coebl.games import Game, parse_game, read_game, solve, write_game
     from coebl.learners import Learner, parse_learner
     from coebl.solver import Solution, maximin

@@ -11,11 +11,10 @@
 from coebl.engine.genome_player import GenomePlayer
 from coebl.engine.match import Match
 from coebl.engine.player import Player
-from coebl.engine.records import Interval
+from coebl.engine.records import Interval, Ticket
 from coebl.engine.result import Keep, Result
 from coebl.engine.simulate import Record, simulate
 from coebl.engine.table import PolicyError
-from coebl.engine.tickets import Ticket
 
 __all__ = [
     "GenomePlayer",

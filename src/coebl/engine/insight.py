@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
-from coebl.engine.player_page import render_player
-from coebl.engine.records import Interval, Labels, Records
-from coebl.engine.tickets import Ticket
+from coebl.engine.records import Interval, Labels, Records, Ticket
 from coebl.engine.units import Units
 
 if TYPE_CHECKING:
@@ -135,6 +133,8 @@ class Insight:
             )
 
     def _repr_html_(self) -> str:
+        from coebl.report.notebook import render_player
+
         with self._lock:
             known = self.opponent_actions is not None
             return render_player(

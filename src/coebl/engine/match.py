@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.games import AnyGame, Noise, parse_game
@@ -13,6 +14,24 @@ from coebl.search import Search
 
 MOST_ROUNDS = 10**9
 _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer floats
+
+
+class MatchName(NamedTuple):
+    """A row learner against a column learner on a game, by their specs. It equals the tuple of the three.
+
+    >>> print(MatchName("rps", "ucb", "coebl:c=2"))
+    ucb v coebl:c=2 on rps
+    """
+
+    game: str
+    row: str
+    column: str
+
+    def __repr__(self) -> str:
+        return tuple.__repr__(self)
+
+    def __str__(self) -> str:
+        return f"{self.row} v {self.column} on {self.game}"
 
 
 @dataclass(frozen=True)

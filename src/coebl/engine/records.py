@@ -16,6 +16,7 @@ from coebl.solver import solve_matrix
 if TYPE_CHECKING:
     import polars
 
+
 KEPT = 4096  # outcomes that are kept one by one; of all, there are sums per pair of actions
 RECENT = 100  # outcomes that count as recent
 UNKNOWN = -1  # in place of an action that is not known
@@ -243,3 +244,41 @@ class Labels(NamedTuple):
 def _with_nulls(values: Floats, null: NDArray[np.bool_]) -> list[float | None]:
     pairs = zip(values.ravel().tolist(), null.ravel().tolist(), strict=True)
     return [None if missing else value for value, missing in pairs]
+
+
+class Ticket(int):
+    """An advised action: its number, with the round, the policy and the label. Outcomes are reported with it.
+
+    >>> from coebl import Player
+    >>> ticket = Player("exp3", actions=["left", "right"], seed=1).ticket()
+    >>> ticket, ticket.label, ticket.round, ticket.probability
+    (<Ticket of round 1: action 1>, 'right', 1, 0.5)
+    >>> ticket + 10
+    11
+    """
+
+    def __new__(cls, action: int, round: int, policy: Floats, label: str | None = None) -> Ticket:
+        ticket = super().__new__(cls, action)
+        ticket.round, ticket.policy, ticket.label = round, policy, label
+        policy.flags.writeable = False
+        return ticket
+
+    round: int
+    """The round, from 1. It identifies the ticket among those of its player: `player.tickets[round]`."""
+    policy: Floats
+    """The mixed strategy that the action was drawn from: (actions,)."""
+    label: str | None
+    """The label of the action, if actions have labels."""
+
+    @property
+    def probability(self) -> float:
+        """The probability with which the action was drawn."""
+        return float(self.policy[self])
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return int(self), self.round, self.policy, self.label
+
+    def __repr__(self) -> str:
+        return f"<Ticket of round {self.round}: action {int(self)}>"
+
+    __str__ = int.__repr__

@@ -76,7 +76,7 @@ class Result:
         return f"<Result of {self.match}, {counted(len(self.seeds), 'run')}{device}: {', '.join(self.metrics)}>"
 
     def _repr_html_(self) -> str:
-        from coebl.report.result_page import render_result
+        from coebl.report.notebook import render_result
 
         return render_result(self)
 

@@ -78,7 +78,7 @@ class Comparison:
         return f"{'; '.join(self._clauses())}."
 
     def _repr_html_(self) -> str:
-        from coebl.evidence.comparison_page import render_comparison
+        from coebl.report.notebook import render_comparison
 
         return render_comparison(self)
 

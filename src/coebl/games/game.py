@@ -303,7 +303,7 @@ class Game(ZeroSumGame, Interchange):
         return f"<Game {self.spec or self.name!r}, {m} x {n}, {self.noise}>"
 
     def _repr_html_(self) -> str:
-        from coebl.games.game_page import render_game
+        from coebl.report.notebook import render_game
 
         return render_game(self)
 

@@ -45,7 +45,7 @@ LEARNERS = Registry(
         "switching": "coebl.learners.opponents:Switching",
         "best-response": "coebl.learners.opponents:BestResponse",
         "pdcoea": "coebl.search.pdcoea:Pdcoea",
-        "1-lambda-coea": "coebl.search.lambda_coea:LambdaCoea",
+        "1-lambda-coea": "coebl.search.pairs:LambdaCoea",
         "rls-pd": "coebl.search.pairs:RlsPd",
         "1+1-coea": "coebl.search.pairs:OnePlusOneCoea",
         "cga": "coebl.search.cga:Cga",

@@ -1,4 +1,4 @@
-"""The conformance kit for learners."""
+"""The conformance kits for learners and for searches."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import numpy as np
 
 from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
-from coebl.engine import GenomePlayer, Match, Player, PolicyError, simulate
+from coebl.engine import GenomePlayer, Match, Player, PolicyError, Result, simulate
 from coebl.engine.table import seat_at
-from coebl.games import Game, GeneBilinear, ZeroSumGame, parse_game
+from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.base import Plays, reason_to_reject
 from coebl.search import Search
 from coebl.testing.kits import Points, Report, UntriedError, report_on
-from coebl.testing.search_kit import points_of_search
 from coebl.testing.strict import on_strict_arrays
 
 SHAPES = {"square": (3, 3), "wide": (2, 5), "tall": (5, 2), "one-row": (1, 4), "one-column": (4, 1)}
 
 GENES = (1, 4, 9)
+_QUERIES = 600  # of a search
+_SEEDS = [4, 7, 1, 9, 2]
 
 # Row 1 is better than row 0 against every column, and column 2 is the column player's best; no symmetry.
 DOMINANCE = np.array([[0.2, -0.4, -1.0], [1.0, 0.6, 0.1]])
@@ -138,7 +139,7 @@ def _batch(learner: Learner) -> str | None:
     _need_own_numbers(learner)
     for name in SEATS:
         for title, game in _games(learner, name, 60).items():
-            together = _play(learner, game, name, 60, [4, 7, 1, 9, 2])
+            together = _play(learner, game, name, 60, _SEEDS)
             alone = _play(learner, game, name, 60, [7])
             differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
             if len(differing):
@@ -296,3 +297,44 @@ def _contest(player: Player, payoff: Floats) -> list[bytes]:
         policies.append(player.policy.tobytes())
         player.observe(reward=payoff[player.act(), opponent], opponent=opponent)
     return policies
+
+
+# Searches
+
+
+def points_of_search(search: Search) -> Points:
+    """Return the points of the contract of `coebl.search.base`, apart from those of every learner."""
+    yield "searches genomes of one, two and nine bits", lambda: _sizes(search)
+    yield "a run does not depend on its batch, to the last bit", lambda: _search_batch(search)
+    yield "goes on with fewer runs", lambda: _dropped(search)
+
+
+def _run(search: Search, game: GenomeGame, seeds: list[int], until: str | None = None) -> Result:
+    match = Match(game, (search, search), _QUERIES)
+    return simulate(match, seeds, metrics=["exploitability"], until=until)
+
+
+def _sizes(search: Search) -> str | None:
+    for n in (1, 2, 9):
+        for policy in _run(search, Bilinear(n, 0.3, 0.6), [0, 1]).policies:
+            if not ((policy >= 0) & (policy <= 1)).all():
+                return f"with {n} bits it recommends {policy[0].tolist()}; accepted: probabilities, one per bit"
+    return None
+
+
+def _search_batch(search: Search) -> str | None:
+    together, alone = (_run(search, Diagonal(9), seeds) for seeds in (_SEEDS, [7]))
+    same = all(np.array_equal(a[1], b[0]) for a, b in zip(together.policies, alone.policies, strict=True))
+    return (
+        None if same else "seed 7 alone and in a batch of five differ; draw from seat.random, and never sum over runs"
+    )
+
+
+def _dropped(search: Search) -> str | None:
+    """Runs end at different times: a run that goes on alone has to be as it would be without the others."""
+    until = "exploitability < 0.5"
+    together = _run(search, Diagonal(3), _SEEDS, until).hitting_times
+    alone = [_run(search, Diagonal(3), [seed], until).hitting_times[0] for seed in _SEEDS]
+    if together == alone:
+        return None
+    return f"runs hit at {together}, and alone at {alone}; keep runs on axis 0 of every array of its state"
