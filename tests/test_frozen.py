@@ -215,7 +215,8 @@ def corrected(p_values: list[float]) -> list[float]:
 
 def judged(checks: Rows) -> tuple[list[str], str, int | None]:
     """The outcomes of published checks from their raw p values, the verdict, and the place of the decisive check."""
-    from coebl.evidence.checks import Bound, MatchSpecs, Missing
+    from coebl.engine.match import MatchName
+    from coebl.evidence.checks import Bound, Missing
     from coebl.evidence.judge import CheckResult, decide
     from coebl.evidence.statistics import Estimate, correct
 
@@ -231,7 +232,7 @@ def judged(checks: Rows) -> tuple[list[str], str, int | None]:
         )
         for check in checks
     ]
-    missing = [[Missing(MatchSpecs("rps", "ucb", "ucb"), "")] if check["missing"] else [] for check in checks]
+    missing = [[Missing(MatchName("rps", "ucb", "ucb"), "")] if check["missing"] else [] for check in checks]
     kinds = [(Beside if check["beside"] else Bound)((), check["threshold"], "above") for check in checks]
     results = [
         CheckResult(kind, "", test, lacking)

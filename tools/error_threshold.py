@@ -82,7 +82,7 @@ def publish(folder: Path, target: Path) -> None:
     with canvas(None, WIDTH, 2.6) as ax:
         draw_times(ax, rows, [f"{chi:g}" for chi in next(iter(grid.values()))])
         ax.set(xlabel="mutation rate χ", title="expected queries, and runs that hit within 3,000,000")
-    save(ax.figure, target, "figure", ["svg", "png"])  # type: ignore[arg-type]
+    save(ax.figure, target, "figure", ["svg", "png"])
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from coebl.evidence.checks import Bound, Largest, MatchSpecs, Near, Setting, TimesLeast, fieller, sublinear
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Bound, Largest, Near, Setting, TimesLeast, fieller, sublinear
 
 SETTING = Setting(3000, "gaussian")
-ALONE = MatchSpecs("rps", "exp3", "exp3")
+ALONE = MatchName("rps", "exp3", "exp3")
 
 
 class TestSublinear:
@@ -60,7 +61,7 @@ class TestSublinear:
 
 
 class TestExtremes:
-    samples = tuple(SETTING.end(MatchSpecs("diagonal", row, "coebl")) for row in ("exp3", "exp3-ix", "ucb"))
+    samples = tuple(SETTING.end(MatchName("diagonal", row, "coebl")) for row in ("exp3", "exp3-ix", "ucb"))
     noise = np.random.default_rng(4).standard_normal((3, 20))
 
     def near(self, means, extreme, noise=1.0):

@@ -9,7 +9,8 @@ import pytest
 import scipy.stats
 
 from coebl.core.errors import InputError
-from coebl.evidence.checks import MatchSpecs, Near, Setting, above, below
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Near, Setting, above, below
 from coebl.evidence.judge import Claim, judge
 from made_curves import MadeCurves, MadeRuns
 
@@ -17,8 +18,8 @@ SETTING = Setting(300, "gaussian")
 ROUNDS = np.arange(10, 301, 10)
 SIZED = [f"diagonal:n={n}" for n in range(2, 8)]
 BASELINES = ("exp3", "exp3-ix", "ucb")
-DUELS = [MatchSpecs(game, row, "coebl") for game in SIZED for row in BASELINES]
-ALONE = [MatchSpecs(game, row, row) for game in SIZED for row in ("coebl", "ucb")]
+DUELS = [MatchName(game, row, "coebl") for game in SIZED for row in BASELINES]
+ALONE = [MatchName(game, row, row) for game in SIZED for row in ("coebl", "ucb")]
 VARIANTS = {"six": 6, "two": 2}  # how many games the claims are about
 
 
@@ -52,7 +53,7 @@ class Made(MadeCurves):
         return self.present
 
     def runs(self, game, row, column, metric):
-        pairing = MatchSpecs(game, row, column)
+        pairing = MatchName(game, row, column)
         self.asked[pairing, metric] += 1
         noise = np.random.default_rng(zlib.crc32(repr((pairing, metric)).encode())).standard_normal(self.seeds)
         numbers = (5 if row == column == "coebl" else 10) + 0.1 * (noise - noise.mean())
@@ -66,7 +67,7 @@ def verdict(claim, source, variant="six"):
 
 
 def duel(row, game):
-    return MatchSpecs(game, row, "coebl")
+    return MatchName(game, row, "coebl")
 
 
 def standard(t):
@@ -210,7 +211,7 @@ class TestMissingData:
     def test_infinite_numbers(self):
         numbers = np.ones(20)
         numbers[3] = math.inf
-        result = verdict("differs", Made({MatchSpecs("diagonal:n=3", "ucb", "ucb"): numbers}))
+        result = verdict("differs", Made({MatchName("diagonal:n=3", "ucb", "ucb"): numbers}))
         assert result.verdict == "not testable"
         assert "5 of 6 checks have data, all of them hold" in result.note
         assert "ucb v ucb on diagonal:n=3, rounds 201 to 300: tv is not finite in every run" in result.note
@@ -246,7 +247,7 @@ class TestMissingData:
 
     def test_the_other_seat_does_not_count(self):
         source = Made()
-        source.present = [MatchSpecs(game, column, row) for game, row, column in DUELS]
+        source.present = [MatchName(game, column, row) for game, row, column in DUELS]
         assert verdict("wins", source).verdict == "not testable"
 
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from coebl.core.errors import InputError
-from coebl.evidence.ioh_format import Problem, write_ioh
-from coebl.evidence.runtimes import Runtimes, slope
+from coebl.evidence.runtimes import Problem, Runtimes, slope, write_ioh
 
 MIXED = Runtimes((300, None, 100, 200, None), budget=1000)
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from coebl.core.errors import InputError
-from coebl.evidence.checks import MatchSpecs, Setting, above, below
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Setting, above, below
 from coebl.evidence.judge import Claim
 from coebl.papers import PAPERS, Paper, Quick, Variant, load_paper, paper_of
 from coebl.papers.drawing import Figure, curves_panel
@@ -38,7 +39,7 @@ CLAIMS = {
         "uniform",
         "The row player has no policy but one.",
         ("tv",),
-        lambda v: [above(SETTING.end(MatchSpecs("rps", "uniform", "exp3")), -1)],
+        lambda v: [above(SETTING.end(MatchName("rps", "uniform", "exp3")), -1)],
     ),
 }
 

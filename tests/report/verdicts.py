@@ -2,7 +2,8 @@
 
 import math
 
-from coebl.evidence.checks import Bound, MatchSpecs, Missing, Near, Setting
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Bound, Missing, Near, Setting
 from coebl.evidence.judge import CheckResult, Verdict
 from coebl.evidence.statistics import Estimate
 
@@ -15,7 +16,7 @@ def make_check(
     subject=None, verdict="holds", numbers=(2.0, 1.5, 2.5), threshold=1.0, *, match=MATCH, before=None, near=False
 ):
     """A check with this verdict; `before` is its p value before correction, `near` is for a published threshold."""
-    sample = SETTING.end(MatchSpecs(*match))
+    sample = SETTING.end(MatchName(*match))
     is_missing = verdict == "not testable"
     mean, low, high = (math.nan,) * 3 if is_missing else numbers
     p_for, p_against = P_VALUES[verdict]

@@ -17,7 +17,6 @@ from coebl.cli import (
     match_commands,
     play_command,
     recipe_commands,
-    runtime_commands,
     study_commands,
 )
 from coebl.cli.options import app
@@ -25,15 +24,7 @@ from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, rea
 
 __all__ = ["app", "main"]
 
-COMMANDS = (
-    catalogue_commands,
-    match_commands,
-    play_command,
-    runtime_commands,
-    study_commands,
-    explain_command,
-    recipe_commands,
-)
+COMMANDS = (catalogue_commands, match_commands, play_command, study_commands, explain_command, recipe_commands)
 
 _INTERRUPTED = 130  # what the shell expects after Ctrl-C; some versions of Typer return it instead of raising
 

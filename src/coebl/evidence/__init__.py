@@ -7,9 +7,8 @@
 [True, True]
 """
 
-from coebl.evidence.ioh_format import Problem, write_ioh
 from coebl.evidence.pairwise import Pairing, pairwise
-from coebl.evidence.runtimes import Runtimes, read_runtimes, slope
+from coebl.evidence.runtimes import Problem, Runtimes, read_runtimes, slope, write_ioh
 from coebl.evidence.statistics import (
     ALPHA,
     LEVEL,

@@ -21,6 +21,7 @@ import numpy as np
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.text import number_text
+from coebl.engine.match import MatchName
 from coebl.evidence.statistics import LEVEL, Estimate, mean_interval, one_sided_p, share_interval, t_quantile
 
 if TYPE_CHECKING:
@@ -34,23 +35,6 @@ SUBLINEAR = 0.9  # the exponent below which growth is called sublinear: that of 
 TOLERANCE = 0.1  # the relative distance that a mean may have from a number that it is stated to be
 
 
-class MatchSpecs(NamedTuple):
-    """A row learner against a column learner on a game, by their specs. Plain tuples of the three equal it.
-
-    >>> print(MatchSpecs("rps", "ucb", "coebl:c=2"))
-    ucb v coebl:c=2 on rps
-    >>> MatchSpecs("rps", "ucb", "exp3") == ("rps", "ucb", "exp3")
-    True
-    """
-
-    game: str
-    row: str
-    column: str
-
-    def __str__(self) -> str:
-        return f"{self.row} v {self.column} on {self.game}"
-
-
 # Samples: one number per seed
 
 
@@ -60,19 +44,19 @@ class Setting(NamedTuple):
     rounds: int
     noise: str
 
-    def end(self, pairing: MatchSpecs) -> Sample:
+    def end(self, pairing: MatchName) -> Sample:
         """The last round of a match."""
         return self.latest(pairing, 1)
 
-    def latest(self, pairing: MatchSpecs, count: int) -> Sample:
+    def latest(self, pairing: MatchName, count: int) -> Sample:
         """The last `count` rounds of a match."""
         return self.between(pairing, self.rounds - count + 1, self.rounds)
 
-    def at(self, pairing: MatchSpecs, round: int) -> Sample:
+    def at(self, pairing: MatchName, round: int) -> Sample:
         """One round of a match."""
         return self.between(pairing, round, round)
 
-    def between(self, pairing: MatchSpecs, first: int, last: int) -> Sample:
+    def between(self, pairing: MatchName, first: int, last: int) -> Sample:
         """The rounds of a match from the first to the last, both included."""
         return Sample(self, pairing, first, last)
 
@@ -81,7 +65,7 @@ class Sample(NamedTuple):
     """A number per seed: the mean of a metric over the recorded rounds of a match from the first to the last."""
 
     setting: Setting
-    pairing: MatchSpecs
+    pairing: MatchName
     first: int
     last: int
 
@@ -94,7 +78,7 @@ class Sample(NamedTuple):
 class Missing(NamedTuple):
     """A match without the data that a check needs, and why; an empty reason means that the match was not played."""
 
-    pairing: MatchSpecs
+    pairing: MatchName
     reason: str
 
 
@@ -105,9 +89,9 @@ class Reader:
         self._results = results
         self._metrics = [metric for metric in dict.fromkeys(metrics) if metric in results.metrics]
         self._seeds = None if seeds is None else sorted(seeds)
-        self._present = {MatchSpecs(*match) for match in results.matches()}
-        self._frames: dict[MatchSpecs, polars.DataFrame] = {}
-        self._runs: dict[tuple[MatchSpecs, Setting, str], tuple[Ints, Ints, Floats] | str] = {}
+        self._present = set(results.matches())
+        self._frames: dict[MatchName, polars.DataFrame] = {}
+        self._runs: dict[tuple[MatchName, Setting, str], tuple[Ints, Ints, Floats] | str] = {}
 
     def read(self, samples: Sequence[Sample], metric: str) -> Floats | list[Missing]:
         """The samples, of shape (samples, seeds), at the seeds that they share, sorted; or what is missing."""
@@ -138,7 +122,7 @@ class Reader:
             return Missing(sample.pairing, f"{sample}: {metric} is not finite in every run")
         return dict(zip(seeds.tolist(), window.mean(axis=1).tolist(), strict=True))
 
-    def _in_setting(self, match: MatchSpecs, setting: Setting, metric: str) -> tuple[Ints, Ints, Floats] | str:
+    def _in_setting(self, match: MatchName, setting: Setting, metric: str) -> tuple[Ints, Ints, Floats] | str:
         """Rounds, seeds and the values of a metric, (seeds, rounds); or why there are none."""
         if match not in self._frames:
             try:

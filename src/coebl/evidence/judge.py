@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.text import finite, number_text
-from coebl.evidence.checks import Check, MatchSpecs, Missing, Reader
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Check, Missing, Reader
 from coebl.evidence.statistics import ALPHA, Estimate, correct
 from coebl.naming import game_titles
 
@@ -111,7 +112,7 @@ class Claim:
     silence: str = ""  # why a variant has no checks
     aim: Callable[[Any, Sequence[CheckResult], Mapping[str, Sequence[CheckResult]]], AimResult] | None = None
 
-    def needs(self, variant: Any) -> list[MatchSpecs]:
+    def needs(self, variant: Any) -> list[MatchName]:
         """The matches that the checks are about, each once."""
         return list(dict.fromkeys(sample.pairing for check in self.checks(variant) for sample in check.samples))
 
@@ -213,7 +214,7 @@ def decide(results: list[CheckResult]) -> tuple[Outcome, CheckResult | None]:
     return "not significant" if "not significant" in outcomes else "holds", weakest
 
 
-def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[MatchSpecs]) -> str:
+def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckResult], needs: list[MatchName]) -> str:
     """A sentence on the decisive check; empty if nothing was to be checked."""
     total = len(results)
     count = Counter(result.verdict for result in results)
@@ -233,7 +234,7 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
     return f"{decisive}; {tested} of {total} checks have data, {hold}; {missing}"
 
 
-def _missing_text(results: list[CheckResult], needs: list[MatchSpecs]) -> str:
+def _missing_text(results: list[CheckResult], needs: list[MatchName]) -> str:
     """List the missing data: games without any match, then matches that were not played, then other reasons."""
     missing = list(dict.fromkeys(lack for result in results for lack in result.missing))
     absent = [lack.pairing for lack in missing if not lack.reason]

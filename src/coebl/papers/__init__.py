@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import look_up
 from coebl.core.modules import load
-from coebl.evidence.checks import Check, MatchSpecs, Setting
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Check, Setting
 from coebl.evidence.judge import Claim, Verdict, judge
 from coebl.report.content import Presentation
 from coebl.report.legend import Preset
@@ -52,9 +53,9 @@ class Variant:
         spec = self.learners.get(role, role)
         return spec if isinstance(spec, str) else spec.get(game, spec["*"])
 
-    def match(self, game: str, row: str, column: str = "") -> MatchSpecs:
+    def match(self, game: str, row: str, column: str = "") -> MatchName:
         """Return the match of two roles on a game; without a column player, self-play."""
-        return MatchSpecs(game, self.spec(row, game), self.spec(column or row, game))
+        return MatchName(game, self.spec(row, game), self.spec(column or row, game))
 
     def preset(self, opponent: str) -> Preset:
         """Return the lines of this variant on the page; the role of the opponent is the one that all others meet."""
@@ -107,7 +108,7 @@ class Paper:
         claim = self.page.headline
         return finding(self.page.answer, claim, outcomes_of(claim, verdicts))
 
-    def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchSpecs]:
+    def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchName]:
         """Return the matches that these figures and claims need in any variant, each once."""
         parts: list[Figure | Claim] = [
             *look_up("figure", figures, self.figures),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up
 from coebl.core.specs import split_spec
-from coebl.evidence.checks import MatchSpecs
+from coebl.engine.match import MatchName
 from coebl.naming import learner_style, learner_title, metric_words
 from coebl.papers import Paper, Variant
 from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from coebl.study import Results
 
-Parts = Mapping[str, Sequence[MatchSpecs]]  # matches by label: of a line, of a row, of a point
+Parts = Mapping[str, Sequence[MatchName]]  # matches by label: of a line, of a row, of a point
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Panel:
     whole: bool = False  # leave out the panel if any part lacks a match; otherwise only that part
 
     @property
-    def needs(self) -> list[MatchSpecs]:
+    def needs(self) -> list[MatchName]:
         """The matches that it shows."""
         return [match for matches in self.parts.values() for match in matches]
 
@@ -52,7 +52,7 @@ class Panel:
         return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
 
 
-def line_title(role: str, match: MatchSpecs) -> str:
+def line_title(role: str, match: MatchName) -> str:
     """Return the title of a line: the role in the row seat, and its opponent."""
     opponent = "" if match.row == match.column else f" v {learner_title(split_spec(match.column).name)}"
     return learner_title(role) + opponent
@@ -61,7 +61,7 @@ def line_title(role: str, match: MatchSpecs) -> str:
 def curves_panel(
     title: str,
     measure: Mapping[str, str],
-    lines: Mapping[str, MatchSpecs],
+    lines: Mapping[str, MatchName],
     finish: Callable[[Axes], object] = lambda ax: None,
 ) -> Panel:
     """Return lines over the rounds, by role, in the colours of the roles; `measure` has the metric by measures."""
@@ -79,7 +79,7 @@ def curves_panel(
 
 
 def heat_map_panel(
-    metric: str, rows: Mapping[str, Mapping[str, MatchSpecs]], alike: Collection[MatchSpecs] = ()
+    metric: str, rows: Mapping[str, Mapping[str, MatchName]], alike: Collection[MatchName] = ()
 ) -> Panel:
     """Return a metric by rows and columns; `alike` are matches of other figures on the same colour scale."""
 
@@ -91,7 +91,7 @@ def heat_map_panel(
     return Panel({label: list(row.values()) for label, row in rows.items()}, draw, 4.2, 0.5, 0.26)
 
 
-def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchSpecs], against: str) -> Panel:
+def sweep_panel(title: str, metric: str, label: str, points: Mapping[str, MatchName], against: str) -> Panel:
     """Return a metric of a learner on one game by one of its settings; `label` names what is swept."""
 
     def draw(results: Results, ax: Axes, parts: Parts, measures: str) -> None:
@@ -112,11 +112,11 @@ class Figure:
     name: str  # on the command line, and of its files up to a suffix
     title: str
     panels: Callable[[Variant], list[list[Panel]]]  # of a variant, in groups that each begin a new row
-    heading: Callable[[str, list[MatchSpecs], Variant], str]  # from the title, the matches shown and the variant
+    heading: Callable[[str, list[MatchName], Variant], str]  # from the title, the matches shown and the variant
     suffixes: Mapping[str, str]  # of its files, by choice of measures
     varied: bool = True  # whether it depends on the variant
 
-    def needs(self, variant: Variant) -> list[MatchSpecs]:
+    def needs(self, variant: Variant) -> list[MatchName]:
         """Return the matches that it shows if there is data for all of them."""
         return _needs(self.panels(variant))
 
@@ -200,7 +200,7 @@ def _no_data(figure: Figure, variant: Variant, command: str = "coebl reproduce")
     )
 
 
-def _needs(groups: list[list[Panel]]) -> list[MatchSpecs]:
+def _needs(groups: list[list[Panel]]) -> list[MatchName]:
     return list(dict.fromkeys(match for group in groups for panel in group for match in panel.needs))
 
 

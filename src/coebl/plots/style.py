@@ -18,7 +18,7 @@ from coebl.naming import Style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 REFERENCE: Style = {"color": "black", "linestyle": (0, (1, 1.6)), "linewidth": 1.0}
 GUIDE: Style = {"color": "0.45", "linestyle": "-", "linewidth": 0.6, "zorder": 1}  # an axis through the data
@@ -125,7 +125,7 @@ def seeds_text(numbers: Iterable[int]) -> str:
 
 
 def save(
-    figure: Figure,
+    figure: Figure | SubFigure,
     folder: str | os.PathLike[str],
     name: str,
     formats: Sequence[str] = FORMATS,
@@ -152,7 +152,9 @@ def save(
             raise InputError(f"format is {format!r}; accepted: {', '.join(FORMATS)}.")
     folder = make_folder(folder, within)
     with look():
-        return [write_whole(folder / f"{name}.{format}", _drawn(figure, format), within=within) for format in formats]
+        return [
+            write_whole(folder / f"{name}.{format}", _drawn(figure.figure, format), within=within) for format in formats
+        ]
 
 
 def _drawn(figure: Figure, format: str) -> bytes:

@@ -13,6 +13,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
+from coebl.engine.match import MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes
 from coebl.evidence.statistics import Band
@@ -152,9 +153,9 @@ class Results:
         """The metrics that any cell has recorded."""
         return list(dict.fromkeys(metric for record in self.records() for metric in record.metrics))
 
-    def matches(self) -> list[tuple[str, str, str]]:
+    def matches(self) -> list[MatchName]:
         """The game and the players of every match with a finished cell."""
-        return list(dict.fromkeys((record.game, record.players[0], record.players[1]) for record in self.records()))
+        return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
 
     def why_empty(self) -> str:
         """The reason why there is nothing to show, though every filter names something present."""
@@ -379,7 +380,7 @@ class Results:
         cells = [record for record in cells if metric in record.metrics]
         if not cells:
             raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
-        matches = [(record.game, record.players[0], record.players[1]) for record in cells]
+        matches = [MatchName(record.game, *record.players) for record in cells]
         if sweep:
             return plot_sweeps(self, metric, matches, noise)
         return plot_panels(self, metric, matches, all(record.record == "log" for record in cells), noise)

@@ -17,6 +17,7 @@ from coebl.backend import Device, check_device
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 from coebl.engine import Record
+from coebl.engine.match import MatchName
 from coebl.games import Noise, ZeroSumGame
 from coebl.learners import Learner
 from coebl.study.cell import Cell
@@ -25,8 +26,6 @@ from coebl.study.study_file import as_toml, keep_files, key_lines, line_of, pars
 
 if TYPE_CHECKING:
     from coebl.study.runner import RunSummary
-
-MatchName = tuple[str, str, str]  # the game, then the players
 
 _MATCH_UPS = {key.replace("-", "_"): key for key in MATCH_UPS}  # arguments of `Study` to keys of a file
 
@@ -164,7 +163,7 @@ class Study:
         >>> Study(games=["rps"], learners=["ucb", "exp3"], seeds=5, self_play=True).matches()
         [('rps', 'ucb', 'ucb'), ('rps', 'exp3', 'exp3')]
         """
-        return list(dict.fromkeys((cell.game, cell.players[0], cell.players[1]) for cell in self.cells))
+        return list(dict.fromkeys(MatchName(cell.game, *cell.players) for cell in self.cells))
 
     def select(self, matches: Iterable[MatchName], seeds: int | None = None) -> Study:
         """Return the study with fewer cells: those of these matches, and of seeds that are all below a number.
@@ -175,9 +174,9 @@ class Study:
         >>> [str(cell) for cell in study.select([("rps", "ucb", "exp3")]).cells]
         ['rps, ucb v exp3, 3000 rounds, seeds 0..4']
         """
-        wanted = {tuple(match) for match in matches}
-        for game, row, column in sorted(wanted.difference(self.matches())):
-            raise InputError(f"the study {self.name} has no match {row} v {column} on {game}; see its matches().")
+        wanted = {MatchName(*match) for match in matches}
+        for match in sorted(wanted.difference(self.matches())):
+            raise InputError(f"the study {self.name} has no match {match}; see its matches().")
         cells = (
             cell
             for cell in self.cells

@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coebl.core.text import number_text
-from coebl.evidence.checks import Bound, Check, MatchSpecs, Missing, Sample, Setting, Side, TimesLeast
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast
 from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
@@ -52,7 +53,7 @@ class Contest:
 
     def end(self, game: str, row: str, column: str) -> Sample:
         """The last round of a match."""
-        return self.games[game].end(MatchSpecs(game, row, column))
+        return self.games[game].end(MatchName(game, row, column))
 
 
 def claim_of(statement: Statement) -> Claim:
@@ -134,7 +135,7 @@ class StatementAim(ABC):
         data = [
             np.array([listed])
             if len(listed) > 1 and np.isfinite(listed).all()
-            else [Missing(MatchSpecs(ALL_GAMES, opponent, ""), "fewer than two games, or not all of them")]
+            else [Missing(MatchName(ALL_GAMES, opponent, ""), "fewer than two games, or not all of them")]
             for opponent, listed in numbers.items()
         ]
         results = judge_family([Bound((), 0.0, self.side)] * len(data), data, "the opponents, over all games")

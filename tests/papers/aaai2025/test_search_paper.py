@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import binomtest
 
 from coebl.core.errors import InputError
-from coebl.evidence.checks import MatchSpecs, Setting, Share
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Setting, Share
 from coebl.papers import load_paper
-from coebl.papers.aaai2025.search_claims import LONG, POPULATIONS, SHORT, pdcoea, run
+from coebl.papers.aaai2025 import LONG, POPULATIONS, SHORT, pdcoea, run
 from coebl.papers.drawing import draw
 from coebl.papers.reproduce import experiments
 from coebl.study import parse_study
@@ -104,7 +105,7 @@ def test_figures_are_drawn(study, tmp_path):
 @pytest.mark.parametrize(("hits", "threshold"), [(0, 0.5), (20, 0.5), (13, 0.5), (15, 0.5), (3, 0.1), (10, 0.8)])
 def test_the_test_of_a_share_is_the_binomial_one(hits, threshold):
     numbers = np.array([[1.0] * hits + [0.0] * (20 - hits)])
-    sample = Setting(10, "none").end(MatchSpecs("rps", "ucb", "ucb"))
+    sample = Setting(10, "none").end(MatchName("rps", "ucb", "ucb"))
     for side, alternative, other in (("above", "greater", "less"), ("below", "less", "greater")):
         estimate = Share((sample,), threshold, side).measure(numbers)
         assert estimate.p_for == pytest.approx(binomtest(hits, 20, threshold, alternative).pvalue)

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from coebl.evidence.checks import MatchSpecs
+from coebl.engine.match import MatchName
 from coebl.papers.ijcai2025 import PAPER
 from coebl.papers.ijcai2025.variants import VARIANTS, size_of
 from made_curves import MadeCurves, MadeRuns
@@ -58,7 +58,7 @@ class Synthetic(MadeCurves):
         return self.present
 
     def runs(self, game, row, column, metric):
-        pairing = MatchSpecs(game, row, column)
+        pairing = MatchName(game, row, column)
         random = np.random.default_rng(zlib.crc32(repr((pairing, metric)).encode()))
         mean = np.broadcast_to(self.changes.get(pairing, world(pairing, metric)), len(ROUNDS))
         sd = self.noise * (0.001 if metric in ("kl", "tv") else 0.1)
@@ -112,7 +112,7 @@ SPOILERS = [
     ("C13", {alone("exp3", "diagonal:n=5"): 0.01 * np.sqrt(ROUNDS)}),
     ("C14", {duel("ucb", "rps"): -5}),
     ("C15", {TEXT.match("diagonal:n=3", "ucb", "best-response"): 50}),
-    ("C16", {MatchSpecs("diagonal:n=2", "coebl", "best-response"): 20_000}),
+    ("C16", {MatchName("diagonal:n=2", "coebl", "best-response"): 20_000}),
 ]
 
 

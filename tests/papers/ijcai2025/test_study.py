@@ -4,7 +4,7 @@ from importlib import resources
 
 import pytest
 
-from coebl.evidence.checks import MatchSpecs
+from coebl.engine.match import MatchName
 from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.metrics import METRICS
@@ -79,10 +79,10 @@ def test_thirteen_games_and_seven_match_ups_with_the_settings_of_the_text():
 def test_each_variant_is_one_step_from_the_one_before():
     text, rate, released = (match_ups(variant, "diagonal:n=3") for variant in VARIANTS.values())
     assert {spec for pairing in text - rate for spec in pairing[1:]} == {"coebl", "exp3", "exp3-ix", "ucb"}
-    assert text & rate == {MatchSpecs("diagonal:n=3", spec, spec) for spec in ("exp3", "exp3-ix", "ucb")}
+    assert text & rate == {MatchName("diagonal:n=3", spec, spec) for spec in ("exp3", "exp3-ix", "ucb")}
     changed = {spec for pairing in released - rate for spec in pairing[1:]}
     assert changed == {"coebl:c=2", "exp3-as-released", "exp3-ix-as-released"}
-    assert MatchSpecs("diagonal:n=3", "ucb", "coebl:c=2") in rate & released
+    assert MatchName("diagonal:n=3", "ucb", "coebl:c=2") in rate & released
 
 
 @pytest.mark.parametrize("game", games())

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from coebl.evidence.checks import Check, Largest, MatchSpecs, Near, Sample, above, below, sublinear
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Check, Largest, Near, Sample, above, below, sublinear
 from coebl.learners.coebl import Coebl
 from coebl.papers import Checks, Variant
 from coebl.papers.ijcai2025.variants import (
@@ -34,11 +35,11 @@ def _duels(variant: Variant, chosen: Iterable[str], roles: Iterable[str] = BASEL
     return [SETTING.end(variant.match(game, role, "coebl")) for game in chosen for role in roles]
 
 
-def _last(match: MatchSpecs) -> Sample:
+def _last(match: MatchName) -> Sample:
     return SETTING.latest(match, SPAN)
 
 
-def _grows_sublinearly(match: MatchSpecs) -> Check:
+def _grows_sublinearly(match: MatchName) -> Check:
     """The regret grows sublinearly over the last two thirds of the rounds."""
     return sublinear(SETTING.at(match, ROUNDS // 3), SETTING.end(match))
 
@@ -125,7 +126,7 @@ def _theorem(variant: Variant) -> list[Check]:
         return []
     bounds = {game: Coebl.regret_bound(actions_of(game), actions_of(game), ROUNDS, rate) for game in games()}
     return [
-        below(SETTING.end(MatchSpecs(game, coebl(rate), BEST_RESPONSE)), bound)
+        below(SETTING.end(MatchName(game, coebl(rate), BEST_RESPONSE)), bound)
         for game, bound in bounds.items()
         if bound is not None
     ]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coebl.evidence.checks import MatchSpecs
+from coebl.engine.match import MatchName
 from coebl.learners import parse_learner
 from coebl.learners.coebl import Coebl
 from coebl.naming import game_title, learner_title
@@ -48,14 +48,14 @@ DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
 CONVERGENCE = "exploitability"  # in self-play
 
 Groups = list[list[Panel]]
-Lines = dict[str, MatchSpecs]  # by role
+Lines = dict[str, MatchName]  # by role
 
 _BOTH: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
 _ONE: dict[str, str] = {"paper": ""}
 _AHEAD = "head-to-head; above 0, COEBL is ahead"
 
 
-def heading(title: str, shown: Sequence[MatchSpecs], variant: Variant) -> str:
+def heading(title: str, shown: Sequence[MatchName], variant: Variant) -> str:
     """Return the title of a figure, with the variant and COEBL's c in it."""
     learners = [parse_learner(spec) for spec in {spec for match in shown for spec in match[1:]}]
     rates = sorted({learner.c for learner in learners if isinstance(learner, Coebl)})
@@ -149,7 +149,7 @@ def by_c(variant: Variant) -> Groups:
                 game_title(game),
                 metric,
                 "c of COEBL",
-                {c: MatchSpecs(game, spec, column(spec)) for c, spec in learners.items()},
+                {c: MatchName(game, spec, column(spec)) for c, spec in learners.items()},
                 against,
             )
             for game in chosen
