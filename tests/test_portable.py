@@ -5,6 +5,7 @@
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -24,9 +25,10 @@ MORE = [
 ]
 DRAWN = [name for name in GAMES.names if name.startswith(("random-", "robust"))]  # games that are computed
 NOISE_SPECS = ["gaussian", "laplace", "student-t", "exponential", "bernoulli"]
+SWITCHED = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # what NumPy uses of this CPU by choice
 # NumPy without AVX2 and AVX-512, matrix products by code for a CPU of 2008, a C library without fused operations.
 OLD = {
-    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    "NPY_DISABLE_CPU_FEATURES": " ".join(SWITCHED),
     "OPENBLAS_CORETYPE": "Nehalem",
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL",
 }
@@ -56,13 +58,24 @@ def digests():
     return found | {name: digest(parse_game(name).payoff) for name in DRAWN}
 
 
+def libraries():
+    """Return a digest of exp by NumPy, by the C library, and of a matrix product."""
+    numbers = np.linspace(-9, 9, 40_000)
+    return {
+        "numpy": digest(np.exp(numbers)),
+        "C": digest(np.array([math.exp(number) for number in numbers])),
+        "BLAS": digest(numbers.reshape(200, 200) @ numbers.reshape(200, 200)),
+    }
+
+
 def test_runs_are_the_same_on_a_cpu_of_2008():
     command = [sys.executable, "-W", "ignore", __file__]
     old = subprocess.run(command, env=os.environ | OLD, capture_output=True, text=True, check=True)
-    content = json.loads(old.stdout)
-    assert content["exp"] != digest(np.exp(np.linspace(-9, 9, 10_000)))  # else this CPU has nothing to switch off
+    content, here = json.loads(old.stdout), libraries()
+    assert content["switched"] == []
+    assert {name for name in here if content["libraries"][name] == here[name]} == set()  # else nothing was switched off
     assert content["digests"] == digests()
 
 
 if __name__ == "__main__":
-    json.dump({"exp": digest(np.exp(np.linspace(-9, 9, 10_000))), "digests": digests()}, sys.stdout)
+    json.dump({"switched": SWITCHED, "libraries": libraries(), "digests": digests()}, sys.stdout)
