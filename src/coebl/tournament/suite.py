@@ -367,7 +367,15 @@ def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: P
             **match_ups,
         )
     except StudyError as error:  # the user did not write these arguments: name the option instead
-        raise InputError(" ".join(map(_of_option, error.mistakes, error.places))) from None
+        raise InputError(_first(list(dict.fromkeys(map(_of_option, error.mistakes, error.places))))) from None
+
+
+def _first(mistakes: Sequence[str]) -> str:
+    """Return the first of some mistakes, with the number of the others; a suite may have twenty learners."""
+    more = f" And {counted(len(mistakes) - 1, 'more mistake')}." if len(mistakes) > 1 else ""
+    if more and all(mistake.startswith("--learners") for mistake in mistakes):
+        more += " If --learners names one of the suite's, such as uniform, exactly those that it names play."
+    return mistakes[0] + more
 
 
 def _of_option(mistake: str, place: Sequence[str | int]) -> str:
