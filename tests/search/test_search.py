@@ -125,6 +125,7 @@ def test_seats_that_a_search_cannot_take(arguments, message):
     ("options", "message"),
     [
         ({"metrics": ["pseudo_regret"]}, "pseudo_regret adds up over the rounds, and cga is a search"),
+        ({"device": "cuda"}, "device is cuda, and cga is a search; accepted: cpu"),
         ({"record": "all"}, 'record is .all., and cga is a search; accepted: "last"'),
         ({"keep": ["actions"]}, "keep"),
     ],

@@ -82,6 +82,7 @@ def test_a_study_of_searches(tmp_path):
 
 def test_mistakes_in_a_study_of_searches():
     for change, message in (
+        ('until = "optimum"\ndevice = "cuda"', "device: this is cuda, and pdcoea.* is a search; accepted: cpu"),
         ('until = "optimum"\nmetrics = ["regret"]', "regret adds up over the rounds, and pdcoea.* is a search"),
         ('record = "log"', 'accepted: "last" with pdcoea'),
     ):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from benchmarks.player import KNOWN, SETTINGS, earned, playable
 
 ROOT = Path(__file__).parents[2]

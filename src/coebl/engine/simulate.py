@@ -85,17 +85,18 @@ def simulate(
     <Result of rps, ucb v exp3, 100 rounds, 5 runs: regret, pseudo_regret, exploitability>
     """
     match, seed_list = _read_arguments(match, more, seeds, rounds, noise)
+    search = match.players[0] if isinstance(match.players[0], Search) else None
+    if search and device != "cpu":
+        raise InputError(f"device is {device}, and {search} is a search; accepted: cpu.")
     backend = backend_for(device)
     if metrics is None:
-        metrics = ("exploitability",) if isinstance(match.players[0], Search) else DEFAULT_METRICS
+        metrics = ("exploitability",) if search else DEFAULT_METRICS
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)
     check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
-    if isinstance(match.players[0], Search):
-        if backend.device != "cpu":
-            raise InputError(f"device is {device}, and {match.players[0]} is a search; accepted: cpu.")
+    if search:
         return play_search(match, seed_list, kinds, condition, progress)
     if block_rounds is None:
         block_rounds = _fitting_rounds(match, len(seed_list), backend)

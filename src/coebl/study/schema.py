@@ -212,6 +212,8 @@ class Build:
         size = self._plain("seeds_per_cell", _SEEDS_PER_CELL[device], lambda value: _is_integer(value, 1, MOST_SEEDS))
         pairs = self._pairs()
         search = next((row for row, _ in pairs if isinstance(self._learners[row][0], Search)), None)
+        if search and device != "cpu":
+            self._add(self._place_of("device"), f"this is {device}, and {search} is a search; accepted: cpu.")
         seeds, noises, metrics = self._seeds(), self._noise_specs(), self._metrics(search)
         until = self._until()
         record = self._record(search or ("until" if until else None))
