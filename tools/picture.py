@@ -16,7 +16,7 @@ from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_style, learner_title, metric_words
 from coebl.papers import Variant
 from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.variants import (
+from coebl.papers.ijcai2025.paper_claims import (
     BASELINES,
     BEST_RESPONSE,
     MAIN_SIZES,

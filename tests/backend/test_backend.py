@@ -9,7 +9,7 @@ from coebl import simulate
 from coebl.backend import CPU, backend_for, check_device
 from coebl.backend.cuda import batch_independent, sizes_and_strides
 from coebl.core.errors import InputError
-from coebl.solver.cuda.kernel import layout
+from coebl.solver.cuda import layout
 from coebl.study.record import versions
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coebl.backend import cos_of_turns, exp, expm1, log, log1p
-from coebl.backend.functions import rel_entr
+from coebl.backend.base import rel_entr
 from coebl.testing import StrictArray
 
 RANDOM = np.random.default_rng(1)

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from coebl.solver.cuda.kernel import layout, options, source
+from coebl.solver.cuda import layout, options, source
 from coebl.solver.interruptible import new_answers
 
 COMPILER = shutil.which("g++")

@@ -7,7 +7,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.naming import learner_style, looks
-from coebl.plots.panels import MOST_LINES, plot_panels
+from coebl.plots.curves import MOST_LINES, plot_panels
 from plots.made import frame
 
 SHOWN = ("coebl:c=16", "coebl", "coebl:c=2", "ucb")

@@ -6,8 +6,19 @@
 ('cpu', array([3., 3.]))
 """
 
-from coebl.backend.base import CPU, DEVICES, Backend, Device, check_device, is_out_of_memory
-from coebl.backend.functions import cos_of_turns, exp, expm1, log, log1p
+from coebl.backend.base import (
+    CPU,
+    DEVICES,
+    Backend,
+    Device,
+    check_device,
+    cos_of_turns,
+    exp,
+    expm1,
+    is_out_of_memory,
+    log,
+    log1p,
+)
 from coebl.backend.streams import compile_normals
 
 __all__ = [

@@ -11,10 +11,9 @@ matplotlib axes or on those of a new figure, and returns them. `plot_simplex` sh
 ['ucb-v-exp3.pdf', 'ucb-v-exp3.svg', 'ucb-v-exp3.png']
 """
 
-from coebl.plots.curves import Reference, plot_curves, plot_reference
+from coebl.plots.curves import Reference, plot_curves, plot_panels, plot_reference
 from coebl.plots.heat_map import plot_heat_map
 from coebl.plots.hitting import plot_ecdf, plot_scaling
-from coebl.plots.panels import plot_panels
 from coebl.plots.policy_plots import plot_simplex
 from coebl.plots.style import FORMATS, save
 from coebl.plots.sweep import Best, plot_sweep, plot_sweeps

@@ -17,7 +17,7 @@ from coebl.learners.coebl import Coebl
 from coebl.naming import game_title, learner_title
 from coebl.papers import Variant
 from coebl.papers.drawing import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
-from coebl.papers.ijcai2025.variants import (
+from coebl.papers.ijcai2025.paper_claims import (
     BASELINES,
     BEST_RESPONSE,
     FAMILIES,

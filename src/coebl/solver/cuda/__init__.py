@@ -1,5 +1,238 @@
-"""The solver on a GPU: `CudaMaximin`. It is imported only when it is needed."""
+"""Maximin strategies of a batch on a GPU, each with the certificate of `coebl.solver.maximin`."""
 
-from coebl.solver.cuda.kernel import CudaMaximin
+from __future__ import annotations
 
-__all__ = ["CudaMaximin"]
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from coebl.core.errors import InputError
+from coebl.core.modules import require
+from coebl.kernels.tolerances import DOUBLE, MOST_GAP, SINGLE
+from coebl.solver.maximin import BatchSolution, first_weights, maximin, scaled_weights, tableau_precision
+
+MOST_ACTIONS = 512
+
+_WARP = 32
+_MOST_THREADS = 384  # measured: more threads wait for each other longer than they work
+_ROWS_EACH = 26  # rows of T that a thread updates, unless there would be too many threads
+_RESERVED = 1024  # bytes of shared memory that the system takes for each block
+_BLOCKS = 8  # on a multiprocessor: more of them gain nothing, as each has work for many cycles
+_REGISTERS = 65536  # of a multiprocessor, for all its threads
+_OWN_REGISTERS = 40  # that a thread needs besides the rows that it holds
+_MOST_HELD = 24  # rows of a thread: more gain nothing
+_CLOSE_SHARE = 0.95  # of T, that is kept in shared memory and registers rather than have more blocks
+_PARTS = ("block", "tableau", "refine", "simplex")  # of the source, which are compiled as one
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The division of a tableau among a block of threads: the constants of `block.cu`, and sizes that follow."""
+
+    m: int
+    n: int
+    real: str  # "float" or "double", of T
+    threads: int
+    stride: int  # from row to row of T
+    shared_rows: int  # rows of T in shared memory; the others are in global memory
+    held: int  # of the others, those that a thread has in registers while it pivots
+    blocks: int  # on a multiprocessor at a time
+
+    @property
+    def item(self) -> int:
+        """Bytes of an entry of T."""
+        return 4 if self.real == "float" else 8
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that rows of T take, for each block."""
+        return self.shared_rows * self.stride * self.item
+
+    @property
+    def numbers(self) -> int:
+        """Double-precision numbers of working memory for each block."""
+        return 4 * (self.m + self.n) + self.threads // _WARP * self.n
+
+    @property
+    def rest(self) -> int:
+        """Entries of T in global memory, for each block."""
+        return (self.m - self.shared_rows) * self.stride
+
+
+def layout(m: int, n: int, real: str, block_bytes: int, all_bytes: int) -> Layout:
+    """Return the layout of an (m, n) tableau, for the shared memory of a block and of a multiprocessor."""
+    if max(m, n) > MOST_ACTIONS:
+        raise InputError(
+            f'the game has {m} x {n} actions; accepted on a GPU: at most {MOST_ACTIONS} each. Use device="cpu".'
+        )
+    item = 4 if real == "float" else 8
+    vector = 16 // item
+    vectors = -(-n // vector)
+    stride = (vectors + (vectors % 8 == 0)) * vector
+    threads = min(_MOST_THREADS, -(-vectors * -(-m // _ROWS_EACH) // _WARP) * _WARP)
+    groups = threads // vectors
+    own = groups * stride * item + (m + stride) * item + 8 * (2 * m + n) + 2 * (m + n) + 24 * (threads // _WARP) + 384
+    for blocks in range(min(_BLOCKS, 2048 // threads), 0, -1):
+        room = min(block_bytes, all_bytes // blocks - _RESERVED) - own
+        shared_rows = max(0, min(m, room // (stride * item)))
+        registers = _REGISTERS // (threads * blocks) // 8 * 8  # a thread gets them by eights
+        most_held = min(_MOST_HELD, m // groups, max(0, registers - _OWN_REGISTERS) // 4) // 4 * 4  # read by fours
+        held = most_held if shared_rows < m else 0
+        if blocks == 1 or shared_rows + held * groups >= _CLOSE_SHARE * m:
+            break
+    shared_rows = min(shared_rows, max(0, m - held * groups))  # registers are the faster ones
+    return Layout(m, n, real, threads, stride, shared_rows, held, blocks)
+
+
+def source() -> str:
+    """Return the source of the kernel, CUDA C++."""
+    return "\n".join((Path(__file__).parent / f"{part}.cu").read_text(encoding="utf-8") for part in _PARTS)
+
+
+def options(lay: Layout) -> tuple[str, ...]:
+    """Return the options of the compiler: the constants that the source leaves open."""
+    tolerances = SINGLE if lay.real == "float" else DOUBLE
+    constants = {
+        "M": lay.m,
+        "N": lay.n,
+        "REAL": lay.real,
+        "THREADS": lay.threads,
+        "SHARED_ROWS": lay.shared_rows,
+        "HELD": lay.held,
+        "BLOCKS": lay.blocks,
+        "WARP": _WARP,
+        "MOST_GAP": repr(MOST_GAP),
+        **{name.upper(): repr(float(size)) for name, size in tolerances._asdict().items()},
+    }
+    return ("--std=c++17", *(f"-D{name}={value}" for name, value in constants.items()))
+
+
+class Kernel:
+    """The kernel for one layout. CuPy keeps the compiled code for the next process."""
+
+    def __init__(self, lay: Layout) -> None:
+        cupy = require("cupy")
+        self.layout = lay
+        self._kernel = cupy.RawKernel(source(), "solve_batch", options=options(lay))
+        self._kernel.max_dynamic_shared_size_bytes = lay.shared_bytes
+        processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+        self._grid = processors * lay.blocks
+        self._numbers = cupy.empty(self._grid * lay.numbers)
+        self._rest = cupy.empty(max(1, self._grid * lay.rest), "f4" if lay.real == "float" else "f8")
+
+    def __call__(
+        self,
+        batch: Any,
+        weight: Any,
+        chosen: Any,
+        counts: Any,
+        failed: Any,
+        marks: Any,
+        group: int,
+        answers: tuple[Any, ...],
+    ) -> None:
+        """Write the answers to a batch, or to the matrices that are chosen, without waiting for them.
+
+        Args:
+            batch: (runs, m, n).
+            weight: of ties, (1, m) or (runs, m).
+            chosen: the indices of the matrices to solve, counts[0] of them; None: all matrices.
+            counts: (3,), of which the last two are 0; the last one becomes the number of failures.
+            failed: (runs,), receives the indices of the matrices without an answer. Their gap is NaN.
+            marks: (runs / group,), becomes true if one of a group of matrices has no answer; None: nothing is marked.
+            group: the number of consecutive matrices that share a mark.
+            answers: as in `solver.interruptible.Answers`.
+        """
+        shape, runs = self.layout, len(batch)
+        sizes = np.int32(len(weight)), np.int32(runs)
+        report = counts, failed, _pointer(marks), np.int32(group)
+        arguments = batch, weight, *sizes, _pointer(chosen), *report, self._numbers, self._rest, *answers
+        self._kernel((min(runs, self._grid),), (shape.threads,), arguments, shared_mem=shape.shared_bytes)
+
+
+def _pointer(array: Any) -> Any:
+    """Return an array as an argument of a kernel; a null pointer for None."""
+    return np.uint64(0) if array is None else array
+
+
+@cache
+def kernel(m: int, n: int, real: str) -> Kernel:
+    """Return the kernel for (m, n) matrices, on the current device."""
+    attributes = require("cupy").cuda.Device().attributes
+    block, whole = (attributes[f"MaxSharedMemoryPer{part}"] for part in ("BlockOptin", "Multiprocessor"))
+    return Kernel(layout(m, n, real, block, whole))
+
+
+class CudaMaximin:
+    """`Maximin` for CuPy's arrays: the same rule for ties, the same certificate, no warm starts.
+
+    A matrix whose single-precision tableau does not lead to a certified answer is solved again in double precision,
+    then without the rule for ties, as on the CPU, and if that fails too by the kernels of the CPU.
+    `BatchSolution.fallbacks` counts the latter. To know whether there are any, the host has to wait for the GPU. With
+    `unsolved` it does not: such matrices are left without an answer, with uniform strategies and a gap of NaN, and
+    their runs are marked.
+
+    Args:
+        shape: (matrices, m, n), of every batch that will be solved.
+        ties: as for `Maximin`; a function returns a CuPy array.
+        many_ties: as for `Maximin`.
+        unsolved: (runs,), CuPy Booleans that become true for the runs of matrices without an answer.
+        each: the number of consecutive matrices that belong to a run.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        *,
+        ties: Literal["first"] | Callable[[], Any] = "first",
+        many_ties: bool = False,
+        unsolved: Any = None,
+        each: int = 1,
+    ) -> None:
+        self._cupy = cupy = require("cupy")
+        self.shape = shape
+        self._ties, self._unsolved, self._each = ties, unsolved, each
+        runs, m, n = shape
+        single = tableau_precision(m, n, many_ties) == "float32"
+        self._kernels = [kernel(m, n, real) for real in (("float", "double") if single else ("double",))]
+        self._first = cupy.asarray(first_weights(m))
+        self._counts = cupy.zeros(2 * len(self._kernels) + 1, np.int32)  # see `Kernel`: consecutive parts overlap
+        self._failed = cupy.empty((len(self._kernels), runs), np.int32)
+
+    def __call__(self, payoffs: Any) -> BatchSolution:
+        """Solve a batch of games for the row player, who maximises. The arrays of the answer are new in every call."""
+        cupy = self._cupy
+        if payoffs.shape != self.shape:
+            raise InputError(f"payoffs has shape {payoffs.shape}; accepted: {self.shape}, as this solver was made.")
+        batch = cupy.ascontiguousarray(payoffs, "f8")
+        weight = self._first if isinstance(self._ties, str) else scaled_weights(self._ties())
+        runs, m, n = self.shape
+        value, gap = cupy.empty((2, runs))
+        answers = cupy.empty((runs, m)), cupy.empty((runs, n)), value, gap, cupy.empty(runs, np.int64)
+        self._counts.fill(0)
+        chosen = None
+        for stage, solve in enumerate(self._kernels):
+            failed = self._failed[stage]
+            marks = self._unsolved if stage == len(self._kernels) - 1 else None
+            solve(batch, weight, chosen, self._counts[2 * stage :], failed, marks, self._each, answers)
+            chosen = failed
+        fallbacks = self._rescue(batch, weight, answers) if self._unsolved is None else 0
+        return BatchSolution(*answers, fallbacks)
+
+    def _rescue(self, batch: Any, weight: Any, answers: tuple[Any, ...]) -> int:
+        """Solve on the CPU the matrices that the kernels could not, and return their number."""
+        cupy = self._cupy
+        count = int(self._counts[-1])  # waits for the kernels
+        if count == 0:
+            return 0
+        failed = cupy.sort(self._failed[-1, :count])
+        ties = cupy.asnumpy(cupy.broadcast_to(weight, (len(batch), self.shape[1]))[failed])
+        solved = maximin(cupy.asnumpy(batch[failed]), ties=ties)
+        parts = solved.strategy, solved.opponent, solved.value, solved.gap, solved.pivots
+        for answer, part in zip(answers, parts, strict=True):
+            answer[failed] = cupy.asarray(part)
+        return count
