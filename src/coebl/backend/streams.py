@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.kernels.normals import LAYERS, POINTS, fill_normal
 from coebl.solver.interruptible import in_second_thread
@@ -98,7 +98,7 @@ class Stream:
         self._used = end
         return taken
 
-    def select(self, runs: Sequence[int]) -> None:
+    def select(self, runs: Ints) -> None:
         """Continue with some of the runs alone, those with these indices."""
         self._generators = [self._generators[run] for run in runs]
         self._buffer = self._there = self._place(self._buffer[runs])
@@ -125,7 +125,7 @@ class CompiledNormals:
             fill_normal(self.states, self._tables, *spread, out.reshape(runs, -1, numbers))
         return out
 
-    def select(self, runs: Sequence[int]) -> None:
+    def select(self, runs: Ints) -> None:
         """Continue with some of the runs alone, those with these indices."""
         self.states = self.states[runs]
 
@@ -147,7 +147,7 @@ class NumpyNormals:
         spread: Floats = spread_out(standard, deviation, mean)
         return spread
 
-    def select(self, runs: Sequence[int]) -> None:
+    def select(self, runs: Ints) -> None:
         """Continue with some of the runs alone, those with these indices."""
         self._runs = len(runs)
         self._stream.select(runs)
@@ -177,7 +177,7 @@ class BatchRandom:
         generators = self._generators("normal")
         return CompiledNormals(generators) if agrees_with_numpy() else NumpyNormals(generators)
 
-    def select(self, runs: Sequence[int]) -> None:
+    def select(self, runs: Ints) -> None:
         """Continue with some of the runs alone, those with these indices, in their order."""
         self._seeds = [self._seeds[run] for run in runs]
         if "_uniform" in vars(self):

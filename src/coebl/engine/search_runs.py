@@ -29,14 +29,14 @@ class _Batch:
     def __init__(self, match: Match, seeds: Sequence[int]) -> None:
         self.match, self.seeds = match, list(seeds)
         game, search = match.game, match.players[0]
+        assert isinstance(search, Search)
         self.seat = seat_at(game, 0, search, seeds, match.rounds)
         self.noise = CPU.stream(
             seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size))
         )
         self.game: Any = _deal(game, self.seeds)
-        self.search: Search
         try:
-            self.search = search.seated(self.seat)  # type: ignore[assignment]
+            self.search = search.seated(self.seat)
         except (Exception, SystemExit) as error:
             blame(error, search, f"{search}, before the first query")
 
@@ -63,8 +63,10 @@ class _Batch:
         seat, (x, y) = self.seat, (np.shape(pairs.x), np.shape(pairs.y))
         bits = seat.actions, seat.opponent_actions
         fits = len(x) == len(y) == 3 and (x[0], y[0], x[2], y[2]) == (seat.runs, seat.runs, *bits)
-        one_to_one = pairs.i is None and pairs.j is None
-        same = x[1:2] == y[1:2] if one_to_one else np.shape(pairs.i) == np.shape(pairs.j) and np.ndim(pairs.i) == 2  # type: ignore[arg-type]
+        if pairs.i is None or pairs.j is None:
+            same = pairs.i is pairs.j and x[1:2] == y[1:2]
+        else:
+            same = np.shape(pairs.i) == np.shape(pairs.j) and np.ndim(pairs.i) == 2
         if not (fits and same and pairs.number):
             raise InputError(
                 f"{self.search} asked for genomes of shapes {x} and {y}; accepted: (runs, queries, "
@@ -89,14 +91,15 @@ class _Batch:
         """Return the recommended policies as a round in which they were played."""
         policies = [policy[None] for policy in self.search.recommend()]
         nothing = np.zeros((1, len(self.seeds)))
-        actions = [(policy > 0.5).astype(np.int8) for policy in policies]
-        return Block(self.game, 1, policies, actions, [nothing, nothing])  # type: ignore[arg-type]
+        actions: list[Any] = [(policy > 0.5).astype(np.int8) for policy in policies]
+        return Block(self.game, 1, policies, actions, [nothing, nothing])
 
     def drop(self, kept: Ints) -> None:
         """Continue with some of the runs alone, those with these indices."""
         self.seeds = [self.seeds[run] for run in kept]
-        self.seat.random.select(kept)  # type: ignore[attr-defined]
-        self.noise.select(kept)  # type: ignore[arg-type]
+        random: Any = self.seat.random  # a backend's, which can drop runs
+        random.select(kept)
+        self.noise.select(kept)
         self.seat = replace(self.seat, runs=len(kept))
         self.search.drop(kept, self.seat)
         self.game = _deal(self.match.game, self.seeds)

@@ -166,34 +166,36 @@ class TotalVariation(_Distance):
         return distance
 
 
+class _Gap(Metric):
+    """What best responses gain: in payoffs, and at most the width of their range."""
+
+    in_payoffs = True
+    within_range = True
+    bounds = (0, inf)
+
+
 @METRICS.add("exploitability")
-class Exploitability(Metric):
+class Exploitability(_Gap):
     """The gain of best responses to both policies: zero at an equilibrium, and only there."""
 
     needs = frozenset({"response"})
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
-    in_payoffs = True
-    within_range = True
     formula = r"of $(x_t, y_t)$"
     meaning = "What best responses would gain against both policies; 0 is an equilibrium."
-    bounds = (0, inf)
 
     def __call__(self, block: Block) -> Floats:
         return block.outcomes.best(0) + block.outcomes.best(1)
 
 
 @METRICS.add("average_exploitability")
-class AverageExploitability(Metric):
+class AverageExploitability(_Gap):
     """The exploitability of the averages of all policies so far."""
 
     needs = frozenset({"response", "mean"})
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
-    in_payoffs = True
-    within_range = True
     meaning = "The same for the policies averaged over the rounds so far."
-    bounds = (0, inf)
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
@@ -246,7 +248,7 @@ class ColumnExternalRegret(ExternalRegret):
 
 
 @METRICS.add("exploitability_at_least")
-class ExploitabilityAtLeast(Metric):
+class ExploitabilityAtLeast(_Gap):
     """A lower bound on the exploitability, for games of genomes without an exact best response.
 
     Each player's most likely genome is improved against the opponent's policy, gene by gene, until no change of a
@@ -256,10 +258,7 @@ class ExploitabilityAtLeast(Metric):
     needs = frozenset({"expected", "genomes"})
     title = "Exploitability, at least"
     definition = "what the best genomes found gain against x_t and y_t"
-    in_payoffs = True
-    within_range = True
     meaning = "A lower bound: what the best responses that a search found would gain against both policies."
-    bounds = (0, inf)
 
     def __call__(self, block: Block) -> Floats:
         gain: Floats = np.zeros_like(block.reward)
@@ -286,16 +285,13 @@ class ExploitabilityAtLeast(Metric):
 
 
 @METRICS.add("mode_exploitability")
-class ModeExploitability(Metric):
+class ModeExploitability(_Gap):
     """The exploitability of the most likely genome of each policy, as if it were always played."""
 
     needs = frozenset({"response", "genomes"})
     title = "Exploitability of the modes"
     definition = "exploitability of the genomes (x_t > 1/2) and (y_t > 1/2)"
-    in_payoffs = True
-    within_range = True
     meaning = "What best responses would gain against the most likely genome of each player."
-    bounds = (0, inf)
 
     def __call__(self, block: Block) -> Floats:
         row, column = map(_modes, block.policies)
