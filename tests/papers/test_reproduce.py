@@ -26,7 +26,8 @@ noise = "gaussian"
 games = ["rps", "diagonal:n=2"]
 learners = ["ucb", "exp3"]
 metrics = ["pseudo_regret", "tv"]
-[match-ups]
+[[parts]]
+[parts.match-ups]
 self-play = true
 pairs = [["uniform", "exp3"]]
 """
@@ -202,3 +203,42 @@ def test_a_registered_paper_has_the_name_of_its_study(name):
 
 def test_other_studies_are_of_no_paper():
     assert paper_of("mine") is None
+
+
+def test_a_changed_paper_is_judged_beside_the_original(tmp_path):
+    paper = tiny(
+        role="it", page=Presentation("A tiny paper", "Is it small?", headline="near", words=["won", "-", "lost"])
+    )
+    what_if = paper.changed("it=coebl:c=1")
+    assert list(what_if.variants) == ["a", "b", "a-it=coebl:c=1"]  # both variants become the same
+    assert what_if.command.endswith("--set it=coebl:c=1")
+    new = set(parse_study(what_if.study).matches()) - set(parse_study(STUDY).matches())
+    assert new == {(game, "coebl:c=1", "coebl:c=1") for game in ("rps", "diagonal:n=2")}
+    reproduce(paper, tmp_path, workers=1)
+    done = reproduce(what_if, tmp_path, workers=1)
+    assert (done.ran.found, done.ran.finished) == (12, 4)  # nothing of the original is run again
+    original = {(verdict.id, verdict.variant): verdict for verdict in paper.judge(Results(tmp_path))}
+    judged = {(verdict.id, verdict.variant): verdict for verdict in done.verdicts}
+    assert original.items() <= judged.items()
+    assert judged["near", "a-it=coebl:c=1"].estimate != judged["near", "a"].estimate
+    assert [line.split(":")[0] for line in what_if.scores(done.verdicts)][:2] == ["the first", "the second"]
+    assert "the first, it = coebl:c=1" in (tmp_path / "report.html").read_text().replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("c", "accepted: NAME=VALUE"),
+        ("=2", "accepted: NAME=VALUE"),
+        ("exp3=mine.py:Mine", "without files"),
+        ("d=1", "coebl has no parameter 'd'"),
+        ("c=-1", "c is -1.0; accepted: a number, >= 0"),
+        ("exp3=exp4", "unknown learner 'exp4'"),
+        ("c=2", "changes no match"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_one_line(change, reason, coebl):
+    run = coebl("reproduce", "--set", change)
+    assert run.returncode == 2
+    assert reason in run.stderr
+    assert run.stderr.count("\n") == 1

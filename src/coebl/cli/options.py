@@ -77,6 +77,10 @@ Games = Annotated[list[str] | None, repeatable("--game", "SPEC", "game")]
 Rows = Annotated[list[str] | None, repeatable("--row", "SPEC", "row learner")]
 Columns = Annotated[list[str] | None, repeatable("--column", "SPEC", "column learner")]
 Figures = Annotated[list[str] | None, repeatable("--figure", "NAME", "figure")]
+Change = Annotated[
+    str | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="With one thing changed beside the original, such as c=1."),
+]
 Claims = Annotated[list[str] | None, repeatable("--claim", "ID", "claim")]
 
 

@@ -166,6 +166,7 @@ def reproduce_command(
     quick: Annotated[bool, opt.flag("--quick", "Only small games and few seeds: minutes.")] = False,
     figure: opt.Figures = None,
     claim: opt.Claims = None,
+    change: opt.Change = None,
     workers: opt.Workers = None,
     dask: opt.Dask = None,
 ) -> None:
@@ -174,19 +175,25 @@ def reproduce_command(
     Results that are in the folder already are not computed again. At the end it draws the figures, writes a page, and
     prints a mark for each claim; for the reasons: coebl claims DIR --details.
 
+    What if? --set c=1 judges the same claims with one thing changed as well, beside the original: a parameter of the
+    learner that the paper proposes, or who plays a role, such as exp3=tsallis-inf.
+
     \b
     Examples:
       coebl reproduce --quick
       coebl reproduce --workers 8
       coebl reproduce --figure diagonal-self-play
+      coebl reproduce --quick --set c=1
       coebl reproduce --claim C9 --claim C14 --dask tcp://scheduler:8786
     """
     from coebl.papers import load_paper
     from coebl.papers.reproduce import reproduce
 
-    chosen = load_paper(paper)
+    chosen = load_paper(paper).changed(change) if change else load_paper(paper)
     figures, claims = figure or [], claim or []
-    command = opt.command_line("reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims)
+    command = opt.command_line(
+        "reproduce", *[paper] * (paper != DEFAULT), quick=quick, figure=figures, claim=claims, set=change
+    )
     resume = f"{command} {shlex.join(['--out', str(out)])}"
 
     def run(study: Study, folder: Path) -> RunSummary:
@@ -233,6 +240,9 @@ def _print_outcome(paper: Paper, verdicts: Sequence[Verdict], folder: Path, deta
     if answer := paper.result(verdicts):
         print()
         say(answer, "bold")
+        if paper.change:
+            for line in paper.scores(verdicts):
+                say(line, hang=2)
     first = verdicts[0].id
     print(f"reasons: coebl claims {shlex.quote(str(folder))} --details, or --claim {first} for one of them")
 
@@ -283,6 +293,7 @@ def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> Non
 def claims_command(
     folder: opt.StudyFolder,
     claim: opt.Claims = None,
+    change: opt.Change = None,
     details: Annotated[bool, opt.flag("--details", "Print the numbers that decided each claim.")] = False,
     as_json: opt.AsJson = False,
     as_markdown: Annotated[bool, opt.flag("--markdown", "Print Markdown instead of a table.")] = False,
@@ -297,12 +308,13 @@ def claims_command(
       coebl claims reproduction
       coebl claims reproduction --details
       coebl claims reproduction --claim C9
+      coebl claims reproduction --set c=1
       coebl claims reproduction --json
     """
     from coebl.evidence import rendering
 
     opt.reject_both("--json", "--markdown", both=as_json and as_markdown)
-    paper, results = _paper_and_results(folder)
+    paper, results = _paper_and_results(folder, change)
     verdicts = paper.judge(results, claim or None)
     if as_json:
         print(rendering.as_json(verdicts))
@@ -357,6 +369,7 @@ def figures_command(
 def report_command(
     folder: opt.StudyFolder,
     out: Annotated[Path | None, opt.option("FILE", "The file to write; by default DIR/report.html.")] = None,
+    change: opt.Change = None,
     show: Annotated[bool, opt.flag("--open", "Open it in the browser.")] = False,
 ) -> None:
     """Write the results of a study as an HTML page.
@@ -378,7 +391,7 @@ def report_command(
     if not results.matches():
         raise InputError(results.why_empty())
     path = out or folder / PAGE
-    paper = paper_of(results.store.name)
+    paper = _paper_and_results(folder, change)[0] if change else paper_of(results.store.name)
     with progress_bar("the page"):
         if paper:
             write_report(paper, results, path, paper.judge(results))
@@ -399,8 +412,8 @@ def report_command(
             print("there is no browser here to open it with", file=sys.stderr)
 
 
-def _paper_and_results(folder: Path) -> tuple[Paper, Results]:
-    """The paper whose study was run into a folder, and its results."""
+def _paper_and_results(folder: Path, change: str | None = None) -> tuple[Paper, Results]:
+    """The paper whose study was run into a folder, with one thing changed if asked for, and its results."""
     from coebl.papers import paper_of
     from coebl.study import Results
 
@@ -411,4 +424,4 @@ def _paper_and_results(folder: Path) -> tuple[Paper, Results]:
             f"{folder}: this is the study {results.store.name}, not that of a paper; accepted: the folder of "
             f"coebl reproduce. For the page of this study: coebl report {folder}"
         )
-    return paper, results
+    return paper.changed(change) if change else paper, results

@@ -5,21 +5,24 @@ To add a paper, write a folder with an ordinary study file and a `Paper`, then o
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from coebl.core.errors import look_up
+from coebl.core.errors import InputError, look_up, shorten
 from coebl.core.modules import load
+from coebl.core.specs import files_in
 from coebl.engine.match import MatchName
 from coebl.evidence.checks import Check, Setting
 from coebl.evidence.judge import Claim, Verdict, judge
+from coebl.learners import LEARNERS
 from coebl.report.content import Presentation
 from coebl.report.legend import Preset
-from coebl.report.verdict_grid import finding, outcomes_of
+from coebl.report.verdict_grid import finding, outcomes_of, scores
 
 if TYPE_CHECKING:
     from coebl.papers.drawing import Figure
@@ -85,11 +88,15 @@ class Paper:
     quick: Quick
     page: Presentation
     averaged: Mapping[str, int] = field(default_factory=dict)  # metrics also tabled as means over so many last rounds
+    role: str = ""  # that all others meet, and that the paper proposes
+    change: str = ""  # NAME=VALUE, if variants with one thing changed are added
 
     @property
     def command(self) -> str:
         """The command that reproduces it."""
-        return "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT)
+        return (
+            "coebl reproduce" + f" {self.name}" * (self.name != DEFAULT) + f" --set {self.change}" * bool(self.change)
+        )
 
     @property
     def titles(self) -> dict[str, str]:
@@ -108,14 +115,94 @@ class Paper:
         claim = self.page.headline
         return finding(self.page.answer, claim, outcomes_of(claim, verdicts))
 
+    def scores(self, verdicts: Iterable[Verdict]) -> list[str]:
+        """Return a line for each variant: how many checks of the main claim hold, are undecided, and fail."""
+        return [
+            f"{bar['title']}: {', '.join(f'{count} {word}' for _, word, count in bar['parts'])}"
+            for bar in scores(self.page, verdicts)
+        ]
+
     def needed(self, figures: Iterable[str] = (), claims: Iterable[str] = ()) -> list[MatchName]:
         """Return the matches that these figures and claims need in any variant, each once."""
         parts: list[Figure | Claim] = [
             *look_up("figure", figures, self.figures),
             *look_up("claim", claims, self.claims),
         ]
-        variants = self.variants.values()
-        return list(dict.fromkeys(match for part in parts for variant in variants for match in part.needs(variant)))
+        return _needs(parts, self.variants.values())
+
+    def changed(self, change: str) -> Paper:
+        """Return the paper with one thing changed: beside each variant, the same with it, and their matches.
+
+        Args:
+            change: NAME=VALUE, a hyper-parameter of the learner that the paper proposes, or a role and who plays it.
+
+        >>> what_if = load_paper("ijcai2025").changed("c=1")
+        >>> list(what_if.variants)
+        ['text', 'c=2', 'as-released', 'text-c=1', 'as-released-c=1']
+        """
+        name, equals, value = change.partition("=")
+        if not (name and equals and value) or files_in(value):
+            raise InputError(f"--set is {shorten(change)}; accepted: NAME=VALUE, such as c=1, without files.")
+        words = f"{name} = {value}"
+        variants = dict(self.variants)
+        for variant in self.variants.values():
+            roles = variant.learners
+            if name in roles:
+                learners = {**roles, name: LEARNERS.canonical(value)}
+            else:
+                spec = roles[self.role]
+                specs = {"*": spec} if isinstance(spec, str) else spec
+                learners = {**roles, self.role: {game: _with(one, change) for game, one in specs.items()}}
+            id, title = f"{variant.id}-{change}", f"{variant.title}, {words}"
+            new = Variant(id, title, _plain(learners), f"As “{variant.title}”, with {words}.")
+            if all(_plain(other.learners) != new.learners for other in variants.values()):
+                variants[id] = new
+        added = [variant for id, variant in variants.items() if id not in self.variants]
+        parts: list[Figure | Claim] = [*self.figures.values(), *self.claims.values()]
+        study = _with_matches(self.study, _needs(parts, added))
+        if study == self.study:
+            raise InputError(
+                f"--set is {change}, which changes no match of {self.name}; accepted: another value or name."
+            )
+        page = replace(self.page, presets=[variant.preset(self.role) for variant in variants.values()])
+        return replace(self, study=study, variants=variants, page=page, change=change)
+
+
+def _needs(parts: Iterable[Figure | Claim], variants: Iterable[Variant]) -> list[MatchName]:
+    """Return the matches that figures and claims need in some variants, each once."""
+    variants = list(variants)
+    return list(dict.fromkeys(match for part in parts for variant in variants for match in part.needs(variant)))
+
+
+def _with(spec: str, change: str) -> str:
+    """Return the spec of a learner with one hyper-parameter changed."""
+    entry, arguments = LEARNERS.parse(spec)
+    return entry.write(arguments | entry.read(change))
+
+
+def _plain(learners: Mapping[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
+    """Return the learners of a variant, with one spec for a role that is the same on all games."""
+    return {
+        role: spec if isinstance(spec, str) or len(set(spec.values())) > 1 else spec["*"]
+        for role, spec in learners.items()
+    }
+
+
+def _with_matches(text: str, matches: Iterable[MatchName]) -> str:
+    """Return a study file, which has its matches in parts, with more of them, recorded as others of their games are."""
+    from coebl.study import parse_study
+
+    study = parse_study(text)
+    present, pairs = set(study.matches()), dict[str, list[list[str]]]()
+    for match in matches:
+        if tuple(match) not in present:
+            pairs.setdefault(match.game, []).append([match.row, match.column])
+    for game, of_game in pairs.items():
+        cell = next(cell for cell in study.cells if cell.game == game)
+        keys = {"games": [game], "seeds_per_cell": len(cell.seeds), "metrics": list(cell.metrics)}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+        text += "\n".join(["", "[[parts]]", *lines, "[parts.match-ups]", f"pairs = {json.dumps(of_game)}", ""])
+    return text
 
 
 @cache
@@ -162,7 +249,8 @@ def read_paper(
     )
     claims = {id: Claim(id, checks=checks[id], **values) for id, values in data["claims"].items()}
     by_name = {figure.name: figure for figure in figures}
-    return Paper(study["name"], text, variants, claims, by_name, Quick(**data["quick"]), page, data["averaged"])
+    quick = Quick(**data["quick"])
+    return Paper(study["name"], text, variants, claims, by_name, quick, page, data["averaged"], opponent)
 
 
 def load_paper(name: str) -> Paper:
