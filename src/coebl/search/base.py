@@ -1,9 +1,9 @@
 """The contract of black-box search, on one page.
 
-A search looks for an equilibrium of a game of bit strings by itself: it chooses the genomes of both players, x for the
-row player and y for the column player, and sees the noisy payoff g(x, y) of every pair that it asks for. The row player
-maximises g, the column player minimises it. In a match it takes both seats, and a query is a round. All arrays carry
-the runs of a batch on axis 0. The order of calls is
+A search looks for an equilibrium of a game of bit strings without an opponent: it chooses the genomes of both players,
+x for the row player and y for the column player, and sees the noisy payoff g(x, y) of every pair that it queries. The
+row player maximises g, the column player minimises it. In a match it takes both seats, and a query is a round. All
+arrays carry the runs of a batch on axis 0. The order of calls is
 
     start(seat)     once; allocate state for seat.runs runs; x has seat.actions bits, y has seat.opponent_actions
     ask()           the next pairs: x (runs, queries, n) and y (runs, queries, m), of zeros and ones; or `Pairs`

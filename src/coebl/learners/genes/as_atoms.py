@@ -16,9 +16,9 @@ from coebl.learners.base import Learner, Seat, Seen
 class AsAtoms(Learner):
     """A learner of matrix games that takes each of the 2^n genomes for an action of its own: at most 10 genes.
 
-    It meets learners of genomes in this way. Its mixture over genomes is not one of independent genes, so it draws the
-    genome itself and plays it for sure: metrics of its policies are those of single genomes. To measure it in
-    self-play, use the matrix game, such as diagonal:n=4.
+    This lets it play against learners of genomes. Its mixture over genomes is not one of independent genes, so it draws
+    the genome itself and plays it with certainty: metrics of its policies are those of single genomes. To measure it
+    in self-play, use the matrix game, such as diagonal:n=4.
 
         each round: draw a genome from the learner's mixture over all 2^n; play it
           let the learner observe the number of its genome, of the opponent's, and the reward
@@ -37,7 +37,7 @@ class AsAtoms(Learner):
     learner: Learner
 
     def reason_not_to_play(self, seat: Seat) -> str | None:
-        """Return a reason also if there are too many genes, or if the learner sees too much or refuses."""
+        """Return a reason also if there are too many genes, or if the learner sees too much or cannot play."""
         reason = super().reason_not_to_play(seat)
         if reason is not None:
             return reason

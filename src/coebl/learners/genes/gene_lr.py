@@ -20,8 +20,8 @@ _LEAST_VARIANCE = 0.02
 class GeneLr(Learner):
     """The effect of each gene by regression on x - p, and odds by the likelihood ratio that its sign is right.
 
-    A gene is decided as fast as the evidence allows, and no step size has to be chosen. A gene that is undecided
-    forgets slowly, since what it was worth depends on the opponent.
+    A gene is decided as fast as the evidence allows, and there is no step size to choose. A gene that is undecided
+    forgets slowly, since its effect depends on the opponent.
 
         h_i = 0, I_i = I0 = 4, w_i = 0, b = 0, s2 = 2; lam = 1 / (memory n); border = 0.02 / n
         each round: z_i = w_i sqrt(I_i); p_i = 1 / (1 + exp(-z_i |z_i| / 2)), kept in [border, 1 - border]

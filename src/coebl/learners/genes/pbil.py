@@ -21,7 +21,7 @@ class Pbil(Learner):
     """Population-based incremental learning from one genome a round: the natural gradient of independent bits.
 
     The step size decides between speed and genetic drift, the movement of genes whose effect is hidden. "smart" is the
-    restart of Doerr and Zheng: when drift would have moved a gene without effect, all starts again with half the step.
+    restart of Doerr and Zheng: when drift would have moved a gene without effect, it restarts with half the step.
 
         p = 1/2, b = 0; eta = 0.05 / sqrt(n) (fast) or 0.1 / n (safe)
         each round: play x ~ p; see r, in units of half the known range
