@@ -13,7 +13,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.player_file import choose_learner, read_player, reports_damage, write_player
 from coebl.engine.state import State
-from coebl.engine.table import Seated, build_seat
+from coebl.engine.table import Seated, seat_alone
 from coebl.engine.units import Units, check_range
 from coebl.games import Bits
 from coebl.learners import Learner, parse_learner
@@ -63,19 +63,11 @@ class GenomePlayer:
             raise InputError(f"noise is {shorten(noise)}; accepted: a standard deviation >= 0.")
         self._round, self._acted = 1, False
         self._policy: Floats | None = None  # (genes,), of this round
-        self._sit_down()
-
-    def _sit_down(self, state: State | None = None) -> None:
         self._seated = self._seat_learner()
-        self._seated.begin_block(1)
-        if state is not None:
-            self._seated.restore(state)
 
-    def _seat_learner(self) -> Seated:
-        units, space = Units(self.payoff_range, self.noise), Bits(self.genes)
-        shape = self.genes, self.genes
-        seat = build_seat(self.learner, [self.seed], shape, self.horizon, units.seen_range, space=space)
-        return Seated(self.learner, seat, units, [self.seed], space)
+    def _seat_learner(self, state: State | None = None) -> Seated:
+        units, shape = Units(self.payoff_range, self.noise), (self.genes, self.genes)
+        return seat_alone(self.learner, self.seed, shape, self.horizon, units, Bits(self.genes), state)
 
     @property
     def round(self) -> int:
@@ -86,9 +78,7 @@ class GenomePlayer:
     def policy(self) -> Floats:
         """The probability of a 1 for each gene in this round: (genes,)."""
         if self._policy is None:
-            self._seated.move(self._round, 0)
-            self._seated.check(self._round, 1)
-            self._policy = self._seated.policies[0, 0].copy()
+            self._policy = self._seated.next_policy(self._round)
         return self._policy.copy()
 
     def act(self) -> Ints:
@@ -148,7 +138,7 @@ class GenomePlayer:
             content = saved.content
             player = cls(choose_learner(path, saved, learner), **{name: content[name] for name in _SETTINGS})
             player._round, player._acted = check_integer("round", content["round"], 1), bool(content["acted"])
-            player._sit_down(saved.state)
+            player._seated = player._seat_learner(saved.state)
             if "policy" in saved.arrays:
                 player._policy = np.array(saved.arrays["policy"], np.float64).reshape(player.genes)
             if player._acted:
@@ -162,7 +152,7 @@ class GenomePlayer:
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         genome = attributes.pop("_genome")
         vars(self).update(attributes)
-        self._sit_down(attributes["_seated"])
+        self._seated = self._seat_learner(attributes["_seated"])
         if genome is not None:
             self._seated.actions[0, 0] = genome
 

@@ -19,7 +19,7 @@ from coebl.engine.insight import Insight
 from coebl.engine.player_file import Saved, choose_learner, read_player, reports_damage, write_player
 from coebl.engine.records import UNKNOWN, Labels, Outcome, Records, Ticket
 from coebl.engine.state import State, StateError
-from coebl.engine.table import Seated, build_seat
+from coebl.engine.table import Seated, seat_alone
 from coebl.engine.units import Units, check_range, have_moved, learn_units
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
@@ -108,19 +108,12 @@ class Player(Insight):
             self._policy: Floats | None = None  # (actions,), of the next round if it was asked for
             self._records = Records(self.actions, self.opponent_actions or 1)
             self._units = learn_units(self._records, self.payoff_range, self.noise)
-            self._sit_down()
+            self._seated = self._seat_learner()
 
-    def _sit_down(self, state: State | None = None) -> None:
+    def _seat_learner(self, state: State | None = None) -> Seated:
         """Start the learner, in the state of an equal player if one is given."""
-        self._seated = self._seat_learner()
-        self._seated.begin_block(1)
-        if state is not None:
-            self._seated.restore(state)
-
-    def _seat_learner(self) -> Seated:
-        shape, seeds = (self.actions, self.opponent_actions or 1), [self.seed + (self._restarts << 128)]
-        seat = build_seat(self.learner, seeds, shape, self.horizon, self._units.seen_range)
-        return Seated(self.learner, seat, self._units, seeds, Indices(self.actions))
+        shape, seed = (self.actions, self.opponent_actions or 1), self.seed + (self._restarts << 128)
+        return seat_alone(self.learner, seed, shape, self.horizon, self._units, Indices(self.actions), state)
 
     @property
     def units(self) -> Units:
@@ -153,10 +146,7 @@ class Player(Insight):
 
     def _next_policy(self) -> Floats:
         if self._policy is None:
-            t = self._issued + 1
-            self._seated.move(t, 0)
-            self._seated.check(t, 1)
-            self._policy = self._seated.policies[0, 0].copy()
+            self._policy = self._seated.next_policy(self._issued + 1)
         return self._policy
 
     def _issue(self, action: int | None = None) -> Ticket:
@@ -284,7 +274,7 @@ class Player(Insight):
         """Start the learner again, with other random numbers, and teach it the kept outcomes."""
         self._restarts += 1
         self._learned, self._policy = 0, None
-        self._sit_down()
+        self._seated = self._seat_learner()
         for outcome in self._records.recent():
             if outcome["learned"]:
                 self._seated.move(self._learned + 1, 0)
@@ -405,7 +395,7 @@ class Player(Insight):
             self._policy = policies[-1].reshape(self.actions).copy()
         self._records.restore(saved.arrays)
         try:
-            self._sit_down(saved.state)
+            self._seated = self._seat_learner(saved.state)
         except StateError:
             if saved.is_of_this_version:
                 raise
@@ -455,7 +445,7 @@ class Player(Insight):
         self._lock = threading.RLock()
         if self._current is not None:
             self._current = self._open[self._current.round]
-        self._sit_down(attributes["_seated"])
+        self._seated = self._seat_learner(attributes["_seated"])
 
     def __repr__(self) -> str:
         opponent = "" if self.opponent_actions is None else f" x {self.opponent_actions}"

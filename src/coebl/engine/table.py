@@ -186,6 +186,13 @@ class Seated:
             )
         self.policies[index] = policy
 
+    def next_policy(self, t: int) -> Floats:
+        """Return the checked policy of round t of a run that is played alone: (actions,)."""
+        self.move(t, 0)
+        self.check(t, 1)
+        policy: Floats = self.policies[0, 0].copy()
+        return policy
+
     def draw(self, index: int) -> Ints:
         """Draw the actions of a round of the block: (runs,), or genomes, (runs, n)."""
         uniform = self._draws.take(self._space.uniforms)
@@ -226,6 +233,24 @@ class Seated:
             f"{self.learner} in the {self.name} seat, round {first + index}, seed {self.seeds[run]}: its policy "
             f"{self._space.fault(policy)}. It was {shorten(policy.tolist())}."
         )
+
+
+def seat_alone(
+    learner: Learner,
+    seed: int,
+    shape: tuple[int, int],
+    horizon: int | None,
+    units: Units,
+    space: Space,
+    state: State | None = None,
+) -> Seated:
+    """Return a learner seated for one run outside of a match, in the state of an equal one if that is given."""
+    seat = build_seat(learner, [seed], shape, horizon, units.seen_range, space=space if space.shape else None)
+    seated = Seated(learner, seat, units, [seed], space)
+    seated.begin_block(1)
+    if state is not None:
+        seated.restore(state)
+    return seated
 
 
 class Table:

@@ -1,4 +1,4 @@
-"""Units: the scale in which every learner sees its rewards, and how to learn it where it is not known."""
+"""Units: the scale in which every learner sees its rewards, and its estimate where it is not given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Units:
 
     A learner sees its rewards, and payoffs if it sees these, counted from the middle of the range, in units of the
     noise. So no learner depends on the unit or on the zero of the payoffs, and formulas that assume noise of deviation
-    1 are right for any. Without noise, or with less than a thousandth of that, the unit is half the width of the range.
+    1 are right for any noise. If the noise is below a thousandth of half the width of the range, the unit is half the
+    width.
 
     Args:
         payoff_range: the ends between which payoffs, without noise, are known to lie.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import random as python_random
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -236,23 +238,17 @@ def _pickles(learner: Learner) -> str | None:
 
 def _saved(learner: Learner) -> str | None:
     _need_own_numbers(learner)
-    if "bits" in learner.plays and (fault := _saved_genomes(learner)):
-        return fault
+    contests: list[Callable[[], list[bytes]]] = []
+    if "bits" in learner.plays:
+        contests.append(partial(_contest_of_genomes, GenomePlayer(learner, GENES[1], horizon=20)))
     for payoff in _matrices(learner)[:1]:
-        player = Player(learner, payoff.shape[0], payoff.shape[1], horizon=20)
-        _contest(player, payoff)
-        copied = copy.deepcopy(player)
-        if _contest(player, payoff) != _contest(copied, payoff):
+        contests.append(partial(_contest, Player(learner, payoff.shape[0], payoff.shape[1], horizon=20), payoff))
+    for contest in contests:
+        contest()
+        copied = copy.deepcopy(contest)
+        if contest() != copied():
             return "it plays differently if the player was saved before; keep all its state in attributes"
     return None
-
-
-def _saved_genomes(learner: Learner) -> str | None:
-    player = GenomePlayer(learner, GENES[1], horizon=20)
-    _contest_of_genomes(player)
-    copied = copy.deepcopy(player)
-    same = _contest_of_genomes(player) == _contest_of_genomes(copied)
-    return None if same else "it plays differently if the player was saved before; keep all its state in attributes"
 
 
 def _contest_of_genomes(player: GenomePlayer) -> list[bytes]:
