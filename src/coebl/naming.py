@@ -264,7 +264,7 @@ def _arguments(spec: str, known: Known) -> dict[str, Hashable]:
     """Return all parameters of a learner; if it is not registered here, those of the results or the spec."""
     if match := LEARNERS.known(spec):
         entry, arguments = match
-        return {p.name: p.default for p in entry.parameters if not p.required} | arguments
+        return entry.defaults | arguments
     written = {**learner_words(spec, known).parameters, **split_spec(spec).arguments}
     return {key: _number(text) for key, text in written.items()}
 
@@ -315,8 +315,8 @@ def _with_parameters(title: str, registry: Registry[Any], spec: str, shown: Coll
     parameters = split_spec(spec).parameters  # parameters of an unknown spec are kept as they are
     if match := registry.known(spec):
         entry, given = match
-        added = {p.name: p.default for p in entry.parameters if p.name in shown and not p.required}
-        written = {p.name: p.write((added | given)[p.name]) for p in entry.parameters if p.name in added | given}
+        values = {name: value for name, value in entry.defaults.items() if name in shown} | given
+        written = {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
         parameters = ",".join(f"{name}={text}" for name, text in written.items())
     return ", ".join(filter(None, [title, parameters_text(parameters)]))
 

@@ -82,9 +82,9 @@ def _print_plan(study: Study, out: Path) -> None:
     """Print the cells that a run would compute."""
     from coebl.study import Store
     from coebl.study.plan import make_plan
+    from coebl.study.store import is_new
 
-    new = not out.exists() or (out.is_dir() and not any(out.iterdir()))
-    plan = make_plan(study, None if new else Store.open(out), dry=True)
+    plan = make_plan(study, None if is_new(out) else Store.open(out), dry=True)
     for line in plan.lines():
         print(line)
     for note in plan.notes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,16 @@ def is_number(text: str) -> bool:
     (True, False)
     """
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+@lru_cache(maxsize=64)  # few lengths occur, some of them very often
+def evenly_spread(length: int, points: int) -> Ints:
+    """Return the indices of at most `points` entries of a list, evenly spread, including the first and last.
+
+    >>> evenly_spread(9, 3)
+    array([0, 4, 8])
+    """
+    return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
 
 
 def check_payoff(payoff: ArrayLike) -> Floats:

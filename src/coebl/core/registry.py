@@ -152,6 +152,11 @@ class Entry(Generic[T]):
         self._by_name = {p.name: p for p in self.parameters}
 
     @property
+    def defaults(self) -> dict[str, Any]:
+        """The default values, by parameter."""
+        return {p.name: p.default for p in self.parameters if not p.required}
+
+    @property
     def summary(self) -> str:
         """The first line of the factory's docstring."""
         return (inspect.getdoc(self.factory) or "").split("\n", 1)[0]
@@ -211,7 +216,7 @@ class Entry(Generic[T]):
 
     def write(self, arguments: Mapping[str, Any], shown: Collection[str] = ()) -> str:
         """Return the shortest spec with these arguments, which leaves out defaults unless they are to be shown."""
-        values = {p.name: p.default for p in self.parameters if p.name in shown and not p.required} | dict(arguments)
+        values = {name: value for name, value in self.defaults.items() if name in shown} | dict(arguments)
         parts = [
             f"{p.name}={p.write(values[p.name])}"
             for p in self.parameters
@@ -416,9 +421,14 @@ class Registry(Generic[T]):
         raise InputError(f"{self.kind} is {shorten(thing)}; accepted: {accepted}.{repair}")
 
     def canonical(self, spec: str) -> str:
-        """Return the shortest equivalent spec."""
+        """Return the shortest equivalent spec of one that a user names; files that it names are run."""
         entry, arguments = self.parse(spec)
         return entry.write(arguments)
+
+    def shortest(self, spec: str) -> str:
+        """Return the shortest equivalent spec of one that is in data; as it is if it is not registered here."""
+        match = self.known(spec)
+        return spec if match is None else match[0].write(match[1])
 
     def order(self, spec: str) -> tuple[Any, ...]:
         """Return a key that sorts specs by name and numbers, defaults included; no file is run for it."""
@@ -426,7 +436,7 @@ class Registry(Generic[T]):
         parameters = parts.parameters
         if match := self.known(spec):
             entry, arguments = match
-            values = {p.name: p.default for p in entry.parameters if not p.required} | arguments
+            values = entry.defaults | arguments
             parameters = ",".join(f"{name}={values[name]}" for name in sorted(values))
         return natural(parts.name), natural(parameters), spec
 

@@ -157,7 +157,7 @@ def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame:
 
 def _of_function(entry: Entry[Any], arguments: dict[str, Any]) -> FunctionGame:
     """Return the game of a function of genomes, which has a parameter n."""
-    values = {p.name: p.default for p in entry.parameters} | arguments
+    values = entry.defaults | arguments
     if "n" not in values:
         raise InputError(f"{entry.name} has no parameter n; accepted: def payoff(x, y, n: int), n the genes. Add it.")
     return FunctionGame(partial(entry.factory, **arguments), values["n"], name=entry.name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats, Ints, evenly_spread
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.text import counted
@@ -153,15 +153,8 @@ def read_curve(
     if len(rows) != len(rounds) * seeds:
         raise InputError(f"{name}: seeds differ in the recorded rounds; keep them in two folders.")
     values = rows.sort("seed", "round")[metric].to_numpy().reshape(seeds, -1)
-    return _thinned(Curve(rounds, np.ascontiguousarray(values.T)), points)
-
-
-def _thinned(curve: Curve, points: int | None) -> Curve:
-    """Return at most so many rounds of a curve, evenly spread, including the first and last."""
-    if points is None or len(curve.rounds) <= points:
-        return curve
-    kept = np.unique(np.linspace(0, len(curve.rounds) - 1, points).round().astype(np.int64))
-    return Curve(curve.rounds[kept], curve.values[kept])
+    kept = evenly_spread(len(rounds), len(rounds) if points is None else points)
+    return Curve(rounds[kept], np.ascontiguousarray(values.T[kept]))
 
 
 @dataclass(frozen=True)

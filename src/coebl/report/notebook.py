@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, evenly_spread
 from coebl.core.errors import printable
 from coebl.core.text import counted, in_interval, number_text, one_line, with_minus
 
@@ -190,7 +190,7 @@ def _curve(result: Result) -> str:
     if not result.metrics:
         return ""
     metric, values = next(iter(result.metrics.items()))
-    chosen = np.unique(np.linspace(0, len(result.rounds) - 1, _POINTS).round().astype(np.int64))
+    chosen = evenly_spread(len(result.rounds), _POINTS)
     rounds, band = result.rounds[chosen], Band.of(values[chosen])
     kept = np.isfinite(band.mean)
     if kept.sum() < 2:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.arrays import Ints
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.specs import split_spec
@@ -99,16 +98,6 @@ def _repeats(frame: polars.DataFrame) -> Any:
     return np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
 
 
-@lru_cache(maxsize=64)  # a folder has few lengths, and very many cells
-def evenly_spread(length: int, points: int) -> Ints:
-    """The indices of at most `points` entries of a list, evenly spread, including the first and last.
-
-    >>> evenly_spread(9, 3)
-    array([0, 4, 8])
-    """
-    return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
-
-
 # Filters
 
 
@@ -120,8 +109,8 @@ def find(kind: str, spec: str, present: Collection[str], name: str = "") -> str:
     """
     if spec in present:
         return spec
-    if (canonical := _canonical(kind, spec)) in present:
-        return canonical
+    if (shortest := REGISTRIES[kind].shortest(spec)) in present:
+        return shortest
     candidates = [other for other in present if spec.casefold() in _short_names(other)]
     if len(candidates) == 1:
         return candidates[0]
@@ -149,11 +138,3 @@ def listed(present: Collection[str]) -> str:
     """The first few names, and how many more there are."""
     shown = ", ".join(list(present)[:8])
     return f"{shown} and {len(present) - 8} more" if len(present) > 8 else shown or "none"
-
-
-def _canonical(kind: str, spec: str) -> str:
-    """The shortest equivalent spec, or the spec itself if it cannot be parsed here without running a file."""
-    if match := REGISTRIES[kind].known(spec):
-        entry, arguments = match
-        return entry.write(arguments)
-    return spec

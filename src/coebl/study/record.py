@@ -197,9 +197,8 @@ def _same(kind: str, label: str, spec: str) -> bool:
     """True if a canonical spec is the shortest form of another one, as far as can be seen without running a file."""
     if label == spec:
         return True
-    if match := REGISTRIES[kind].known(spec):
-        entry, arguments = match
-        return entry.write(arguments) == label
+    if REGISTRIES[kind].known(spec):
+        return REGISTRIES[kind].shortest(spec) == label
     return split_spec(label).name == split_spec(spec).name  # in a file, or of a package that is not installed here
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from coebl.core.arrays import Floats
+from coebl.core.arrays import Floats, evenly_spread
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.engine.match import MatchName
@@ -22,7 +22,7 @@ from coebl.learners.base import Kind
 from coebl.naming import known_to, metric_words
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
-from coebl.study.frames import NOTHING_YET, evenly_spread, find, frame_of, listed
+from coebl.study.frames import NOTHING_YET, find, frame_of, listed
 from coebl.study.record import EARLIER, CellRecord
 from coebl.study.store import Store, check_one_device
 

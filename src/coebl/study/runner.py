@@ -29,7 +29,7 @@ from coebl.study.errors import LostError
 from coebl.study.estimate import Shapes, rounds_of, work_of
 from coebl.study.plan import make_plan
 from coebl.study.progress import Progress
-from coebl.study.store import Store
+from coebl.study.store import Store, is_new
 from coebl.study.studies import Study
 from coebl.study.workers import (
     CRASHED,
@@ -114,7 +114,7 @@ def run(
             "no limit."
         )
     started = time.perf_counter()
-    new = _is_new(Path(out))
+    new = is_new(Path(out))
     if executor is None and new:
         _check_usable(study.cells)  # before anything is written
     if rehearse and new:
@@ -183,14 +183,6 @@ def _rehearse(cells: Iterable[Cell], shapes: Shapes) -> None:
     if tries:
         warm_up((cell for cells in tries.values() for cell in cells), shapes)
         check_user_code(tries)
-
-
-def _is_new(folder: Path) -> bool:
-    """True if there is nothing in a folder yet; one that cannot be read is reported by the store."""
-    try:
-        return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-    except OSError:
-        return False
 
 
 def _check_usable(cells: Iterable[Cell]) -> None:

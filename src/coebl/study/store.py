@@ -379,6 +379,14 @@ def check_one_device(store: Store, descriptions: Iterable[Description]) -> None:
         )
 
 
+def is_new(folder: Path) -> bool:
+    """True if there is nothing in a folder yet; one that cannot be read is reported by the store."""
+    try:
+        return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except OSError:
+        return False
+
+
 def _reserve(folder: Path, path: Path) -> Path:
     """Reserve a free name in the folder by an empty file (or folder, if it is for one) that a rename replaces."""
     number = 0

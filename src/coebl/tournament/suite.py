@@ -156,10 +156,10 @@ class Suite(_Table):
         """
         if not games and rounds is None:
             return self
-        of_suite = {_canonical(game): part.rounds for part in self.parts for game in part.games}
+        of_suite = {GAMES.shortest(game): part.rounds for part in self.parts for game in part.games}
         by_rounds: dict[int, list[str]] = {}
         for game in dict.fromkeys(games or self.games):
-            by_rounds.setdefault(rounds or of_suite.get(_canonical(game), ROUNDS), []).append(game)
+            by_rounds.setdefault(rounds or of_suite.get(GAMES.shortest(game), ROUNDS), []).append(game)
         parts = tuple(Part(rounds=number, games=tuple(members)) for number, members in by_rounds.items())
         about = f"Games or rounds were chosen by hand: this is not the suite {self.id}."
         changed = {"name": "tournament", "title": "Tournament on chosen games", "description": about}
@@ -174,21 +174,13 @@ class Suite(_Table):
         return self
 
 
-def _canonical(spec: str, names: Registry[Any] = GAMES) -> str:
-    """The shortest spec of a game or a learner; specs of files and unknown ones as they are."""
-    try:
-        return spec if split_spec(spec).file else names.canonical(spec)
-    except InputError:
-        return spec
-
-
 def _check_once(key: str, specs: Iterable[str], names: Registry[Any]) -> None:
     """Reject a list that has the same learner or game twice, also by two specs."""
     seen: set[str] = set()
     for spec in specs:
-        if _canonical(spec, names) in seen:
+        if names.shortest(spec) in seen:
             raise InputError(f"{key} has {spec} twice; accepted: each once. Take one out.")
-        seen.add(_canonical(spec, names))
+        seen.add(names.shortest(spec))
 
 
 def read_suite(name: str = DEFAULT) -> Suite:
