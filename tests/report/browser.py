@@ -91,6 +91,12 @@ class MadeUp:
             SimpleNamespace(game=game, players=(row, column), **shared, **stored) for game, row, column in self._matches
         ]
 
+    def runtimes(self):
+        return {}
+
+    def condition(self):
+        return ""
+
     def kinds(self):
         specs = {spec for _, *players in self._matches for spec in players}
         registered = {spec: entry.factory.kind() for spec in specs if (entry := LEARNERS.registered(spec))}

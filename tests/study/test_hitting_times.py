@@ -1,11 +1,14 @@
 """Studies whose runs end when a condition is met."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from coebl import simulate
+from coebl.core.errors import InputError
 from coebl.evidence.runtimes import Runtimes, read_runtimes
+from coebl.naming import game_title
 from coebl.study import Results, Study, StudyError, parse_study
 from coebl.study.errors import StoreError
 
@@ -47,6 +50,41 @@ def test_the_summary_has_the_expected_running_time_and_the_share(tmp_path):
             row = rows[game, metric]
             assert (row["mean"], row["low"], row["high"], row["n"]) == (estimate.mean, estimate.low, estimate.high, 5)
     assert rows["diagonal:n=1", "exploitability"]["mean"] == Results(tmp_path).last()["exploitability"][:5].mean()
+
+
+def test_the_terminal_and_the_page_have_the_times(tmp_path, coebl):
+    go(TEXT, tmp_path / "out")
+    results = Results(tmp_path / "out")
+    assert results.condition() == "exploitability < 0.1, or after 60 rounds"
+    runs = results.runtimes()["diagonal:n=2", ("ucb", "ucb"), "gaussian"]
+    _, said, _ = coebl("results", tmp_path / "out")
+    assert "A run ends at exploitability < 0.1, or after 60 rounds." in said
+    line = next(line for line in said.splitlines() if line.startswith("diagonal:n=2  ucb "))
+    assert re.split(r"  +", line) == ["diagonal:n=2", "ucb", *runs.described().values()]
+    _, said, _ = coebl("results", tmp_path / "out", "--metric", "hitting_time")
+    assert "rounds at most 60" in said
+    assert "Student" not in said
+    assert coebl("report", tmp_path / "out")[0] == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "A run ends at exploitability &lt; 0.1, or after 60 rounds." in page
+    cells = "".join(f"<td>{text}</td>" for text in (game_title("diagonal:n=2"), "UCB", *runs.described().values()))
+    assert f"<tr>{cells}</tr>" in page
+    assert '<h2 id="times-title">Times</h2>' in page
+    assert page.count("data:image/svg+xml;base64,") == 1
+
+
+def test_runs_that_hit_are_drawn_by_budget(tmp_path):
+    go(SEARCHES, tmp_path)
+    results = Results(tmp_path)
+    with pytest.raises(InputError, match=r"several noises, gaussian:sigma=0\.5, none; name one as noise="):
+        results.plot()
+    figure = results.plot(noise="none")
+    [first, second] = figure.axes  # by default the times, a panel per game
+    assert [line.get_label() for line in first.lines] == [line.get_label() for line in second.lines]
+    spec = "pdcoea:population=10,chi=0.4"
+    runs = results.runtimes()["diagonal:n=6,space=bits", (spec, spec), "none"]
+    [line] = [line for line in second.lines if "0.4" in line.get_label()]
+    assert line.get_xdata()[1:].tolist() == [*runs.ecdf()[0], runs.budget]
 
 
 def test_nothing_is_run_twice_and_another_condition_needs_another_folder(tmp_path):

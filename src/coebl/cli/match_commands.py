@@ -405,23 +405,17 @@ def _runtime_summary(match: Match, until: object, runs: Runtimes) -> dict[str, A
 
 
 def _print_runtimes(match: Match, until: str, runs: Runtimes) -> None:
+    from coebl.evidence.runtimes import time_text
+
     game = printable(match.game.spec or match.game.name)
     print(f"{printable(str(match.row))} on {game}, noise {match.game.noise}, until {until}")
     print(f"{counted(runs.hits, 'run')} of {len(runs.times)} hit within {runs.budget:,} rounds\n")
     share, ert = runs.share(), runs.ert()
     rows = [
         ("share of runs", f"{share.mean:.3f}", f"{share.low:.3f} .. {share.high:.3f} (Wilson)"),
-        ("expected running time", _whole(ert.mean), f"{_interval(ert)} (bootstrap)"),
+        ("expected running time", time_text(ert.mean), f"{time_text(ert.low)} .. {time_text(ert.high)} (bootstrap)"),
     ]
     for words, quantile in _QUANTILES.items():
         time = runs.quantile(quantile)
         rows.append((f"{words} of the runs hit by", f"{time:,}" if time is not None else "not yet", ""))
     print_table(["", "estimate", "95 % interval"], rows, right=["estimate"])
-
-
-def _whole(number: float) -> str:
-    return f"{number:,.0f}" if finite(number) is not None else "infinite"
-
-
-def _interval(estimate: Estimate) -> str:
-    return f"{_whole(estimate.low)} .. {_whole(estimate.high)}"

@@ -71,6 +71,7 @@ def run_command(
         if summary.finished or summary.used:
             results = Results(out)
             print_ranking(results, study)
+            print_times(results)
             print_notices(results)
             name = shlex.quote(str(out))
             print(f"means: coebl results {name}; page: coebl report {name}")
@@ -205,14 +206,16 @@ def results_command(
         return
     if not selected:
         print_ranking(results)
+        print_times(results)
     if details or selected or len(rows) <= _SCREEN:
         print("\n" * (not selected), end="")
         _print_means(results, rows)
         if details:
             say(
                 "round: the last one, or that of --round; n: the number of seeds; mean: of the metric at that round, "
-                "over the seeds; 95 % interval: of that mean, by Student's t. Of runs that end at a condition, the "
-                "mean of hitting_time is the expected running time. For the metrics: coebl list metrics."
+                "over the seeds; 95 % interval: of that mean, by Student's t. Of runs that end at a condition, all is "
+                "at their end; the mean of hitting_time is the expected running time, with a bootstrap interval, and "
+                "that of hit the share of runs that hit, with Wilson's. For the metrics: coebl list metrics."
             )
         _print_notes(results, rows)
     else:
@@ -262,22 +265,43 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
     )
 
 
+def print_times(results: Results) -> None:
+    """Print the hitting times of a folder; nothing if its runs do not end at a condition."""
+    rows = [
+        {"game": game, "noise": noise, "players": " v ".join(dict.fromkeys(players)), **runs.described()}
+        for (game, players, noise), runs in results.runtimes().items()
+    ]
+    if not rows:
+        return
+    print()
+    say(f"A run ends at {results.condition()}.", "bold")
+    _print_rows(rows[:_SCREEN], common=("noise",))
+    if len(rows) > _SCREEN:
+        print(f"and {len(rows) - _SCREEN} more")
+    say("expected time: all rounds of all runs, divided by the number of runs that hit; 95 % interval: by bootstrap.")
+
+
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
+    from coebl.engine.until import Hit, HittingTime
     from coebl.metrics import METRICS, metric_class
     from coebl.naming import known_to, spelled_out
 
     known = known_to(results)
     learners = spelled_out((row[seat] for row in rows for seat in ("row", "column")), known)
+    times = {HittingTime.name, Hit.name} & {row["metric"] for row in rows}  # whose intervals are not Student's
+    interval = "95 % interval" if times else "95 % interval (Student)"
+    when = "rounds at most" if results.condition() else "round"
     table = []
     for row in rows:
         low, high = row["low"], row["high"]
         if row["metric"] in METRICS:
             low, high = metric_class(row["metric"]).within_bounds(low, high, known.widths.get(row["game"], inf))
-        shown = {name: str(row[name]) for name in ("game", "noise", "row", "column", "round", "metric", "n")}
+        shown = {name: str(row[name]) for name in ("game", "noise", "row", "column")}
+        shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
         shown |= {seat: learners[row[seat]] for seat in ("row", "column")}
-        shown |= {"mean": decimal_text(row["mean"]), "95 % interval (Student)": interval_text(low, high, row["n"])}
+        shown |= {"mean": decimal_text(row["mean"]), interval: interval_text(low, high, row["n"])}
         table.append(shown)
-    _print_rows(table, common=("noise", "round", "metric", "n"))
+    _print_rows(table, common=("noise", when, "metric", "n"))
 
 
 def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> None:
@@ -287,8 +311,9 @@ def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> N
     if constant:
         say(", ".join(f"{title} {rows[0][title]}" for title in constant))
     shown = [title for title in header if title not in constant]
-    right = ["round", "n", "mean", "difference"]
-    print_table(shown, [[row.get(title, "") for title in shown] for row in rows], right, wrap=["game", "row", "column"])
+    right = ["round", "n", "mean", "difference", "runs that hit", "expected time", "median"]
+    wrap = ["game", "row", "column", "players"]
+    print_table(shown, [[row.get(title, "") for title in shown] for row in rows], right, wrap=wrap)
 
 
 def _print_notes(results: Results, rows: list[SummaryRow]) -> None:

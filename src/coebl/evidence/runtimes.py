@@ -97,6 +97,20 @@ class Runtimes:
         times = np.sort(np.array([time for time in self.times if time is not None], np.float64))
         return times, np.arange(1, len(times) + 1) / len(self.times)
 
+    def described(self) -> dict[str, str]:
+        """Return the numbers of a line of a table, in words.
+
+        >>> Runtimes((1200, 800, None, 1000), budget=10_000).described()
+        {'runs that hit': '3 of 4', 'expected time': '4,333', '95 % interval': '900 to 21,600', 'median': '1,000'}
+        """
+        ert, median = self.ert(), self.quantile(0.5)
+        return {
+            "runs that hit": f"{self.hits} of {len(self.times)}",
+            "expected time": time_text(ert.mean),
+            "95 % interval": f"{time_text(ert.low)} to {time_text(ert.high)}",
+            "median": "not yet" if median is None else f"{median:,}",
+        }
+
     def _resampled(self) -> Floats:
         """Return the expected running time of runs drawn with replacement, many times."""
         random = np.random.default_rng(0)
@@ -105,6 +119,15 @@ class Runtimes:
         with np.errstate(divide="ignore"):
             ratio: Floats = self.spent[drawn].sum(axis=1) / hit[drawn].sum(axis=1)
         return ratio
+
+
+def time_text(time: float) -> str:
+    """Return a number of rounds in words.
+
+    >>> time_text(4333.4), time_text(math.inf)
+    ('4,333', 'infinite')
+    """
+    return f"{time:,.0f}" if math.isfinite(time) else "infinite"
 
 
 def _ratio(rounds: float, hits: int) -> float:

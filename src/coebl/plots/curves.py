@@ -15,6 +15,8 @@ from coebl.core.arrays import Floats, Ints, evenly_spread
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.text import counted
+from coebl.engine.until import HittingTime
+from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import Band
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, REFERENCES
@@ -30,6 +32,7 @@ from coebl.naming import (
     looks,
     metric_label,
 )
+from coebl.plots.hitting import plot_ecdf
 from coebl.plots.style import (
     BAND,
     COLUMN,
@@ -254,6 +257,8 @@ def plot_panels(
 ) -> Figure:
     """Plot the mean of a metric by round, with the band of its 95 % interval: a panel per game, a line per match.
 
+    Of `hitting_time` it plots the share of runs that have hit, by budget.
+
     Games and learners are in the order of their names and numbers. A pair of learners looks the same in every panel.
     Beyond MOST_PANELS games and MOST_LINES pairs, the legend gives the number of those that are left out.
 
@@ -276,7 +281,8 @@ def plot_panels(
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
     panels = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
     known = known_to(data) if known is None else known
-    labels = {pair: drawable(label) for pair, label in _labels(pairs, known).items()}
+    times = _times(data, noise) if metric == HittingTime.name else {}
+    labels = {pair: drawable(label) for pair, label in _labels(pairs, known, short=bool(times)).items()}
     styles = line_styles(data, {labels[pair]: ("", *pair) for pair in pairs[:MOST_LINES]}, known)
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
@@ -285,9 +291,12 @@ def plot_panels(
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for place, (ax, (game, of_game)) in enumerate(zip(axes, panels, strict=False)):
             lines = {labels[pair]: (game, *pair) for pair in of_game}
-            plot_curves(data, metric, lines, ax, styles, legend=False, noise=noise, known=known)
+            if times:
+                plot_ecdf({labels[pair]: times[game, pair] for pair in of_game}, ax, legend=False, styles=styles)
+            else:
+                plot_curves(data, metric, lines, ax, styles, legend=False, noise=noise, known=known)
             ax.set_title(textwrap.fill(drawable(game_title(game)), _TITLE), fontsize="medium")
-            if log:
+            if log and not times:
                 ax.set_xscale("log")
                 ax.set_xlim(1, None)
             ax.set_ylabel(ax.get_ylabel() if place % across == 0 else "")
@@ -299,12 +308,25 @@ def plot_panels(
     return figure
 
 
-def _labels(pairs: Sequence[tuple[str, str]], known: Known) -> dict[tuple[str, str], str]:
+def _times(data: Any, noise: str | None) -> dict[tuple[str, tuple[str, ...]], Runtimes]:
+    """Return the hitting times by game and players, with one noise."""
+    found = read_runtimes(data.last([HittingTime.name]) if hasattr(data, "last") else data)
+    noises = list(dict.fromkeys(other for _, _, other in found))
+    if noise is None and len(noises) > 1:
+        raise InputError(f"there are matches with several noises, {', '.join(noises)}; name one as noise=.")
+    return {(game, players): runs for (game, players, other), runs in found.items() if noise in (None, other)}
+
+
+def _labels(pairs: Sequence[tuple[str, str]], known: Known, short: bool = False) -> dict[tuple[str, str], str]:
+    """Return the label of each pair; if short, a learner that plays itself is named once."""
     titles = {
         spec: title + _MARK * (learner_words(spec, known).kind in REFERENCES)
         for spec, title in learner_titles((spec for pair in pairs for spec in pair), known).items()
     }
-    return {(row, column): f"{titles[row]} v {titles[column]}" for row, column in pairs}
+    return {
+        (row, column): titles[row] if short and row == column else f"{titles[row]} v {titles[column]}"
+        for row, column in pairs
+    }
 
 
 def _left_out(games: int, pairs: int) -> str:

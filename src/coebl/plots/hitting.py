@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coebl.core.errors import InputError
 from coebl.evidence.runtimes import Runtimes, slope
-from coebl.plots.style import canvas, check_some
+from coebl.naming import Style
+from coebl.plots.style import canvas, check_some, plain_log_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_DECADES = 30  # the ratio of the ends of an axis from which on powers of ten are enough
 
-def plot_ecdf(runs: Mapping[str, Runtimes], ax: Axes | None = None, legend: bool = True) -> Axes:
+
+def plot_ecdf(
+    runs: Mapping[str, Runtimes],
+    ax: Axes | None = None,
+    legend: bool = True,
+    styles: Mapping[str, Style] | None = None,
+) -> Axes:
     """Plot the share of runs that have hit, by budget, on a logarithmic axis.
 
     Args:
         runs: label to times.
         ax: the axes; by default those of a new figure.
         legend: False if the labels are listed elsewhere.
+        styles: label to options of matplotlib's `step`; by default one colour after the other.
 
     >>> from coebl.evidence.runtimes import Runtimes
     >>> ax = plot_ecdf({"mine": Runtimes((120, 80, None, 100), budget=1000)})
@@ -33,8 +42,13 @@ def plot_ecdf(runs: Mapping[str, Runtimes], ax: Axes | None = None, legend: bool
         for label, times in runs.items():
             hits, shares = times.ecdf()
             rounds, reached = [first, *hits, times.budget], [0.0, *shares, times.hits / len(times.times)]
-            ax.step(rounds, reached, where="post", label=label)
+            style: dict[str, Any] = {} if styles is None else {**styles[label], "marker": ""}
+            ax.step(rounds, reached, where="post", label=label, **style)
         ax.set(xscale="log", ylim=(-0.03, 1.03), xlabel="rounds, or queries", ylabel="share of runs that have hit")
+        if max(times.budget for times in runs.values()) < _DECADES * first:
+            plain_log_scale(ax, "x")
+        else:
+            ax.minorticks_off()
         if legend:
             ax.legend(loc="best")
         return ax

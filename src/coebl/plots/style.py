@@ -153,11 +153,12 @@ def save(
     folder = make_folder(folder, within)
     with look():
         return [
-            write_whole(folder / f"{name}.{format}", _drawn(figure.figure, format), within=within) for format in formats
+            write_whole(folder / f"{name}.{format}", drawn(figure.figure, format), within=within) for format in formats
         ]
 
 
-def _drawn(figure: Figure, format: str) -> bytes:
+def drawn(figure: Figure, format: str) -> bytes:
+    """Return the content of a file of a figure; the same figure gives the same bytes."""
     stream = io.BytesIO()
     figure.savefig(stream, format=format, metadata=_UNDATED.get(format))
     return stream.getvalue()

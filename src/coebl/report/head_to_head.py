@@ -1,6 +1,6 @@
-"""Head-to-head results: the ranking, the heat maps, and plain tables for readers without scripts.
+"""Sections of the page: the ranking, hitting times, the heat maps, and plain tables for readers without scripts.
 
-All of them read the outcomes of one family of tests, which the ranking names.
+Head-to-heads read the outcomes of one family of tests, which the ranking names.
 """
 
 from __future__ import annotations
@@ -11,14 +11,22 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 from coebl.core.text import number_text, with_minus
+from coebl.engine.until import HittingTime
+from coebl.games.game import SEATS
+from coebl.naming import game_title
+from coebl.plots import plot_panels
+from coebl.plots.style import drawn, look
 from coebl.report.content import Content
 from coebl.report.legend import interval_texts
 from coebl.tournament.outcome import FOLDER
+
+if TYPE_CHECKING:
+    from coebl.study import Results
 
 _LETTERS = 11  # of a learner's name in a line above a heat map
 _PICTURE = "What each learner earns from the others, and what it loses to a best response"
@@ -111,6 +119,39 @@ def ranking_section(content: Content) -> Section | None:
         f"{content.metrics[ranking.metric].in_a_sentence} at the last round after {ranking.family}. "
         "Taken per round: the mean over the pairings."
         + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else ""),
+    )
+
+
+def times_section(results: Results, content: Content) -> Section | None:
+    """Return the hitting times of every match, with the share of runs by budget; None if no run ends at a condition."""
+    times = {match: runs for match, runs in results.runtimes().items() if len(match[1]) == len(SEATS)}
+    if not times:
+        return None
+    noises = list(dict.fromkeys(noise for _, _, noise in times))
+    rows = [
+        [
+            game_title(game) + f", {noise}" * (len(noises) > 1),
+            " v ".join(content.titles[spec] for spec in dict.fromkeys(players)),
+            *runs.described().values(),
+        ]
+        for (game, players, noise), runs in times.items()
+    ]
+    matches = [(game, row, column) for game, (row, column), noise in times if noise == noises[0]]
+    with look():
+        figure = plot_panels(results, HittingTime.name, matches, noise=noises[0], known=content.known)
+        picture = drawn(figure, "svg")
+    with_noise = f", with noise {noises[0]}" if len(noises) > 1 else ""
+    return Section(
+        id="times",
+        title="Times",
+        sentences=[f"A run ends at {results.condition()}."],
+        header=["Game", "Learner", *(title.capitalize() for title in next(iter(times.values())).described())],
+        rows=rows,
+        caption="Expected time: all rounds, or queries, of all runs, divided by the number of runs that hit, with a "
+        "bootstrap interval. Median: the time by which half of the runs have hit.",
+        picture=picture,
+        picture_text=f"The share of runs that have hit, by rounds or queries{with_noise}",
+        is_wide=True,
     )
 
 

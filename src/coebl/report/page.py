@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import counted, finite, natural
+from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict
 from coebl.metrics import METRICS
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
 from coebl.report.content import Presentation, read_content
 from coebl.report.embedding import embed, read_asset, vega_script
-from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section
+from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
 from coebl.report.legend import Preset, learner_colours, unbroken
 from coebl.report.verdict_grid import (
     OUTCOMES,
@@ -65,7 +66,7 @@ def write_page(
         show: the title, the selections of lines, and so on.
         verdicts: those on the claims of a paper.
         sections: come before the figures, such as the ranking of a tournament; without them and without verdicts, it is
-            the ranking of `coebl run`.
+            the ranking of `coebl run`. Times of runs that end at a condition follow.
         command: the command that runs the study again.
         about: the origin of the study; by default it is read from its folder.
         left_out: the part that was not run, for a banner.
@@ -74,9 +75,12 @@ def write_page(
     jinja2, markup = require("jinja2"), require("markupsafe").Markup
     library = vega_script(require("vl_convert"))
     about = about or about_results(results)
-    content = read_content(results, _ordered(about, show.first), show)
+    in_figures = [metric for metric in _ordered(about, show.first) if metric not in (HittingTime.name, Hit.name)]
+    content = read_content(results, in_figures, show)
     if not sections and not verdicts and (ranking := ranking_section(content)):
         sections = [ranking]
+    if times := times_section(results, content):
+        sections = [*sections, times]
     maps = heat_maps(content)
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
@@ -85,6 +89,7 @@ def write_page(
         "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
         "outcomes": list(OUTCOMES.values()),
         "maps": maps,
+        "until": results.condition(),
         "switches": dict(show.switches),
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)

@@ -15,7 +15,7 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.engine.match import MatchName
 from coebl.engine.until import Hit, HittingTime
-from coebl.evidence.runtimes import Runtimes
+from coebl.evidence.runtimes import MatchLabels, Runtimes, read_runtimes
 from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
@@ -156,6 +156,25 @@ class Results:
     def matches(self) -> list[MatchName]:
         """The game and the players of every match with a finished cell."""
         return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
+
+    def runtimes(self) -> dict[MatchLabels, Runtimes]:
+        """The hitting times of every match whose runs end at a condition, by game, players and noise.
+
+        >>> Results("results").runtimes()
+        {}
+        """
+        return read_runtimes(self.last([HittingTime.name])) if HittingTime.name in self.metrics else {}
+
+    def condition(self) -> str:
+        """The condition at which runs end, with their budgets, in words; "" if they end after their last round.
+
+        >>> Results("results").condition()
+        ''
+        """
+        ended = {(record.description.until, record.rounds) for record in self.records() if record.description.until}
+        conditions = " or ".join(sorted({str(until) for until, _ in ended}))
+        budgets = " or ".join(f"{rounds:,}" for rounds in sorted({rounds for _, rounds in ended}))
+        return f"{conditions}, or after {budgets} rounds" if ended else ""
 
     def why_empty(self) -> str:
         """The reason why there is nothing to show, though every filter names something present."""
@@ -361,7 +380,8 @@ class Results:
         """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
         Filters are specs, as in `last`. By default the metric is the pseudo-regret, or in a study of self-play alone
-        the first one that is about both players.
+        the first one that is about both players. Of runs that end at a condition it is `hitting_time`: the share of
+        runs that have hit, by budget.
 
         Args:
             metric: its name.
@@ -386,10 +406,12 @@ class Results:
         return plot_panels(self, metric, matches, all(record.record == "log" for record in cells), noise)
 
     def _telling_metric(self, cells: list[CellRecord]) -> str:
-        """The metric to draw if none is named: the pseudo-regret, or in self-play alone one about both players."""
+        """The metric to draw if none is named: times, the pseudo-regret, or in self-play one about both players."""
         present = list(dict.fromkeys(metric for record in cells for metric in record.metrics))
         if not present:
             raise InputError(self.why_empty())
+        if HittingTime.name in present:
+            return HittingTime.name
         if all(len(set(record.players)) == 1 for record in cells):
             known = known_to(self)
             return next((metric for metric in present if not metric_words(metric, known).signed), present[0])

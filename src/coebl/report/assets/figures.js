@@ -118,7 +118,7 @@ function drawCurves(figure) {
   const { rounds } = longestCurve(metric);
   for (const part of ["chart", "readout", "reset", "svg", "png"]) byId(`${figure}-${part}`).hidden = rounds.length < 2;
   if (rounds.length > 1) planChart(figure, () => makeCurves(figure));
-  else say(`${figure}-caption`, `${metricTitle(metric)}: only round ${rounds[0]} was recorded, so there are no curves. The list has the values.`);
+  else say(`${figure}-caption`, `${metricTitle(metric)}: only ${PAGE.until ? "the end of each run" : `round ${rounds[0]}`} was recorded, so there are no curves. The list has the values.`);
 }
 
 // ---- The list of lines
@@ -139,7 +139,7 @@ function drawLines() {
   const has = (match, metric) => metric !== null && metric in match.curves;
   FIGURES.forEach((figure, place) => {
     const rounds = matches.filter((match) => has(match, metrics[place])).map((match) => lastOf(match, metrics[place]).round);
-    byId(`${figure}-head`).textContent = rounds.length ? `${metricTitle(metrics[place])} at round ${range(rounds)}` : "";
+    byId(`${figure}-head`).textContent = rounds.length ? `${metricTitle(metrics[place])} at ${PAGE.until ? "the end of a run" : `round ${range(rounds)}`}` : "";
   });
   const [shown, own] = [shownLearners(), new Set([...givenLearners(), ...state.added])];
   const listed = matches.filter((match) => state.listAll || own.has(match.row));
