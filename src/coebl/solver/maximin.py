@@ -37,7 +37,7 @@ class BatchSolution:
     value: Floats  # (runs,)
     gap: Floats  # (runs,), max(By) - min(x'B), relative to the payoff range
     pivots: NDArray[np.int64]  # (runs,)
-    fallbacks: int  # the runs that were solved in another order of their actions, or passed from a GPU to the CPU
+    fallbacks: int  # the runs that were solved by a part of their actions, or passed from a GPU to the CPU
 
 
 class Maximin:
@@ -163,7 +163,7 @@ class Solution:
     row: Floats  # (m,), the row player's strategy
     column: Floats  # (n,), the column player's strategy
     gap: float  # max(A @ column) - min(row @ A), relative to the payoff range; at most 1e-9
-    status: str  # "optimal", or "optimal (second method)" if its actions had to be reordered
+    status: str  # "optimal", or "optimal (second method)" if a part of its actions was solved
     pivots: int  # the number of pivots
 
     def __eq__(self, other: object) -> bool:

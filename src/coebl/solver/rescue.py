@@ -1,14 +1,14 @@
 """The answers that a kernel could not certify: each is solved again by the kernel for large matrices, or rejected.
 
-First in double precision, then without the rule for ties, then on rounded payoffs, and at last on rounded payoffs with
-the actions in another order, again and again. Rounding moves the gap by less than MOST_GAP, and payoffs that are almost
-equal become equal, which the kernels like better. Another grid or another order leads to other bases, until one of them
-is not nearly singular.
+First in double precision, then without the rule for ties, then on rounded payoffs, and at last by a part of the actions
+that grows. Rounding moves the gap by less than MOST_GAP, and payoffs that are almost equal become equal, which the
+kernels like better. A part leaves out most of the actions that are almost equal to others, and it is small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,8 @@ Answer = tuple[Floats, Floats, int] | None  # both strategies and the pivots, or
 # which the kernels fail, the first of these leaves 42, the first four 27 and all of them 12, in a few ms each.
 _GRIDS = tuple((2.0**bits, shift) for shift in (0.5, 0.25, 0.0, 0.75) for bits in (30, 32))
 
-# Orders of the actions that are tried. Of 92 matrices of 100 x 100 to 200 x 200 that no grid solves, all are solved by
-# the 61st, and half by the 6th; of six of rank 3, plus 1e-8, the last by the 234th.
-_MOST_ORDERS = 1000
-_MOST_WORK = 100_000_000_000  # orders * m * n * (m + n), beyond ten orders: a few minutes
+_LOW_RANK = 1e-8  # of the payoff range: the largest error with which payoffs count as those of a matrix of low rank
+_MOST_STARTS = 20  # of a part that grows
 
 
 def rescue(
@@ -41,7 +39,7 @@ def rescue(
 ) -> int:
     """Solve again the runs whose gap is too large, and write their answers to the same arrays.
 
-    Returns the number of runs that were solved in another order of their actions.
+    Returns the number of runs that were solved by a part of their actions.
 
     Raises:
         InputError: the payoffs of a run are not finite.
@@ -55,46 +53,81 @@ def rescue(
             raise InputError(_not_finite(batch[run], name))
         span = (high - low) or 1.0
         scaled = (batch[run] - low) / span
-        certified = _first_certified(scaled, weight[run if len(weight) > 1 else 0])
+        certified = _first_certified(scaled, _attempts(scaled, weight[run if len(weight) > 1 else 0]))
         if certified is None:
             raise SolveError(
                 f"{name}: no attempt came within a relative gap of {MOST_GAP:.0e}. Round the payoffs to a billionth of "
                 "their range, or leave out some actions."
             )
-        reordered, (row[run], column[run], pivots[run]), lower, upper = certified
-        fallbacks += reordered
+        grown, (row[run], column[run], pivots[run]), lower, upper = certified
+        fallbacks += grown
         gap[run] = upper - lower
         value[run] = low + 0.5 * (lower + upper) * span
     return fallbacks
 
 
-def _first_certified(scaled: Floats, weight: Floats) -> tuple[bool, tuple[Floats, Floats, int], float, float] | None:
+def _first_certified(
+    scaled: Floats, attempts: Iterable[tuple[bool, Answer]]
+) -> tuple[bool, tuple[Floats, Floats, int], float, float] | None:
     """Return the first attempt whose gap is small enough, and its guarantees to both players; None if there is none."""
-    for reordered, answer in _attempts(scaled, weight):
+    for grown, answer in attempts:
         if answer is not None:
             lower, upper = (answer[0] @ scaled).min(), (scaled @ answer[1]).max()
             if upper - lower <= MOST_GAP:
-                return reordered, answer, lower, upper
+                return grown, answer, lower, upper
     return None
 
 
 def _attempts(scaled: Floats, weight: Floats) -> Iterator[tuple[bool, Answer]]:
-    """Yield the answers of one attempt after another, each with True if the actions were in another order."""
-    m, n = scaled.shape
+    """Yield the answers of one attempt after another, each with True if it is that of a part of the actions."""
     yield False, _double_precision(scaled, weight)
     yield False, _double_precision(scaled)  # the rule for ties may ask for more digits than there are
-    random = np.random.default_rng(0)
-    orders = 10 + min(_MOST_ORDERS, _MOST_WORK // (m * n * (m + n)))
-    for place in range(len(_GRIDS) + orders):
-        if reordered := place >= len(_GRIDS):
-            grid, shift = float(2 ** random.integers(30, 33)), random.random()
-            rows, columns = random.permutation(m), random.permutation(n)
-        else:
-            (grid, shift), rows, columns = _GRIDS[place], np.arange(m), np.arange(n)
-        rounded = (np.rint(scaled[np.ix_(rows, columns)] * grid + shift) - shift) / grid
-        for solve in (_double_precision, _from_the_other_seat):
-            answer = solve(rounded)
-            yield reordered, answer and (answer[0][np.argsort(rows)], answer[1][np.argsort(columns)], answer[2])
+    parts = ((True, _by_a_part(scaled, start)) for start in range(min(len(scaled), _MOST_STARTS)))
+    # Where the rank is low, all large bases are nearly singular, and most grids fail.
+    yield from chain(parts, _on_grids(scaled)) if _has_low_rank(scaled) else chain(_on_grids(scaled), parts)
+
+
+def _on_grids(scaled: Floats) -> Iterator[tuple[bool, Answer]]:
+    for grid, shift in _GRIDS:
+        rounded = (np.rint(scaled * grid + shift) - shift) / grid
+        yield False, _double_precision(rounded)
+        yield False, _from_the_other_seat(rounded)
+
+
+def _by_a_part(scaled: Floats, start: int) -> Answer:
+    """Solve the game of some actions, add each player's best answer, and repeat until this no longer changes it.
+
+    It begins with one row and the best answer to it. None if one of these games is not solved.
+    """
+    (m, n), by_column, pivots = scaled.shape, scaled.T.copy(), 0
+    rows, columns = [start], [int(scaled[start].argmin())]
+    while True:
+        part = scaled[np.ix_(rows, columns)]
+        certified = _first_certified(part, chain([(False, _double_precision(part))], _on_grids(part)))
+        if certified is None:
+            return None
+        _, (row, column, more), _, _ = certified
+        pivots += more
+        # Sums of rows, which are the same on every CPU; the order in which BLAS adds is not.
+        lower, upper = (row[:, None] * scaled[rows]).sum(axis=0), (column[:, None] * by_column[columns]).sum(axis=0)
+        best_row, best_column = int(upper.argmax()), int(lower.argmin())
+        if upper[best_row] - lower[best_column] <= MOST_GAP or (best_row in rows and best_column in columns):
+            answer = np.zeros(m), np.zeros(n), pivots
+            answer[0][rows], answer[1][columns] = row, column
+            return answer
+        rows += [best_row] * (best_row not in rows)
+        columns += [best_column] * (best_column not in columns)
+
+
+def _has_low_rank(scaled: Floats) -> bool:
+    """True if a matrix of at most a quarter of the full rank differs by _LOW_RANK or less: elimination finds it."""
+    rest = scaled.copy()
+    for _ in range(min(scaled.shape) // 4):
+        i, j = np.unravel_index(np.abs(rest).argmax(), rest.shape)
+        if np.abs(rest[i, j]) <= _LOW_RANK:
+            return True
+        rest -= rest[:, j, None] * (rest[i] / rest[i, j])
+    return bool(np.abs(rest).max() <= _LOW_RANK)
 
 
 def _double_precision(scaled: Floats, weight: Floats | None = None) -> Answer:
