@@ -1,6 +1,8 @@
 """Custom files that a study names: metrics, noises, and what nested specs name; part of the identity of its cells."""
 
+import importlib
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -8,8 +10,10 @@ import pytest
 
 from cells import rewrite
 from coebl.core.errors import InputError
-from coebl.games import NOISES, Noise, parse_noise
-from coebl.study import Results, Store, StudyError, parse_study, read_study, run
+from coebl.games import GAMES, NOISES, Noise, parse_noise
+from coebl.learners import LEARNERS
+from coebl.learners.evolution import MUTATIONS
+from coebl.study import Results, Store, Study, StudyError, parse_study, read_study, run
 from coebl.study.cell import Cell
 from sources import MINE, OPERATOR, SURPRISE, WOBBLE
 from study_runs import go, runs_of
@@ -225,6 +229,40 @@ def test_a_noise_that_registers_itself_goes_by_its_file_so_that_workers_find_it(
     assert Results(tmp_path / "out").records()[0].noise == "wobble.py:Wobble:width=3"
     changed = run(read_study(written(tmp_path / "a", "noise", code + "\n")), tmp_path / "out", workers=1, quiet=True)
     assert (changed.finished, changed.causes) == (1, {})
+
+
+REGISTERS = """
+from coebl.games import GAMES, NOISES
+from coebl.learners import LEARNERS
+from coebl.learners.evolution import MUTATIONS
+from coebl.learners.exp3 import Exp3
+
+for names, added in ((NOISES, Wobble), (LEARNERS, type("Added", (Exp3,), {})), (MUTATIONS, Constant), (GAMES, game)):
+    names.add("added")(added)
+    globals()[added.__name__] = added
+"""
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"noise": "added:width=3"},
+        {"learners": ["added"]},
+        {"learners": ["coebl:mutation=sparse:of=added:size=0.2+probability=0.5"]},
+        {"games": ["added"]},
+        {"games": ["permuted:game=added:n=3"]},
+    ],
+)
+def test_what_an_imported_module_registers_is_played_in_other_processes(tmp_path, monkeypatch, named):
+    for names in (GAMES, LEARNERS, MUTATIONS, NOISES):
+        monkeypatch.setattr(names, "_entries", dict(names._entries))
+    (tmp_path / "registers_names.py").write_text(WOBBLE + OPERATOR + REGISTERS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "registers_names", raising=False)
+    importlib.import_module("registers_names")
+    study = Study(**{"games": ["rps"], "learners": ["exp3"], "seeds": 2, "rounds": 5, **named})
+    outcome = study.run(tmp_path / "out", workers=1, quiet=True)
+    assert (outcome.finished, outcome.causes) == (1, {})
 
 
 # Nested specs

@@ -391,6 +391,18 @@ class Registry(Generic[T]):
                 return self.parse(spec)
         return None
 
+    def known_everywhere(self, spec: str) -> bool:
+        """Return True if other processes can make the object of a spec: no entry in it was added by a user's module."""
+        match = self.known(spec)
+        if match is None:
+            return False
+        entry, arguments = match
+        built_in = getattr(entry.factory, "__module__", "").partition(".")[0] == "coebl"
+        inner = ((p.registry, arguments.get(p.name)) for p in entry.parameters)
+        return (built_in or entry.name in self.homes) and all(
+            registry.known_everywhere(str(value)) for registry, value in inner if registry and value is not None
+        )
+
     def parse(self, spec: str) -> tuple[Entry[T], dict[str, Any]]:
         """Return the entry and the checked arguments of a spec that a user names; files that it names are run."""
         parts = split_spec(spec)

@@ -344,9 +344,9 @@ class Build:
         return made
 
     def _keep(self, spec: str, value: Any, names: Any = None) -> str:
-        """The spec; an object that no spec can make, because it is neither registered nor in a file, is kept."""
+        """The spec; an object that no spec can make in other processes, which is in no package or file, is kept."""
         try:
-            if names is not None and (files_in(spec) or names.known(spec) is not None):
+            if names is not None and (files_in(spec) or names.known_everywhere(spec)):
                 return spec
         except InputError:  # with an operator that is not registered, perhaps
             pass
@@ -539,7 +539,7 @@ class Build:
             path = self._file(entry)
             return path.as_posix(), read_game(path)
         game = parse_game(self._placed(entry))
-        return game.spec or entry, game
+        return self._keep(game.spec or entry, game, GAMES), game
 
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: ZeroSumGame) -> tuple[str, ...]:
         """The metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
