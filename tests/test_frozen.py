@@ -8,7 +8,8 @@ results/kin and results/ablation cannot be recomputed from what is stored, nor c
 intervals of ranks, and the Holm values of Kin's test (its raw p values were not published). test_unchanged.py holds
 the runs themselves, and the frozen folders hold the computations.
 
-Adapt the functions of the first section when an interface changes. Never the numbers.
+Adapt the functions of the first section when an interface changes. Never the numbers; only the intervals of a
+tournament's means were computed again, when they became Student's over games instead of the bootstrap's.
 """
 
 import csv

@@ -1,5 +1,6 @@
 """Rankings of made-up tournaments, whose answers are known."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,9 @@ import polars as pl
 import pytest
 
 from coebl.evidence.pairwise import ALL_GAMES
-from coebl.evidence.statistics import Estimate, holm
+from coebl.evidence.statistics import Estimate, holm, mean_interval
 from coebl.tournament.outcome import sentences, table_of
-from coebl.tournament.standings import Measured, beaten, cycles, nash_average, resample_weights, standings
+from coebl.tournament.standings import Measured, beaten, cycles, nash_average, over_games, resample_weights, standings
 
 ROCK_PAPER_SCISSORS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
 
@@ -138,17 +139,31 @@ def test_intervals_say_how_much_games_differ():
     assert alike.high - alike.low < 0.05 < 1 < unlike.high - unlike.low
 
 
-def test_intervals_have_95_percent_of_the_resamples():
-    """2.5 % of them below and above, of ranks too. Here b is the first in more than 2.5 % and fewer than 5 %."""
+def test_ranks_have_95_percent_of_the_resamples():
+    """2.5 % of them below and above. Here b is the first in more than 2.5 % and fewer than 5 %."""
     measured = made_up(ladder(0.000325, 0), spread=0.001, seeds=20)
     found = standings(measured, resamples=2000)
     weights = resample_weights(1, 20, 2000, np.random.default_rng(0))[1:]
-    ahead = np.sort(weights @ measured.advantage[0, :, 0, 1])  # a over b, in each resample
+    ahead = weights @ measured.advantage[0, :, 0, 1]  # a over b, in each resample
     assert 0.03 < (ahead < 0).mean() < 0.045
-    estimate = of(found, "a").advantage
-    assert ahead[49] < estimate.low < ahead[50]
-    assert ahead[1949] < estimate.high < ahead[1950]
     assert [(one.learner, one.rank_low, one.rank_high) for one in found.standings] == [("a", 1, 2), ("b", 1, 2)]
+
+
+@pytest.mark.parametrize("games", [4, 13])
+def test_intervals_over_games_cover(games):
+    """2000 tournaments, the effects of games Student's with 3 degrees of freedom: 95 % within 4 standard errors."""
+    random = np.random.default_rng(games)
+    covered = 0
+    for _ in range(2000):
+        effects = random.standard_t(3, size=(games, 1)) + random.normal(size=(games, 10))
+        estimate = over_games(7 + 5000 * effects)
+        covered += estimate.low <= 7 <= estimate.high
+    assert abs(covered / 2000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_the_interval_of_a_single_game_is_over_its_seeds():
+    numbers = np.random.default_rng(2).normal(size=(1, 30))
+    assert over_games(numbers) == mean_interval(numbers[0])
 
 
 def test_a_resample_draws_whole_games_and_their_seeds():

@@ -89,7 +89,7 @@ def table_of(ranking: Standings, columns: Iterable[Column] = COLUMNS) -> list[li
 def legend(ranking: Standings) -> str:
     """Explain the columns in one paragraph."""
     meanings = "; ".join(f"{column.header}: {column.meaning}" for column in COLUMNS if column.meaning)
-    return f"{meanings}. Intervals are by {ranking.resamples} resamples of games and seeds."
+    return f"{meanings}. Intervals of means are Student's over games; ranks are by {ranking.resamples} resamples."
 
 
 def named(ranking: Standings, names: Mapping[str, str]) -> Standings:
