@@ -222,6 +222,26 @@ def test_an_aim_is_open_while_data_are_missing(suite):
     assert found.overall[0]["outcome"] == "missing"
 
 
+def test_single_runs_by_hand(suite):
+    """The regret of a run is the mean of both seats: 10 in most, and 49 or 51 in one."""
+    numbers = {}
+    for game, worst in (("one", 49.0), ("two", 51.0)):
+        runs = np.full(SEEDS, 10.0)
+        runs[3] = worst
+        numbers[game, "s", "best-response", "pseudo_regret"] = runs + 4
+        numbers[game, "best-response", "s", "pseudo_regret"] = 4 - runs
+    found = judged(suite, 3, numbers)
+    assert [(row["measured"], row["outcome"]) for row in found.rows] == [(4.9, "within"), (5.1, "beyond")]
+    assert [(row["subject_mean"], row["opponent_mean"]) for row in found.rows] == [(49, 10), (51, 10)]
+    assert (found.missed, found.total, found.reached) == (1, 2, False)
+    assert (
+        found.said
+        == "A run is beyond 5 times the median on 1 of 2 games (aim: at most 0). The largest is 5.1 times the median."
+    )
+    del numbers["two", "s", "best-response", "pseudo_regret"]
+    assert judged(suite, 3, numbers).reached is None
+
+
 def settled(suite, last=None, **means):
     numbers = {}
     for place, (pair, mean) in enumerate(means.items()):
@@ -304,7 +324,9 @@ def test_a_learner_in_a_file_is_put_through_the_test(coebl, tmp_path):
     assert (row["opponent"], row["measured"]) == ("uniform", None)
     with (tmp_path / "out" / "tournament" / "verdicts.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == (2 * 2 + 2) + (2 + 1) + (2 * 2 + 2)  # games x opponents and opponents; games and one; as first
+    assert len(rows) == (2 * 2 + 2) + (2 + 1) + (2 * 2 + 2) + (
+        2 + 1
+    )  # games x opponents and opponents; games and one; twice
     assert {row["subject"] for row in rows} == {"mine.py:Mine"}
     assert "## mine.py:Mine" in (tmp_path / "out" / "tournament" / "verdicts.md").read_text()
     coebl("report", "out")

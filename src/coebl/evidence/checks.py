@@ -258,6 +258,31 @@ class TimesLeast(Check):
 
 
 @dataclass(frozen=True)
+class TimesMedian(Check):
+    """No run's number is more than `threshold` times the median of the runs.
+
+    The number is a weighted sum of the samples. The statement is about these very runs, so there is nothing to test:
+    its p values are 0 and 1.
+    """
+
+    weights: tuple[float, ...]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return "the largest by the median", f"at most {number_text(self.threshold, 5)}"
+
+    def measure(self, numbers: Floats) -> Estimate:
+        runs = weighted(self.weights, numbers)
+        ratio = _ratio(runs.max(), max(0.0, float(np.median(runs))))
+        within = ratio <= self.threshold
+        return _ratio_estimate((ratio, math.nan, math.nan), len(runs), float(not within), float(within))
+
+    def means(self, numbers: Floats) -> Floats:
+        runs = weighted(self.weights, numbers)
+        return np.array([runs.max(), np.median(runs)])
+
+
+@dataclass(frozen=True)
 class Near(Check):
     """The largest, or the least, of the means is within the tolerance of a number.
 

@@ -76,7 +76,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
             ax.grid(visible=False, axis="y")
         figure.suptitle(_finding(rows, titles), fontsize=9, fontweight="bold")
         figure.supxlabel(
-            "% of the payoff range per round, with 95 % intervals (games and seeds resampled)\n"
+            "% of the payoff range per round, with 95 % intervals over games\n"
             f"{counted(len(standings.games), 'game')}, {standings.seeds} seeds, both seats",
             fontsize=8,
             color=NOTE,
@@ -100,7 +100,8 @@ def _finding(rows: Sequence[Standing], titles: Mapping[str, str]) -> str:
 
 # The verdicts
 
-_SHARE: dict[StatementKind, float] = {"head-to-head": 6.4, "best-response": 2.4, "self-play": 2.4}  # of the width
+# The width of a panel, relative to the others.
+_SHARE: dict[StatementKind, float] = {"head-to-head": 6.4, "best-response": 2.4, "self-play": 2.4, "single-runs": 2.4}
 
 
 def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
@@ -111,6 +112,7 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
         "head-to-head": _draw_duels,
         "best-response": _draw_ratios,
         "self-play": _draw_self_play,
+        "single-runs": _draw_ratios,
     }
     with look():
         shares = [_SHARE[statement["kind"]] for statement in statements]
@@ -150,7 +152,7 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
 
 
 def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """The ratio to the best opponent, with its interval; lines at the limits."""
+    """The ratio to the best opponent with its interval, or that of the worst run to the median; lines at the limits."""
     ratio = statement["ratio"]
     lines = {1.0: ":", ratio: "--", statement["never_above"] or ratio: "-"}
     for limit, style in lines.items():
@@ -159,16 +161,17 @@ def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any
         number = row["measured"]
         if np.isfinite(number) and number > 0:
             color, marker = (AGAINST, "D") if number > ratio else (FOR, "o")
-            ends = max(row["low"], number / 10), min(row["high"], number * 10)
-            ax.plot(ends, [place + 0.5] * 2, color=color, linewidth=1)
+            if np.isfinite(row["low"]):
+                ends = max(row["low"], number / 10), min(row["high"], number * 10)
+                ax.plot(ends, [place + 0.5] * 2, color=color, linewidth=1)
             ax.plot(number, place + 0.5, marker, color=color, markersize=3.5)
     if len(ax.lines) > len(lines):
         plain_log_scale(ax, "x")
     limits = ", ".join(f"{limit:g}" for limit in lines)
+    single = statement["kind"] == "single-runs"
+    what = "the worst run's by\nthe median run's" if single else "ratio to the best opponent's,\n95 % interval"
     ax.set_xlabel(
-        f"({statement['id']}) regret v best-response:\nratio to the best opponent's,\n95 % interval; lines: {limits};\n"
-        f"diamonds: above {ratio:g}",
-        color=NOTE,
+        f"({statement['id']}) regret v best-response:\n{what}; lines: {limits};\ndiamonds: above {ratio:g}", color=NOTE
     )
 
 

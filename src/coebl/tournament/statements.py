@@ -1,10 +1,11 @@
 """The statements of a suite as claims about its subject, judged by `coebl.evidence.judge`.
 
-The suite's file, `suites/pre-registered.toml`, says in words what is computed. There are three kinds of statements:
+The suite's file, `suites/pre-registered.toml`, says in words what is computed. There are four kinds of statements:
 
     head-to-head     the subject against an opponent, the mean of both seats
     best-response    what a best response takes from the subject, compared with the least that it takes from an opponent
     self-play        the subject against itself, compared with an opponent against itself
+    single-runs      what a best response takes from the subject in its worst run, compared with the median run
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from coebl.core.text import number_text
 from coebl.engine.match import MatchName
-from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast
+from coebl.evidence.checks import Bound, Check, Missing, Sample, Setting, Side, TimesLeast, TimesMedian
 from coebl.evidence.judge import AimResult, CheckResult, Claim, Outcome, judge_family
 from coebl.evidence.pairwise import ALL_GAMES
 from coebl.tournament.suite import YARDSTICK, Statement, StatementKind
@@ -33,6 +34,7 @@ WORDS: dict[StatementKind, dict[Outcome, str]] = {
     "head-to-head": {"holds": "ahead", "not significant": "level", "fails": "behind"},
     "best-response": {"holds": "within", "not significant": "undecided", "fails": "beyond"},
     "self-play": {"holds": "below", "not significant": "level", "fails": "above"},
+    "single-runs": {"holds": "within", "not significant": "undecided", "fails": "beyond"},
 }
 Row = dict[str, Any]
 
@@ -242,6 +244,32 @@ class AgainstBestResponse(StatementAim):
         )
 
 
+class SingleRuns(AgainstBestResponse):
+    """No run of the subject has a regret against a best response above a multiple of the median of its game."""
+
+    def checks(self) -> list[Check]:
+        us, end = self.contest.subject, self.contest.end
+        seats = (us, YARDSTICK), (YARDSTICK, us)
+        return [
+            TimesMedian(tuple(end(game, *pair) for pair in seats), self.statement.ratio, HALVES)
+            for game in self.contest.games
+        ]
+
+    def rows(self, results: Sequence[CheckResult]) -> list[Row]:
+        return [
+            self.row(game, self.contest.subject, result, result.estimate.mean, *result.means)
+            for game, result in zip(self.contest.games, results, strict=True)
+        ]
+
+    def sentence(self, aim: AimResult) -> str:
+        runs = [row["measured"] for row in aim.rows if not math.isnan(row["measured"])]
+        largest = f" The largest is {number_text(max(runs), 3)} times the median." if runs else ""
+        return (
+            f"A run is beyond {self.statement.ratio:g} times the median on {aim.missed} of {aim.total} games (aim: at "
+            f"most {aim.allowed}).{largest}"
+        )
+
+
 class SelfPlay(StatementAim):
     """The subject in self-play is no more exploitable than any opponent in self-play."""
 
@@ -291,4 +319,5 @@ _KINDS: dict[StatementKind, type[StatementAim]] = {
     "head-to-head": HeadToHead,
     "best-response": AgainstBestResponse,
     "self-play": SelfPlay,
+    "single-runs": SingleRuns,
 }

@@ -40,7 +40,7 @@ YARDSTICK = "best-response"  # every learner meets it in both seats, to measure 
 _PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
 _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
 
-StatementKind = Literal["head-to-head", "best-response", "self-play"]
+StatementKind = Literal["head-to-head", "best-response", "self-play", "single-runs"]
 
 Line = Annotated[StrictStr, Field(pattern=r"\S", description="a string, not empty")]
 Specs = Annotated[tuple[StrictStr, ...], Field(min_length=1, description="a list of specs, not empty")]
@@ -77,14 +77,14 @@ class Statement(_Table):
     """
 
     id: Line
-    kind: Annotated[StatementKind, Field(description="one of head-to-head, best-response, self-play")]
+    kind: Annotated[StatementKind, Field(description="one of head-to-head, best-response, self-play, single-runs")]
     sentence: Line  # the statement, in one line
     computed: Line  # the exact computation and test, in words
     aim: Line  # the aim, in words
     metric: Line  # the one that decides
     alpha: float = Field(ge=ALPHA, le=ALPHA, strict=True, description=str(ALPHA))
     correction: Annotated[Literal["holm"], Field(description='"holm"')]
-    ratio: Number = 1.0  # best-response: of the least of the opponents' regrets
+    ratio: Number = 1.0  # best-response: of the least of the opponents' regrets; single-runs: of the median run's
     never_above: float | None = Field(None, gt=0, strict=True, description="a number above 0")
     misses: StrictInt | None = Field(None, ge=0, description="an integer, >= 0")
     share: float | None = Field(None, gt=0, le=1, strict=True, description="a number, above 0 and <= 1")
