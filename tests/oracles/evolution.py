@@ -10,7 +10,7 @@ from oracles.simplex import solve_exactly
 
 
 def maximin(B):
-    return [float(x) for x in solve_exactly(B, [0] * len(B)).row]
+    return [float(x) for x in solve_exactly(B, [sqrt(i / len(B)) for i in range(len(B))]).row]
 
 
 class Relatives:
@@ -147,9 +147,9 @@ class ComposedTwin(Twin):
 
 
 class StrainTwin(Twin):
-    def start(self, c=0.6, memory=0.3, elite=0.4, turnover=0.03, rate=1.2, trial=3.0, hope=0.6):
+    def start(self, c=0.6, memory=0.3, elite=0.4, turnover=0.03, rate=1.2, trial=6.0, hope=0.6, neglect=0.2):
         self.c, self.memory, self.elite, self.turnover = c, memory, elite, turnover
-        self.rate, self.trial, self.hope = rate, trial, hope
+        self.rate, self.trial, self.hope, self.neglect = rate, trial, hope, neglect
         self.h = (self.high - self.low) / 2
         self.v, self.mu, self.D = self.h**2, 0.0, 0.0
         self.N, self.S = [0] * self.k, [0.0] * self.m
@@ -164,7 +164,9 @@ class StrainTwin(Twin):
         return (1 - g) * self.pairs.mean(i, j) + g * self.mu
 
     def B(self, i, j):
-        return min(self.h, max(-self.h, self.P(i, j) + self.c * sqrt(self.v * self.g(i, j))))
+        g = self.g(i, j)
+        bonus = self.c * sqrt(self.v * g * (1 + self.neglect * log(1 + self.N[j] * g)))
+        return min(self.h, max(-self.h, self.P(i, j) + bonus))
 
     def policy(self, t):
         m, k = self.m, self.k

@@ -34,7 +34,7 @@ class Strain(Learner):
         v = h², mu = 0; N_j = 0, S_i = 0; e, x uniform; D = 0
         each round t, with n_ij the visits of a pair and mean_ij its mean reward less the middle of the range:
           g = 1 / (1 + n v);  mu' = mu + hope max(0, -mu)
-          P = (1 - g) mean + g mu';  B = P + c sqrt(v g), kept within the range
+          P = (1 - g) mean + g mu';  B = P + c sqrt(v g (1 + neglect log(1 + N_j g))), kept within the range
           known = sum_ij x_i (1 - g_ij) (N_j + 1/k) / t;  u = sqrt(3 v + 1/2)
           F_i = (1 - memory known) S_i + memory known sum_j N_j B_ij
           s = softmax(rate sqrt(log(m) / (t + m)) F / u);  e = e + turnover (maximin(B) - e)
@@ -54,6 +54,7 @@ class Strain(Learner):
         rate: the pressure of selection.
         trial: the pressure of selection between the elite and the rest.
         hope: the share of a negative prior mean that is ignored, since an opponent shows the bad pairs first.
+        neglect: how much the optimism about a pair grows that is not tried while the opponent's action is met.
     """
 
     name = "strain"
@@ -69,8 +70,9 @@ class Strain(Learner):
     elite: Share = 0.4
     turnover: Annotated[float, Range(0, 1, open_low=True)] = 0.03
     rate: Annotated[float, Range(0)] = 1.2
-    trial: Annotated[float, Range(0)] = 3.0
+    trial: Annotated[float, Range(0)] = 6.0
     hope: Share = 0.6
+    neglect: Annotated[float, Range(0)] = 0.2
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
@@ -103,17 +105,17 @@ class Strain(Learner):
 
     def observe(self, t: int, seen: Seen) -> None:
         seat, belief = self.seat, self.belief
-        pair, row, met = seat.at(seen.action, seen.opponent), seat.at(seen.action), seat.at(seen.opponent)
+        met = seat.at(seen.opponent)
         column = (met[0], slice(None), seen.opponent)  # all pairs with the opponent's action: (runs, m)
-        self.fitness += self.optimistic[column]
+        before, share, count = self.optimistic[column], belief.share[column], self.met[met][:, None]
+        self.fitness += before
         self.met[met] += 1
-        self._again += self.optimistic[column]
-        self._known += 1 - belief.share[column]
-        before, share = self.optimistic[pair], belief.share[pair]
         belief.add(seen.action, seen.opponent, seen.reward)
-        self.optimistic[pair] = self._optimism(belief.mean[pair], belief.share[pair], belief.variance)
-        self._again[row] += self.met[met] * (self.optimistic[pair] - before)
-        self._known[row] += (self.met[met] + 1 / seat.opponent_actions) * (share - belief.share[pair])
+        after = self._optimism(belief.mean[column], belief.share[column], belief.variance[:, None], count + 1)
+        self.optimistic[column] = after
+        self._again += (count + 1) * after - count * before
+        unmet = 1 / seat.opponent_actions
+        self._known += (count + 1 + unmet) * (1 - belief.share[column]) - (count + unmet) * (1 - share)
         self.lead += ((self.elites - self.strains) * belief.mean[column]).sum(axis=-1)
         if t >= self._next:
             self._next = t + max(1, t // 20)
@@ -124,12 +126,13 @@ class Strain(Learner):
         """Compute what depends on all pairs: the optimistic matrix, and its sums over the opponent's actions."""
         belief, seat = self.belief, self.seat
         variance = belief.variance[:, None, None]
-        self.optimistic = self._optimism(belief.mean, belief.share, variance)  # (runs, m, k), B
+        self.optimistic = self._optimism(belief.mean, belief.share, variance, self.met[:, None])  # (runs, m, k), B
         self._again = seat.einsum("rij,rj->ri", self.optimistic, self.met)  # (runs, m), sum_j N_j B_ij
         weight = self.met + 1 / seat.opponent_actions
         self._known = seat.einsum("rij,rj->ri", 1 - belief.share, weight)  # (runs, m), sum_j (1 - g_ij) (N_j + 1/k)
 
-    def _optimism(self, mean: Floats, share: Floats, variance: Floats) -> Floats:
+    def _optimism(self, mean: Floats, share: Floats, variance: Floats, met: Floats) -> Floats:
         """Return B, the estimates with a bonus, within the known range."""
+        neglected = 1 + self.neglect * log(1 + met * share)
         most = self.seat.half_width
-        return np.clip(mean + self.c * np.sqrt(variance * share), -most, most)
+        return np.clip(mean + self.c * np.sqrt(variance * share * neglected), -most, most)
