@@ -77,7 +77,7 @@ def ranking(folder: Path) -> Rows:
 
     found = rank(Results(folder))
     assert found is not None
-    learners = [fields(one, "rank learner won level lost score") for one in found.learners]
+    learners = [fields(one, "rank learner won level=undecided lost score") for one in found.learners]
     pairings = [
         fields(one, "game noise rounds first second advantage=advantage.mean p_holm=advantage.p_holm winner")
         for one in found.pairings

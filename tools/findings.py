@@ -16,7 +16,7 @@ import numpy as np
 
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
-from coebl.evidence.rendering import MARKS, MEANINGS, mark
+from coebl.evidence.rendering import MARKS, MEANINGS, mark, outcome_word
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
 from coebl.papers.ijcai2025 import PAPER
@@ -94,8 +94,10 @@ def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     for id, verdict in by_variant.items():
         number = f" {interval(verdict, 'measured')}," if verdict["measured"] is not None else ""
         others = [one for one in verdict["reported"] if one["verdict"] != verdict["verdict"]]
-        also = "".join(f"; on {one['metric']}: {one['verdict']}" for one in others)
-        said.setdefault(f"**{verdict['verdict']}**,{number} {verdict['note']}{also}", []).append(VARIANTS[id].title)
+        also = "".join(f"; on {one['metric']}: {outcome_word(one['verdict'])}" for one in others)
+        note = verdict["note"].replace("not significant:", "undecided:")  # as an earlier version wrote it
+        text = f"**{outcome_word(verdict['verdict'])}**,{number} {note}{also}"
+        said.setdefault(text, []).append(VARIANTS[id].title)
     for text, titles in said.items():
         yield f"*{'all' if len(titles) == len(VARIANTS) else ', '.join(titles)}*: {text}"
 

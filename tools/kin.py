@@ -18,6 +18,7 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.files import write_whole
 from coebl.core.text import number_text
+from coebl.evidence.rendering import outcome_word
 from coebl.naming import learner_titles
 from coebl.tournament.outcome import FOLDER
 from coebl.tournament.statements import MISSING, WORDS
@@ -119,6 +120,7 @@ def document(folder: Path) -> str:
     trial = published.trial
     filters: dict[str, Callable[..., str]] = {
         "number": lambda value, digits=3: number_text(_number(value), digits),
+        "outcome": outcome_word,
         "percent": lambda value: f"{100 * _number(value):+.2f} %",
         "interval": lambda row: f"[{number_text(_number(row['low']), 3)}, {number_text(_number(row['high']), 3)}]",
     }

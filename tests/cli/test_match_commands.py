@@ -45,7 +45,7 @@ def test_match_without_a_winner(coebl):
 
 def test_match_without_a_significant_difference(coebl):
     _, out, _ = coebl(*PLAY, "--column", "exp3", "--rounds", "30", "--seeds", "3")
-    assert "No significant difference: the " in out
+    assert "Undecided: the " in out
     low, high = re.search(r"95 %\s+interval\s+(\S+) \.\. (\S+)\.\n", out).groups()
     assert float(low) < 0 < float(high)
 
@@ -71,13 +71,13 @@ def test_match_prints_the_selected_metrics(coebl):
     assert list(json.loads(out)["metrics"]) == ["exploitability", "tv"]
     _, out, _ = coebl(*PLAY, *wanted)
     assert [line.split()[0] for line in out.splitlines()[-2:]] == ["exploitability", "tv"]
-    assert out.startswith(("No significant difference", "Neither player", "The "))  # still about regret
+    assert out.startswith(("Undecided", "Neither player", "The "))  # still about regret
 
 
 def test_match_prints_its_sentence_first_and_three_metrics_by_default(coebl):
     few = [*PLAY, "--rounds", "10", "--seeds", "3"]
     out = coebl(*few).stdout
-    assert out.startswith(("No significant difference", "Neither player", "3 seeds are too few"))
+    assert out.startswith(("Undecided", "Neither player", "3 seeds are too few"))
     assert [line.split()[0] for line in out.splitlines()[-3:]] == ["regret", "pseudo_regret", "exploitability"]
     everything = coebl(*few, "--metric", "all").stdout
     assert {"tv", "regret_magnitude"} <= {line.split()[0] for line in everything.splitlines() if line}

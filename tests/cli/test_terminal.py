@@ -70,7 +70,7 @@ class TestVerdicts:
         assert lines[4] == "    the text, c = 2 everywhere, as released"
         assert lines[5] == "        fails           -0.8372 [-2.069, 0.3943] against 5"
         assert [line.split() for line in lines[-4:]] == [
-            ["holds", "fails", "not", "significant", "not", "testable"],
+            ["holds", "fails", "undecided", "not", "testable"],
             ["the", "text", "0", "1", "0", "0"],
             ["c", "=", "2", "everywhere", "0", "1", "0", "0"],
             ["as", "released", "0", "1", "0", "0"],

@@ -141,7 +141,7 @@ def test_games_are_corrected_and_a_seed_counts_once_over_all_of_them():
     [
         (-5.0, None, "Head to head, ucb has the lower pseudo-regret, so ucb does better (difference -"),
         (5.0, None, "Head to head, ucb has the higher pseudo-regret, so exp3 does better (difference "),
-        (0.0, None, "Head to head, no difference between ucb and exp3 is shown (difference "),
+        (0.0, None, "Head to head, it is undecided between ucb and exp3 (difference "),
         (0.0, 3.0, "Head to head, ucb and exp3 are equivalent within 3 (difference "),
     ],
 )
@@ -200,11 +200,15 @@ def test_the_command_prints_a_table_a_sentence_or_data(tmp_path, monkeypatch, ca
 
     lines = out("--margin", "9").splitlines()
     assert lines[0] == "ucb minus exp3, pseudo_regret, lower is better"
-    assert lines[1] == "seats both, n 12"
-    assert lines[2].split() == ["way", "game", "difference", "95", "%", "interval", "p", "(Holm)", "within", "9"]
-    assert [line[:17].strip() for line in lines[3:9]] == ["head to head"] * 3 + ["common opponents"] * 3
-    assert all(line.endswith(("  yes", "  not shown")) for line in lines[3:9])
-    below = " ".join(lines[9:])
+    headings = [place for place, line in enumerate(lines) if line.startswith(("head to head", "common opponents"))][:2]
+    header = ["game", "difference", "95", "%", "interval", "p", "(Holm)", "better", "within", "9"]
+    for place in headings:
+        assert lines[place + 1] == "seats both, n 12"
+        assert lines[place + 2].split() == header
+        rows = lines[place + 3 : place + 6]
+        assert all(line.endswith(("  yes", "  not shown")) for line in rows)
+        assert all("●" in line and len(line) <= 100 for line in rows)  # the interval as a bar
+    below = " ".join(lines[headings[-1] + 6 :])
     assert "Head to head, " in below
     assert "; against common opponents, " in below
     assert "Holm's method, separately over the games, head to head; " in below

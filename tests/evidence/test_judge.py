@@ -111,7 +111,7 @@ class TestVerdicts:
     def test_noise_decides_nothing(self):
         result = verdict("wins", Made({duel("ucb", "diagonal:n=4"): standard(0.5)}))
         assert result.verdict == "not significant"
-        assert result.note.endswith("is not shown to be above 0 (not significant: 1 of 18 checks; failing: none)")
+        assert result.note.endswith("is not shown to be above 0 (undecided: 1 of 18 checks; failing: none)")
 
     def test_a_number_beside_the_statement_does_not_decide_where_the_statement_fails(self):
         numbers = {
@@ -189,7 +189,7 @@ class TestMissingData:
         numbers = {duel("exp3", "diagonal:n=3"): np.linspace(-11, -9, 20)}
         result = verdict("wins", Made(numbers, keep=lambda pairing: pairing.game in SIZED[:2]))
         assert result.verdict == "fails"
-        assert result.note.endswith("is not above 0 (failing: 1 of 18 checks; without data: 12)")
+        assert result.note.endswith("is not above 0 (failing: 1 of 6 checks that were run, of 18)")
 
     def test_undecided_checks_are_reported(self):
         source = Made({duel("exp3", SIZED[1]): standard(0)}, keep=lambda pairing: pairing.game in SIZED[:2])

@@ -81,7 +81,7 @@ def pairing(first, second, advantage, p=0.01):
 def test_ranks_are_by_wins_minus_losses_and_may_be_shared():
     found = [pairing("a", "b", 1), pairing("a", "c", -1), pairing("b", "c", 1), pairing("a", "d", 5, p=0.06)]
     order = ranked("abcde", found)
-    assert [(one.rank, one.learner, one.won, one.level, one.lost) for one in order] == [
+    assert [(one.rank, one.learner, one.won, one.undecided, one.lost) for one in order] == [
         (1, "a", 1, 1, 1),
         (1, "b", 1, 0, 1),
         (1, "c", 1, 0, 1),
@@ -114,7 +114,7 @@ def test_run_and_results_begin_with_the_ranking(coebl, tmp_path):
     ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[2].split() == ["rank", "learner", "won", "level", "lost", "score"]
+    assert lines[2].split() == ["rank", "learner", "won", "undecided", "lost", "score"]
     assert lines[3].split() == ["1", "fixed:strategy=1/0/0", "1", "0", "0", "+1.00"]
     assert "Ranked by score: wins minus losses, per pairing." in lines
     assert lines[-1] == "means: coebl results out; page: coebl report out"

@@ -87,7 +87,7 @@ def test_the_page_ranks_as_the_terminal_does(tmp_path):
     text = make_page(results, tmp_path / "page.html", title="Small").read_text(encoding="utf-8")
     ranking = rank(results)
     rows = [
-        f"<td>{one.rank}</td><td>{{}}</td><td>{one.won}</td><td>{one.level}</td><td>{one.lost}</td>"
+        f"<td>{one.rank}</td><td>{{}}</td><td>{one.won}</td><td>{one.undecided}</td><td>{one.lost}</td>"
         for one in ranking.learners
     ]
     titles = {learner["spec"]: learner["title"] for learner in embedded(text, "data")["learners"]}

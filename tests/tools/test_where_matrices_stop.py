@@ -46,7 +46,7 @@ def test_the_page_has_the_outcome_of_the_pre_registered_test():
     a, b = trial["statements"]["a"], trial["statements"]["b"]
     outcomes = [row["outcome"] for row in a["rows"]]
     behind, ahead, level = (outcomes.count(word) for word in ("behind", "ahead", "level"))
-    assert f"behind on {behind}, ahead on {ahead}, level on {level}: missed" in PAGE
+    assert f"behind on {behind}, ahead on {ahead}, undecided on {level}: missed" in PAGE
     above = {row["game"] for row in b["rows"] if row["outcome"] == "above"}
     assert f"on {len(trial['games']) - len(above)}: missed" in PAGE
     assert not summary["notes"]

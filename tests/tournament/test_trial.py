@@ -161,7 +161,7 @@ def test_head_to_head_by_hand(suite):
     assert [row["p_against"] for row in found.rows] == pytest.approx(holm([p_of(d, "less") for d in by_seed]))
     assert found.counts == {"ahead": 2, "level": 1, "behind": 1, "missing": 0, "mean below 0": 1}
     assert (found.missed, found.total, found.allowed, found.reached) == (1, 4, 0, False)
-    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, level on 1" in found.said
+    assert "Behind on 1 of 4 pairs of game and opponent (aim: at most 0), ahead on 2, undecided on 1" in found.said
     assert [row["game"] for row in found.failing] == ["two"]
 
 

@@ -318,7 +318,7 @@ def _outcome_sentence(match: Match, regret: Estimate) -> str:
     mean, *ends = (sign * total / match.rounds for total in (regret.mean, regret.low, regret.high))
     interval = f"{min(ends):.2g} .. {max(ends):.2g}"
     if min(ends) <= 0:
-        return f"No significant difference: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
+        return f"Undecided: the {seat} player wins {mean:.2g} a round more, 95 % interval {interval}."
     if regret.n < _FEWEST_SEEDS:
         return (
             f"{regret.n} seeds are too few to decide who wins; use {_FEWEST_SEEDS} or more --seeds. In these runs the "

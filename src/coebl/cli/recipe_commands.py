@@ -267,7 +267,7 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
 
 def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
     """Print every claim in the words of the paper, with the numbers that decided in each variant, and a tally."""
-    from coebl.evidence.rendering import reasons
+    from coebl.evidence.rendering import outcome_word, reasons
 
     say(f"    {'verdict':<16}measured [95 % interval] against the threshold", hang=16)
     tally: dict[str, Counter[Outcome]] = {}
@@ -285,7 +285,8 @@ def print_reasons(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> Non
                 say(f"        {line}")
     print()
     print_table(
-        ["", *STYLES], [[title, *(str(count[outcome]) for outcome in STYLES)] for title, count in tally.items()]
+        ["", *map(outcome_word, STYLES)],
+        [[title, *(str(count[outcome]) for outcome in STYLES)] for title, count in tally.items()],
     )
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import decimal_text, interval_text, print_table, progress_bar, say
+from coebl.cli.terminal import interval_bar, interval_texts, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import write_whole
 from coebl.core.text import counted, csv_text, finite
 
 if TYPE_CHECKING:
-    from coebl.evidence.compare import Comparison
+    from coebl.evidence.compare import Comparison, Contest
     from coebl.naming import Known
     from coebl.study import Results, RunSummary, Study
     from coebl.study.results import SummaryRow
@@ -282,14 +282,11 @@ def print_times(results: Results) -> None:
 
 
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
-    from coebl.engine.until import Hit, HittingTime
     from coebl.metrics import METRICS, metric_class
     from coebl.naming import known_to, spelled_out
 
     known = known_to(results)
     learners = spelled_out((row[seat] for row in rows for seat in ("row", "column")), known)
-    times = {HittingTime.name, Hit.name} & {row["metric"] for row in rows}  # whose intervals are not Student's
-    interval = "95 % interval" if times else "95 % interval (Student)"
     when = "rounds at most" if results.condition() else "round"
     table = []
     for row in rows:
@@ -299,8 +296,8 @@ def _print_means(results: Results, rows: list[SummaryRow]) -> None:
         shown = {name: str(row[name]) for name in ("game", "noise", "row", "column")}
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
         shown |= {seat: learners[row[seat]] for seat in ("row", "column")}
-        shown |= {"mean": decimal_text(row["mean"]), interval: interval_text(low, high, row["n"])}
-        table.append(shown)
+        mean, ends = interval_texts(row["mean"], low, high, row["n"])
+        table.append(shown | {"mean": mean, "95 % interval": ends})
     _print_rows(table, common=("noise", when, "metric", "n"))
 
 
@@ -312,7 +309,7 @@ def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> N
         say(", ".join(f"{title} {rows[0][title]}" for title in constant))
     shown = [title for title in header if title not in constant]
     right = ["round", "n", "mean", "difference", "runs that hit", "expected time", "median"]
-    wrap = ["game", "row", "column", "players"]
+    wrap = ["game", "row", "column", "players", "better"]
     print_table(shown, [[row.get(title, "") for title in shown] for row in rows], right, wrap=wrap)
 
 
@@ -381,30 +378,43 @@ def _print_comparison(comparison: Comparison, known: Known) -> None:
 
     learners = spelled_out([comparison.a, comparison.b], known)
     comparison = replace(comparison, a=learners[comparison.a], b=learners[comparison.b])
-    rows = [contest.row() for contest in comparison.contests]
     say(f"{comparison.a} minus {comparison.b}, {comparison.metric}, {comparison.better} is better")
-    table, opponents = [], {row["opponents"] for row in rows if row["opponents"]}
-    for row in rows:
-        p = row["p_holm"]
-        shown = {name: str(row[name]) for name in ("way", "game", "seats", "n")}
-        shown["difference"] = decimal_text(row["difference"])
-        shown["95 % interval"] = interval_text(row["low"], row["high"], row["n"])
-        shown["p (Holm)"] = "< 0.0001" if p < 0.0001 else "-" if isnan(p) else f"{p:.4f}"
-        if "margin" in row:
-            shown[f"within {row['margin']:g}"] = "yes" if row["equivalent"] else "not shown"
-        if row["opponents"] and len(opponents) > 1:
-            shown["way"] = counted(len(row["opponents"].split()), "common opponent")
-        table.append(shown)
-    _print_rows(table, common=("seats", "n"))
-    if len(opponents) == 1:
-        say(f"common opponents: {', '.join(opponents.pop().split())}.")
-    say(str(comparison))
+    for way, contests in groupby(comparison.contests, key=lambda contest: contest.way):
+        _print_contests(comparison, way, list(contests))
+    print()
+    say(str(comparison), "bold")
     families = dict.fromkeys(contest.difference.family for contest in comparison.contests)
     say(f"p (Holm): corrected by Holm's method, separately over {'; '.join(filter(None, families))}.")
-    if any(row["unit"] for row in rows):
+    if any(contest.unit for contest in comparison.contests):
         say("all games: each game counts in units of the range of its payoffs, since these differ.")
-    if any(row["way"] == "head to head" and row["seats"] != "both" for row in rows):
+    if any(contest.way == "head to head" and contest.seats != "both" for contest in comparison.contests):
         say(f"head to head, seats: that of {comparison.a}, where the two have met in one seat only.")
+
+
+def _print_contests(comparison: Comparison, way: str, contests: Sequence[Contest]) -> None:
+    """Print the differences of one way of comparing, with a bar for each interval and who does better."""
+    opponents = {contest.opponents for contest in contests}
+    heading = f"{way}: {', '.join(*opponents)}" if len(opponents) == 1 and any(opponents) else way
+    ends = [abs(end) for contest in contests if not contest.unit for end in contest.ends if not isnan(end)]
+    better = {-1: comparison.a, 0: "undecided", 1: comparison.b}
+    table = []
+    for contest in contests:
+        found, game = contest.difference, contest.game
+        mean, interval = interval_texts(found.mean, found.low, found.high, found.n)
+        if contest.opponents and len(opponents) > 1:
+            game += f", {counted(len(contest.opponents), 'opponent')}"
+        shown = {"seats": contest.seats, "n": str(found.n), "game": game, "difference": mean, "95 % interval": interval}
+        shown[""] = "" if contest.unit else interval_bar(found.mean, *contest.ends, max(ends, default=0.0))
+        shown["p (Holm)"] = (
+            "< 0.0001" if found.p_holm < 0.0001 else "-" if isnan(found.p_holm) else f"{found.p_holm:.4f}"
+        )
+        shown["better"] = better[found.sign * (1 if comparison.better == "lower" else -1)]
+        if contest.equivalence is not None:
+            shown[f"within {contest.equivalence.margin:g}"] = "yes" if contest.equivalence else "not shown"
+        table.append(shown)
+    print()
+    say(heading, "bold")
+    _print_rows(table, common=("seats", "n"))
 
 
 @opt.app.command("plot")

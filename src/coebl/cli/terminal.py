@@ -16,6 +16,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Literal
 
 from coebl.core.errors import printable
+from coebl.core.text import in_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,24 +52,33 @@ def can_show(text: str) -> bool:
     return True
 
 
-def decimal_text(number: float) -> str:
-    """Four decimals if they are significant.
+def interval_texts(mean: float, low: float, high: float, seeds: int) -> tuple[str, str]:
+    """A mean and its interval with digits by the width of that, or the reason why there is none.
 
-    >>> decimal_text(12.5), decimal_text(0.0), decimal_text(1.25e-7), decimal_text(3e40)
-    ('12.5000', '0.0000', '1.25e-07', '3e+40')
+    >>> interval_texts(0.7512, 0.5, 1, 20), interval_texts(2.5, float("nan"), float("nan"), 1)
+    (('0.75', '0.50 .. 1.00'), ('2.5', 'none: one seed'))
     """
-    return f"{number:.4f}" if number == 0 or 1e-3 <= abs(number) < 1e9 else f"{number:.4g}"
-
-
-def interval_text(low: float, high: float, seeds: int) -> str:
-    """The ends of an interval, or the reason why there is none.
-
-    >>> interval_text(0.5, 1, 20), interval_text(float("nan"), float("nan"), 1)
-    ('0.5000 .. 1.0000', 'none: one seed')
-    """
+    text, *ends = in_interval(mean, low, high)
     if isnan(low):
-        return "none: one seed" if seeds == 1 else "none: not finite"
-    return f"{decimal_text(low)} .. {decimal_text(high)}"
+        return text, "none: one seed" if seeds == 1 else "none: not finite"
+    return text, " .. ".join(ends)
+
+
+def interval_bar(mean: float, low: float, high: float, most: float, width: int = 21) -> str:
+    """An interval on an axis from -most to most, with a mark at its mean and one at zero.
+
+    >>> print(interval_bar(2, 1, 3, 4, 9), interval_bar(-1, -2, 0.5, 4, 9), sep="|")
+        ·├●┤ |  ├●─┤
+    """
+    if isnan(low) or not most > 0:
+        return ""
+    zero, start, point, end = (round((number / most + 1) / 2 * (width - 1)) for number in (0, low, mean, high))
+    left, line, right, mark, origin = "├─┤●·" if can_show("├─┤●·") else "|-|o."
+    bar = [" "] * width
+    bar[zero] = origin
+    bar[start : end + 1] = [left, *line * (end - start - 1), right][: end - start + 1]
+    bar[point] = mark
+    return "".join(bar).rstrip()
 
 
 def say(text: str, style: str = "", hang: int = 0) -> None:

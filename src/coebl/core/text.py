@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+_ROUNDING = 1e-12  # less is zero in a table
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -70,11 +71,16 @@ def decimal_places(half_width: float) -> int:
 def in_interval(mean: float, low: float, high: float) -> tuple[str, str, str]:
     """Return a mean and the ends of its interval with as many digits as the width of the interval supports.
 
+    What is zero but for rounding is 0.
+
     >>> in_interval(-19.1953, -46.7904, 8.3997), in_interval(0.032247, 0.031, 0.0335)
     (('-19', '-47', '8'), ('0.0322', '0.0310', '0.0335'))
     >>> in_interval(98.36, 98.36, 98.36), in_interval(2.5, math.nan, math.nan)
     (('98.36', '98.36', '98.36'), ('2.5', '-', '-'))
+    >>> in_interval(3.469e-18, 3.469e-18, 3.469e-18), in_interval(3e-18, -1e-17, 1e-17)
+    (('0', '0', '0'), ('0', '0', '0'))
     """
+    mean, low, high = (0.0 if abs(number) < _ROUNDING else number for number in (mean, low, high))
     half = (high - low) / 2
     if not 0 < half < math.inf:
         return number_text(mean), number_text(low), number_text(high)

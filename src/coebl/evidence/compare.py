@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
-from coebl.core.text import counted, natural
+from coebl.core.text import counted, in_interval, natural
 from coebl.evidence.pairwise import ALL_GAMES, SETTING, about_both, by_seat, pooled, tests_of
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
 from coebl.games import GAMES
@@ -49,6 +49,11 @@ class Contest:
     difference: Estimate  # a minus b, by seed; corrected for the number of games
     equivalence: Equivalence | None = None  # the test that the difference is within the margin
     unit: str = ""  # of the difference, if it is not the metric's: "payoff range", where games are averaged
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval of the difference."""
+        return self.difference.low, self.difference.high
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, in plain values."""
@@ -103,7 +108,7 @@ class Comparison:
             return f"{self.a} has the {word} {self.title}, so {self.a if word == self.better else self.b} does better"
         if contest.equivalence:
             return f"{self.a} and {self.b} are equivalent within {contest.equivalence.margin:g}"
-        return f"no difference between {self.a} and {self.b} is shown"
+        return f"it is undecided between {self.a} and {self.b}"
 
     def _by_game(self, games: Sequence[Contest]) -> str:
         """The number of games on which each does better, by the corrected tests."""
@@ -288,4 +293,5 @@ def _numbers(contest: Contest) -> str:
         return f"difference {difference.mean:.4g}"
     p = "p < 0.001" if difference.p < 0.001 else f"p = {difference.p:.3f}"
     unit = " in units of each game's payoff range" if contest.unit else ""
-    return f"difference {difference}{unit}, {p}, {counted(difference.n, 'seed')}"
+    mean, low, high = in_interval(difference.mean, difference.low, difference.high)
+    return f"difference {mean} [{low}, {high}]{unit}, {p}, {counted(difference.n, 'seed')}"

@@ -218,16 +218,16 @@ def _note(verdict: Outcome, decisive: CheckResult | None, results: list[CheckRes
     """A sentence on the decisive check; empty if nothing was to be checked."""
     total = len(results)
     count = Counter(result.verdict for result in results)
+    tested = total - count["not testable"]
     if verdict != "not testable":
-        without = f"; without data: {count['not testable']}" if count["not testable"] else ""
+        run = f" that were run, of {total}" if tested < total else ""
         others = {
             "holds": f"the closest of {total} checks",
-            "fails": f"failing: {count['fails']} of {total} checks{without}",
-            "not significant": f"not significant: {count['not significant']} of {total} checks; failing: none",
+            "fails": f"failing: {count['fails']} of {tested} checks{run}",
+            "not significant": f"undecided: {count['not significant']} of {total} checks; failing: none",
         }
         return f"{decisive} ({others[verdict]})"
     missing = f"missing: {_missing_text(results, needs)}" if results else ""
-    tested = total - count["not testable"]
     if not tested:
         return missing
     hold = "all of them hold" if count["holds"] == tested else f"{count['holds']} of them hold, none fails"

@@ -187,14 +187,14 @@ class Ranked:
     rank: int
     learner: str
     won: int
-    level: int
+    undecided: int
     lost: int
     taken: float  # per round, from those that it met: the mean over its pairings
 
     @property
     def met(self) -> int:
         """The number of its pairings."""
-        return self.won + self.level + self.lost
+        return self.won + self.undecided + self.lost
 
     @property
     def score(self) -> float:
@@ -243,7 +243,7 @@ class Ranking:
         """Return the learners under these names with their wins and scores; with their pairings, if these differ."""
         return [
             {"rank": str(entry.rank), "learner": names[entry.learner]}
-            | {"won": str(entry.won), "level": str(entry.level), "lost": str(entry.lost)}
+            | {"won": str(entry.won), "undecided": str(entry.undecided), "lost": str(entry.lost)}
             | ({} if self.all_met else {"pairings": f"{entry.met} of {self.most}"})
             | {"score": f"{entry.score:+.2f}"}
             for entry in self.learners
@@ -294,7 +294,7 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
 
 def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]:
     """The learners that met any other, best first; equal scores share a rank."""
-    signs: dict[str, list[int]] = {learner: [] for learner in learners}  # of its pairings: 1 won, 0 level, -1 lost
+    signs: dict[str, list[int]] = {learner: [] for learner in learners}  # of its pairings: 1 won, 0 undecided, -1 lost
     gains: dict[str, list[float]] = {learner: [] for learner in signs}
     for pairing in pairings:
         for learner, side in ((pairing.first, 1), (pairing.second, -1)):
@@ -306,7 +306,7 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
             rank=1 + sum(other > score[learner] for other in score.values()),
             learner=learner,
             won=signs[learner].count(1),
-            level=signs[learner].count(0),
+            undecided=signs[learner].count(0),
             lost=signs[learner].count(-1),
             taken=sum(gains[learner]) / len(gains[learner]),
         )

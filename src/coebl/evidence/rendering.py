@@ -20,9 +20,20 @@ MARKS: dict[Outcome, str] = {"holds": "✓", "fails": "✗", "not significant": 
 MEANINGS: dict[Outcome, str] = {
     "holds": "holds",
     "fails": "fails, with how many of its checks are refuted",
-    "not significant": "not significant",
+    "not significant": "undecided",
     "not testable": "not testable",
 }
+
+_WORDS = {"not significant": "undecided", "level": "undecided"}  # by how files name an outcome
+
+
+def outcome_word(outcome: str) -> str:
+    """Return an outcome as it is shown: what is not significant after correction is undecided, in every table.
+
+    >>> outcome_word("not significant"), outcome_word("fails")
+    ('undecided', 'fails')
+    """
+    return _WORDS.get(outcome, outcome)
 
 
 def mark(verdict: Outcome, checks: Iterable[Outcome], marks: Mapping[Outcome, str] = MARKS) -> str:
@@ -58,15 +69,18 @@ def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(verdict: Verdict) -> str:
-    parts = [f"**{verdict.verdict}** {_measured(verdict)}".strip(), verdict.note]
-    parts += [f"on {other.metric}: {other.verdict}" for other in verdict.reported if other.verdict != verdict.verdict]
+    parts = [f"**{outcome_word(verdict.verdict)}** {_measured(verdict)}".strip(), verdict.note]
+    others = [other for other in verdict.reported if other.verdict != verdict.verdict]
+    parts += [f"on {other.metric}: {outcome_word(other.verdict)}" for other in others]
     return "<br>".join(parts)
 
 
 def reasons(verdict: Verdict) -> tuple[str, ...]:
     """The numbers that decided, the note, and the verdicts on other metrics, line by line."""
-    others = (f"on {other.metric}: {other.verdict} {_interval_text(other.estimate)}" for other in verdict.reported)
-    return tuple(line.rstrip() for line in (f"{verdict.verdict:<16}{_measured(verdict)}", verdict.note, *others))
+    words = ((other.metric, outcome_word(other.verdict), _interval_text(other.estimate)) for other in verdict.reported)
+    others = (f"on {metric}: {word} {interval}" for metric, word, interval in words)
+    first = f"{outcome_word(verdict.verdict):<16}{_measured(verdict)}"
+    return tuple(line.rstrip() for line in (first, verdict.note, *others))
 
 
 def _measured(verdict: Verdict) -> str:
@@ -131,6 +145,6 @@ def aims_as_markdown(title: str, verdicts: Sequence[Verdict], computed: Mapping[
             rows = [["game", "opponent", "outcome", "measured", "95 % interval", "n"]]
             for row in (*_aim(verdict).rows, *_aim(verdict).overall):
                 opponent = f"`{row['opponent']}`" * bool(row["opponent"])
-                rows.append([f"`{row['game']}`", opponent, row["outcome"], *_numbers(row), str(row["n"])])
+                rows.append([f"`{row['game']}`", opponent, outcome_word(row["outcome"]), *_numbers(row), str(row["n"])])
             parts.append(f"### ({verdict.id}) {verdict.text}\n\n{computed[verdict.id]}\n\n{_markdown_table(rows)}")
     return "\n".join([*parts, AIM_LEGEND]) + "\n"

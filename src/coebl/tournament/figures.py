@@ -131,22 +131,22 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
 
 
 def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any], titles: dict[str, str]) -> None:
-    """A heat map of advantages; level ones are hatched, and those where the subject is behind have a frame."""
+    """A heat map of advantages; undecided ones are hatched, and those where the subject is behind have a frame."""
     from matplotlib.patches import Rectangle
 
     shape = len(trial["games"]), len(trial["opponents"])
     shares = 100 * np.array([row["relative"] for row in statement["rows"]]).reshape(shape)
     outcomes = dict(zip(np.ndindex(shape), (row["outcome"] for row in statement["rows"]), strict=True))
     words = {cell: with_minus(_short(float(shares[cell]))) for cell, outcome in outcomes.items() if outcome != MISSING}
-    level = {cell for cell, outcome in outcomes.items() if outcome == "level"}
-    draw_matrix(ax, shares, words, level, shares, fontsize=6)
+    undecided = {cell for cell, outcome in outcomes.items() if outcome == "level"}
+    draw_matrix(ax, shares, words, undecided, shares, fontsize=6)
     for (y, x), outcome in outcomes.items():
         if outcome == "behind":
             ax.add_patch(Rectangle((x + 0.05, y + 0.07), 0.9, 0.86, fill=False, edgecolor="black", linewidth=1.4))
     ax.set_xticks(np.arange(shape[1]) + 0.5, [titles[spec] for spec in trial["opponents"]], rotation=35, ha="left")
     ax.set_xlabel(
         f"({statement['id']}) advantage of {titles[trial['subject']]}, % of the payoff range per round, both seats\n"
-        "hatched: level (not significant after Holm); black frame: behind",
+        "hatched: undecided after Holm's correction; black frame: behind",
         color=NOTE,
     )
 

@@ -319,7 +319,7 @@ def write_trials(
         "rows": [[verdict.variant, *row] for verdict, row in zip(everything, aim_rows(everything), strict=True)],
         "sentences": [*aim_paragraphs(trials[0][1]), *about.get("notes", ())],
         "legend": AIM_LEGEND,
-        "picture_text": "The subject against each opponent on each game: ahead, level or behind",
+        "picture_text": "The subject against each opponent on each game: ahead, undecided or behind",
     }
     write_summary({**about, "trials": plain, "page": page}, target, folder)
     return target

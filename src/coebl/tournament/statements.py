@@ -192,8 +192,8 @@ class HeadToHead(StatementAim):
         counts = aim.counts
         return (
             f"Behind on {counts['behind']} of {aim.total} pairs of game and opponent (aim: at most {aim.allowed}), "
-            f"ahead on {counts['ahead']}, level on {counts['level']}; the mean is below 0 on {counts['mean below 0']}. "
-            f"{self.overall_words(aim)}"
+            f"ahead on {counts['ahead']}, undecided on {counts['level']}; the mean is below 0 on "
+            f"{counts['mean below 0']}. {self.overall_words(aim)}"
         )
 
 
