@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.engine.units import Units
+from coebl.games import parse_game
 from coebl.games.noise import NOISES, Bernoulli, Exponential, Gaussian, Laplace, Noise, NoNoise, StudentT, parse_noise
 
 DRAWS = 200_000
@@ -13,6 +15,7 @@ RANGE = (-1.0, 3.0)  # not symmetric, so that a mix-up of the ends shows
 ADDITIVE = [
     ("gaussian", 1, 0),
     ("gaussian:sigma=0.5", 0.5, 0),
+    ("misstated:sigma=0.5,told=3", 0.5, 0),
     ("laplace", 1, 0),
     ("laplace:sigma=2", 2, 0),
     ("student-t:df=10", 1, 0),
@@ -145,3 +148,10 @@ def test_rejections_say_what_is_accepted(spec, message):
     with pytest.raises(InputError) as caught:
         parse_noise(spec)
     assert str(caught.value) == message
+
+
+def test_learners_are_told_a_misstated_deviation():
+    game = parse_game("scaled:game=rps,scale=50,shift=7,noise=misstated:sigma=20+told=5")
+    assert Units.of(game, 0).noise == 5
+    assert str(game.noise) == "misstated:sigma=20,told=5"
+    assert parse_game("scaled:game=rps,scale=50").noise == Gaussian()

@@ -28,6 +28,7 @@ from coebl.games.genome_games import (
     GeneBilinear,
 )
 from coebl.games.genomes import MOST_LISTED, GenomeGame
+from coebl.games.noise import NOISES
 from coebl.games.registry import GAMES, parse_matrix
 
 _MOST_ACTIONS = 2000  # of blotto, whose number of actions explodes: 2000 x 2000 payoffs take 32 MB
@@ -276,6 +277,7 @@ def scaled(
     game: Annotated[str, SpecOf(GAMES)],
     scale: Annotated[float, Range(0, open_low=True)] = 1.0,
     shift: float = 0.0,
+    noise: Annotated[str, SpecOf(NOISES)] = "",
 ) -> Game:
     """Another game with its payoffs multiplied by a number, then shifted.
 
@@ -288,6 +290,7 @@ def scaled(
         game: the spec of the other game.
         scale: the factor of its payoffs.
         shift: the number that is then added.
+        noise: that of the rewards; by default that of the other game, which is not scaled.
     """
     original = parse_matrix(game)
     low, high = original.payoff_range
@@ -295,7 +298,7 @@ def scaled(
         scale * original.payoff + shift,
         row_labels=original.row_labels,
         column_labels=original.column_labels,
-        noise=original.noise,
+        noise=noise or original.noise,
         payoff_range=(scale * low + shift, scale * high + shift),
     )
 

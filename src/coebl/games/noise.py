@@ -91,6 +91,24 @@ class Gaussian(_Scaled):
         return self.sigma * random.standard_normal(size)
 
 
+@NOISES.add("misstated", title="Misstated")
+@dataclass(frozen=True)
+class Misstated(Gaussian):
+    """Normal, with standard deviation sigma, of which learners are told another one.
+
+    Args:
+        sigma: the standard deviation of the noise.
+        told: the one that learners are told.
+    """
+
+    sigma: Sigma = 2.0
+    told: Annotated[float, Range(0, open_low=True)] = 1.0
+
+    def deviation(self, payoff_range: tuple[float, float]) -> float:
+        """Return the deviation that learners are told."""
+        return self.told
+
+
 @NOISES.add("none", title="No noise")
 @dataclass(frozen=True)
 class NoNoise(Noise):
