@@ -37,7 +37,7 @@ WRITTEN = Path(__file__).with_name("PLAYER.md")
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is measured."""
+    """The size of a benchmark."""
 
     rounds: int = 800
     seeds: int = 10
@@ -60,7 +60,7 @@ def playable() -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a player knows about units."""
+    """The information about units that a player receives."""
 
     title: str
     arguments: dict[str, Any]

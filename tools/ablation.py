@@ -75,7 +75,7 @@ class Files:
         return next(one for one in self.differences if (one.learner, one.base, one.outcome, one.game) == wanted)
 
     def counted(self, wish: str) -> tuple[int, int, int]:
-        """How many of the tests v plain learners show that a wish is better, worse, and how many there are."""
+        """The numbers of tests against plain learners: those that a suggestion wins, those that it loses, and all."""
         tests = [one for tests in self.of_wish(wish).values() for one in tests.values()]
         shown = [one for one in tests if one.significant]
         return sum(one.mean < 0 for one in shown), sum(one.mean > 0 for one in shown), len(tests)

@@ -45,11 +45,11 @@ class Files:
         return [learner for learner, one in self.standings.items() if one["kind"] in kinds]
 
     def ahead(self, kind: str) -> str:
-        """Who has the largest advantage over its own kind."""
+        """The learner with the largest advantage over its kind."""
         return min(self.of_kinds([kind]), key=lambda learner: self.standings[learner]["kind_rank"])
 
     def least(self, key: str, kinds: Collection[str]) -> str:
-        """Who has the least regret, or exploitability, of these kinds."""
+        """The learner of these kinds with the least regret, or exploitability."""
         return min(self.of_kinds(kinds), key=lambda learner: self.standings[learner][key]["value"])
 
     def beaten_by(self, learner: str, kinds: Collection[str] = CONTENDERS) -> list[str]:
@@ -70,7 +70,7 @@ class Files:
         return dict(sorted(means.items(), key=lambda item: -item[1]))
 
     def share_of(self, game: str, learner: str, opponent: str) -> float:
-        """What one opponent adds to a learner's mean in `ranking`."""
+        """The contribution of one opponent to a learner's mean in `ranking`."""
         return self._advantage[game][learner, opponent] / (len(self.of_kinds(CONTENDERS)) - 1)
 
 

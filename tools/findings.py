@@ -89,7 +89,7 @@ def _marks(by_variant: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _reasons(by_variant: Mapping[str, dict[str, Any]]) -> Iterator[str]:
-    """What decided a claim, once for all variants in which it is the same."""
+    """The checks that decided a claim, once for all variants in which they are the same."""
     said: dict[str, list[str]] = {}
     for id, verdict in by_variant.items():
         number = f" {interval(verdict, 'measured')}," if verdict["measured"] is not None else ""

@@ -35,7 +35,7 @@ COPIED = ("verdicts.csv", "verdicts.md", "figure.svg", "figure.png")
 def publish(folder: Path, root: Path, suite: str = SUITE, results: Path = RESULTS) -> None:
     """Copy the outcome of the test into the results of a checkout, with the commit that had written it down.
 
-    Refused if it is not the test of the suite's file, or if that file has changed since it was committed first.
+    Rejected if it is not the test of the suite's file, or if that file has changed since it was committed first.
     """
     source = folder / FOLDER
     try:
@@ -82,11 +82,11 @@ class Published:
         return self._by_kind[kind]
 
     def count_by(self, rows: list[dict[str, Any]], key: str) -> list[tuple[str, int]]:
-        """How many of these rows each game, or each opponent, has: the most first."""
+        """The number of these rows for each game, or each opponent, the largest first."""
         return Counter(row[key] for row in rows).most_common()
 
     def on_game(self, game: str) -> dict[str, Any]:
-        """What the table by game has of a game."""
+        """The entries of a game in the table by game."""
         duels, settled = (
             [row for row in self.of(kind)["rows"] if row["game"] == game] for kind in ("head-to-head", "self-play")
         )

@@ -1,4 +1,4 @@
-"""The wishes of the paper's conclusion, and what the ablation study says of each: variants paired with plain learners.
+"""The suggestions of the paper's conclusion and the results of the ablation study: variants paired with plain learners.
 
 What is compared with what was fixed before the run, in studies/ablation.toml; `comparisons` says the same in code.
 """

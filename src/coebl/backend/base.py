@@ -74,7 +74,7 @@ log = Function("log", elementary.fill_log, np.log)
 log1p = Function("log1p", elementary.fill_log1p, np.log1p)
 """log(1 + x), exact to rounding for small x too."""
 rel_entr = Function("rel_entr", elementary.fill_relative_entropy, lambda p, q: p * np.log(p / q))
-"""p log(p / q): 0 where p is 0, and infinite where q alone is."""
+"""p log(p / q): 0 where p is 0, and infinite where only q is."""
 cos_of_turns = Function("cos_of_turns", elementary.fill_cos_of_turns, lambda x: np.cos(2 * pi * x))
 """cos(2 pi x)."""
 
@@ -184,7 +184,7 @@ class Backend:
         return np.cumsum(np.concatenate([carry, terms]), axis=0)[1:]
 
     def rel_entr(self, p: Any, q: Any) -> Any:
-        """Return p ln(p / q), entry by entry: 0 where p is 0, and infinite where q alone is."""
+        """Return p ln(p / q), entry by entry: 0 where p is 0, and infinite where only q is."""
         return rel_entr(p, q)
 
     def gram(self, a: Any) -> Any:

@@ -99,7 +99,7 @@ class Stream:
         return taken
 
     def select(self, runs: Ints) -> None:
-        """Continue with some of the runs alone, those with these indices."""
+        """Keep only the runs with these indices."""
         self._generators = [self._generators[run] for run in runs]
         self._buffer = self._there = self._place(self._buffer[runs])
 
@@ -126,7 +126,7 @@ class CompiledNormals:
         return out
 
     def select(self, runs: Ints) -> None:
-        """Continue with some of the runs alone, those with these indices."""
+        """Keep only the runs with these indices."""
         self.states = self.states[runs]
 
     def check_restored(self) -> None:
@@ -148,7 +148,7 @@ class NumpyNormals:
         return spread
 
     def select(self, runs: Ints) -> None:
-        """Continue with some of the runs alone, those with these indices."""
+        """Keep only the runs with these indices."""
         self._runs = len(runs)
         self._stream.select(runs)
 
@@ -178,7 +178,7 @@ class BatchRandom:
         return CompiledNormals(generators) if agrees_with_numpy() else NumpyNormals(generators)
 
     def select(self, runs: Ints) -> None:
-        """Continue with some of the runs alone, those with these indices, in their order."""
+        """Keep only the runs with these indices, in their order."""
         self._seeds = [self._seeds[run] for run in runs]
         if "_uniform" in vars(self):
             self._uniform.select(runs)

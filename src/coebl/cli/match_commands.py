@@ -93,14 +93,14 @@ def _solution_summary(game: Game) -> dict[str, Any]:
         "row_labels": game.row_labels,
         "column_labels": game.column_labels,
         "unique": {"answer": unique.answer, "reason": unique.reason},
-        "gap": max(solution.gap, 0.0),  # below zero by rounding alone
+        "gap": max(solution.gap, 0.0),  # below zero only by rounding
         "status": solution.status,
         "pivots": solution.pivots,
     }
 
 
 def tidy_value(game: ZeroSumGame) -> str:
-    """The value to ten digits; zero if it differs from zero by rounding alone."""
+    """The value to ten digits; zero if it differs from zero only by rounding."""
     low, high = game.payoff_range
     return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
 

@@ -348,7 +348,7 @@ def compare_command(
 
     They are compared head to head, if they have met, and by their results against the same opponents, in both seats.
     Differences are A minus B, with 95 % intervals; p values are corrected for the number of games (Holm). A learner in
-    a file may be named by its class alone.
+    a file may be named by its class.
 
     \b
     Examples:

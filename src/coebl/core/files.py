@@ -157,7 +157,7 @@ def _is_open(state: os.stat_result) -> bool:
 
 
 def _is_own_group(number: int) -> bool:
-    """Return True for a group of this user alone: many systems give each user one, named after the user."""
+    """Return True for a group that has only this user: many systems give each user one, named after the user."""
     import grp
     import pwd
 

@@ -248,7 +248,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> Parameter:
 class Component:
     """A dataclass that a registry makes from specs: its fields are checked, and ``str()`` of it is its spec.
 
-    Its fields are checked here alone, however it is made. A field whose annotation is another component accepts an
+    Its fields are checked only here, however it is made. A field whose annotation is another component accepts an
     object or its spec, and holds the object.
     """
 

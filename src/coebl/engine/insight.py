@@ -1,4 +1,4 @@
-"""What a player has learned, in the units of its rewards, for any learner."""
+"""Reports on a player: its estimates, in the units of its rewards, for any learner."""
 
 from __future__ import annotations
 

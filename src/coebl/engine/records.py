@@ -36,7 +36,7 @@ _TOTALS = ("outcomes", "mean_reward", "least", "largest", "_around", "_within", 
 
 
 class Outcome(NamedTuple):
-    """What happened after a round."""
+    """The outcome of a round."""
 
     round: int
     advised: int  # UNKNOWN if no advice was asked for
@@ -66,7 +66,7 @@ class Interval(NamedTuple):
 class Records:
     """Outcomes of a contest of `actions` against `opponent_actions`.
 
-    All but the recent outcomes are kept as sums alone, so that memory and files do not grow with the rounds.
+    Outcomes that are not recent are kept only as sums, so that memory and files do not grow with the rounds.
     """
 
     def __init__(self, actions: int, opponent_actions: int) -> None:
@@ -82,7 +82,7 @@ class Records:
         self._freedom = 0  # visits to pairs that had one already
 
     def add(self, outcome: Outcome) -> None:
-        """Record an outcome. Without the opponent's action it is in the history alone."""
+        """Record an outcome. Without the opponent's action it is only in the history."""
         if self.outcomes == len(self._recent) < KEPT:
             self._recent = np.resize(self._recent, 2 * len(self._recent))
         self._recent[self.outcomes % KEPT] = outcome
@@ -225,7 +225,7 @@ class Records:
 
 
 class Labels(NamedTuple):
-    """The labels of the actions of both sides; None where actions have numbers alone."""
+    """The labels of the actions of both sides; None where actions are only numbered."""
 
     own: Sequence[str] | None = None
     opponent: Sequence[str] | None = None

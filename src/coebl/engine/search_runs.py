@@ -95,7 +95,7 @@ class _Batch:
         return Block(self.game, 1, policies, actions, [nothing, nothing])
 
     def drop(self, kept: Ints) -> None:
-        """Continue with some of the runs alone, those with these indices."""
+        """Keep only the runs with these indices."""
         self.seeds = [self.seeds[run] for run in kept]
         random: Any = self.seat.random  # a backend's, which can drop runs
         random.select(kept)

@@ -28,7 +28,7 @@ Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: e
 
 _MOST_BLOCK_ROUNDS = 256
 _BLOCK_MICROSECONDS = 1e6
-_MOST_REPLAYED = 0.1  # share of the runs up to which these alone are replayed; beyond it, all are
+_MOST_REPLAYED = 0.1  # share of the runs up to which only these are replayed; beyond it, all are
 MOST_SEEDS = 10**6
 
 DEFAULT_METRICS = ("regret", "pseudo_regret", "exploitability")
@@ -63,7 +63,7 @@ def simulate(
             logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
             for a search, only "last", the end of each run.
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
-            pseudo_regret and exploitability; of a search, exploitability alone.
+            pseudo_regret and exploitability; of a search, only exploitability.
         keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
             times that each pair of actions was played: see `Result.kept`.
         block_rounds: the number of rounds that metrics receive at a time; by default what fits into 16 MiB and takes
@@ -117,7 +117,7 @@ def simulate(
 
 
 def _check_record(record: Record | None, match: Match, until: Until | None, keep: Collection[Keep]) -> Record:
-    """Return the recorded rounds; with a condition, and for a search, the end of each run alone."""
+    """Return the recorded rounds; with a condition, and for a search, only the end of each run."""
     search = isinstance(match.players[0], Search)
     if until is None and not search:
         return "all" if record is None else record

@@ -70,7 +70,7 @@ def write_game(game: Game, path: str | os.PathLike[str]) -> None:
     """Write a game to a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
 
     The payoffs are read back to the last bit. JSON keeps all of the game; CSV and NFG keep the payoffs and the labels,
-    NFG the name too; NPY keeps the payoffs alone. An existing file is replaced completely or not at all.
+    NFG the name too; NPY keeps only the payoffs. An existing file is replaced completely or not at all.
 
     Args:
         game: the game to write.

@@ -104,7 +104,7 @@ class Interchange:
         pygambit = require("pygambit")
         try:
             return pygambit.read_nfg(io.BytesIO(nfg_text(self).encode()))
-        except ValueError as error:  # version 16 takes labels in ASCII alone
+        except ValueError as error:  # version 16 takes only labels in ASCII
             raise InputError(
                 f"Gambit cannot read the game {self.name!r}: {one_line(error, 200)}; correct that."
             ) from None

@@ -1,4 +1,4 @@
-"""Exp3 and its relatives, which see their reward alone: Exp3, Exp3-IX of Neu, that of Cai et al., and two as released.
+"""Exp3 and its relatives, which see only their reward: Exp3, Exp3-IX of Neu, that of Cai et al., and two as released.
 
 Where the program that the COEBL paper released differs from the text, `exp3` and `exp3-ix` follow the text, and the
 learners "as released" follow the program, so that the published comparison can be studied.

@@ -111,7 +111,7 @@ def inherited_share(count: Floats, own: float | Floats) -> Floats:
 
 
 class Kinship:
-    """Payoffs that are the sum of an effect of the row, one of the column, and a part of the pair alone.
+    """Payoffs that are the sum of an effect of the row, one of the column, and a part that only the pair has.
 
     In a breeder's words the effects are the general combining ability of an action, and the pair's part is the
     specific combining ability. All are normal with mean 0, the middle of the known range. own, rows and columns are

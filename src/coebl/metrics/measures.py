@@ -167,7 +167,7 @@ class TotalVariation(_Distance):
 
 
 class _Gap(Metric):
-    """What best responses gain: in payoffs, and at most the width of their range."""
+    """The gain of best responses: in payoffs, and at most the width of their range."""
 
     in_payoffs = True
     within_range = True

@@ -48,7 +48,7 @@ class PolicyPaths:
 
     @property
     def equilibrium_label(self) -> str:
-        """What the equilibrium is called in a legend."""
+        """The label of the equilibrium in a legend."""
         return "equilibrium" if self.game.unique_equilibrium.answer == "yes" else "an equilibrium"
 
     @property

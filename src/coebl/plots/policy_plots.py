@@ -1,4 +1,4 @@
-"""How the policies of a run move: the triangle, the unit square, or areas over the rounds."""
+"""Plots of the policies of a run: in the triangle, in the unit square, or as areas over the rounds."""
 
 from __future__ import annotations
 

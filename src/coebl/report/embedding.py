@@ -1,4 +1,4 @@
-"""What the HTML files of the package contain besides their template: Vega, JSON, scripts and style sheets."""
+"""The parts that are embedded in HTML files: Vega, JSON, scripts and style sheets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What notebooks show of a game, a player, a result and a comparison: small pieces of HTML, without scripts."""
+"""HTML for notebooks: a game, a player, a result and a comparison, without scripts."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Search(Learner):
         return x, y
 
     def drop(self, kept: Ints, seat: Seat) -> None:
-        """Continue with some of the runs alone.
+        """Keep only some of the runs.
 
         Args:
             kept: the indices of these runs.

@@ -45,7 +45,7 @@ OF_REWARD = Origin("that reward is given", "make it with like=payoff, as in nump
 
 
 class StrictArray(NDArrayOperatorsMixin):
-    """An array that works through NumPy's functions and operators, and with arrays of its kind alone.
+    """An array that works through NumPy's functions and operators, and only with arrays of its kind.
 
     Args:
         data: the numbers, as a NumPy array.

@@ -34,7 +34,7 @@ _HEADING: Style = {"fontsize": 8, "fontweight": "bold", "color": NOTE, "va": "ce
 
 
 def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection[str] = ()) -> Figure:
-    """What each learner earns and what a best response takes from it: two columns of dots, grouped by what it sees.
+    """Plot the earnings of each learner and its losses to a best response: two columns of dots, grouped by kind.
 
     The learners named in `own` have a ring.
     """
@@ -86,7 +86,7 @@ def plot_standings(standings: Standings, known: Known = NOTHING, own: Collection
 
 
 def _finding(rows: Sequence[Standing], titles: Mapping[str, str]) -> str:
-    """Who leads by the means, without the learners that are there for reference, in words."""
+    """Return the leaders by their means, without the learners that are there for reference, in words."""
     contenders = [entry for entry in rows if entry.kind not in REFERENCES]
     who = "Of the bandits, " if 0 < len(contenders) < len(rows) else ""
     most = max(contenders or rows, key=lambda entry: entry.advantage.mean)

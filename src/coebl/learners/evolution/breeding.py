@@ -45,7 +45,7 @@ def _chosen(old: Floats, new: Floats, seat: Seat, index: Ints) -> Floats:
 class Breeder:
     """Breeds mutants from a belief: estimates, a bonus for rarely visited pairs, and mutation.
 
-    What depends on the visits alone is kept, and only what a visit changes is computed again.
+    What depends only on the visits is kept, and only what a visit changes is computed again.
 
     Args:
         seat: the learner's.

@@ -4,7 +4,7 @@ A policy's fitness is the least that it earns against any action of the opponent
 
 - *mutants*: those of the round, as in the paper. A new policy is optimal for its mutant, so that with a single one in
   a round selection changes nothing.
-- *fresh*: a new mutant, bred for this purpose alone.
+- *fresh*: a new mutant, bred only for this purpose.
 - *means*: the estimates, without bonus and mutation. A policy that is new and good by luck of its mutation is found
   out, and so is one that only explores.
 

@@ -31,7 +31,7 @@ _MOST = 32.0  # a self-adapting rate stays within 1/32 .. 32, so that a drift wi
 class Mutation(Component):
     """Noise of mean 0 that is added to every estimate. It is normal, unless `standard` says otherwise.
 
-    The deviation depends on the visits alone, so a learner keeps it and recomputes only what a visit changes.
+    The deviation depends only on the visits, so a learner keeps it and recomputes only what a visit changes.
 
     >>> Gaussian().deviation(seat=None, count=np.array([0.0, 1.0, 2.0, 10.0]))  # this one does not use the seat
     array([1. , 1. , 0.5, 0.1])
@@ -59,7 +59,7 @@ class Mutation(Component):
 
         Args:
             seat: has the random numbers.
-            centre: added to the noise, (runs, m, k); None for noise alone.
+            centre: added to the noise, (runs, m, k); None for only the noise.
             deviation: of each pair, (runs, m, k).
             number: of mutants.
             rate: of each mutant, (runs, number); None if all are 1.
@@ -290,7 +290,7 @@ RECOMBINATIONS = Registry("recombination", "recombinations", base=Recombination)
 @RECOMBINATIONS.add("none")
 @dataclass(frozen=True)
 class Nothing(Recombination):
-    """No recombination, as in the paper: a mutant is made of the mean rewards alone."""
+    """No recombination, as in the paper: a mutant is made only of the mean rewards."""
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def heat_map(variant: Variant) -> Groups:
 
 
 def by_c(variant: Variant) -> Groups:
-    """What a best response takes from COEBL, and how exploitable it is in self-play, by c: a panel per game."""
+    """Losses of COEBL to a best response, and its exploitability in self-play, by c: a panel per game."""
     learners = {f"{rate:g}": coebl(rate) for rate in RATES}
     opponent = f"against a {learner_title(BEST_RESPONSE)}"
     rows = (
