@@ -204,17 +204,15 @@ def spelled_out(specs: Iterable[str], known: Known = NOTHING) -> dict[str, str]:
     {'coebl': 'coebl:c=8', 'coebl:c=2': 'coebl:c=2', 'ucb': 'ucb'}
     """
     written = LEARNERS.disambiguate(specs)
-    shown: dict[str, set[str]] = {}
-    for spec in written:
-        shown.setdefault(split_spec(spec).name, set()).update(split_spec(spec).arguments)
-    for spec, text in written.items():
-        if text == spec and LEARNERS.registered(spec) is None:
-            written[spec] = _with_defaults(spec, shown[split_spec(spec).name], learner_words(spec, known))
+    others = {spec: split_spec(spec) for spec in written if LEARNERS.registered(spec) is None}
+    for spec, parts in others.items():
+        shown = {key for other in others.values() if other.name == parts.name for key in other.arguments}
+        written[spec] = _with_defaults(spec, shown, learner_words(spec, known))
     return written
 
 
 def _with_defaults(spec: str, shown: Collection[str], words: LearnerWords) -> str:
-    """Return a spec with these parameters, of a learner whose defaults are known from the results alone."""
+    """Return a spec with these parameters, of a learner whose defaults are known only from the results."""
     parts = split_spec(spec)
     given = parts.arguments
     known = {name: given.get(name, text) for name, text in words.parameters.items() if name in given or name in shown}
@@ -223,7 +221,7 @@ def _with_defaults(spec: str, shown: Collection[str], words: LearnerWords) -> st
 
 
 class Sweep(NamedTuple):
-    """Learners that differ in one number alone.
+    """Learners that differ only in one number.
 
     >>> [sweep] = find_sweeps(["coebl:c=8", "coebl:c=0.5", "ucb"])
     >>> sweep.parameter, list(sweep.values.values())
@@ -290,7 +288,7 @@ def game_title(spec: str) -> str:
 
 
 def game_titles(specs: Iterable[str]) -> list[str]:
-    """Return the titles of games; those that differ in their last number alone are joined.
+    """Return the titles of games; those that differ only in their last number are joined.
 
     >>> [title.replace("\u00a0", " ") for title in game_titles(["rps", "diagonal:n=5", "diagonal:n=6"])]
     ['Rock-paper-scissors', 'Diagonal, n = 5, 6']

@@ -3,10 +3,10 @@
 import pytest
 
 from coebl.core.errors import InputError
+from coebl.core.specs import expand
 from coebl.metrics import METRICS
 from coebl.study import EXAMPLE, StudyError, parse_study, read_study
 from coebl.study.cell import Cell
-from coebl.study.schema import expand
 from study_texts import BASE, mistakes_of, pairs_of, with_lines
 
 

@@ -15,7 +15,9 @@ reads these annotations.
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 
 _PYTHON = ".py"
 _DEEPEST = 16  # specs inside specs: more is an attack, or a typo
+MOST_IN_GRID = 100_000  # specs: more is a typo
+# A list in place of a value, and then the next parameter; + is the comma of a spec inside a spec. Other brackets may be
+# part of a file's name.
+_LIST = re.compile(r"(?<=[=:])\[([^\[\]]*)\](?=\s*(?:[,+]|$))")
 
 
 class SpecParts(NamedTuple):
@@ -117,6 +123,34 @@ def without_folder(spec: str) -> str:
     'mine.py:Mine:rate=0.2'
     """
     return move_files(spec, lambda file: PurePath(file).name)
+
+
+def expand(spec: str) -> list[str]:
+    """Expand a spec with lists to a grid of specs, the last list running fastest.
+
+    >>> expand("coebl:c=[0.1, 2]")
+    ['coebl:c=0.1', 'coebl:c=2']
+    >>> expand("random-gaussian:m=[2,3],n=4,seed=[0,1]")  # doctest: +NORMALIZE_WHITESPACE
+    ['random-gaussian:m=2,n=4,seed=0', 'random-gaussian:m=2,n=4,seed=1',
+     'random-gaussian:m=3,n=4,seed=0', 'random-gaussian:m=3,n=4,seed=1']
+    >>> expand("diagonal:[2,3]")
+    ['diagonal:2', 'diagonal:3']
+    >>> expand("ucb")
+    ['ucb']
+    """
+    pieces = _LIST.split(spec)
+    fixed, lists = pieces[::2], [[item.strip() for item in inside.split(",")] for inside in pieces[1::2]]
+    if any(re.search(r"[=:]\[", part) for part in fixed) or not all(map(all, lists)):
+        raise InputError(
+            f"{shorten(spec)} has a list that cannot be read; accepted: key=[a,b,c], with both brackets, then a comma."
+        )
+    count = math.prod(len(items) for items in lists)
+    if count > MOST_IN_GRID:
+        raise InputError(
+            f"{shorten(spec)} gives {count:,} specs; accepted: at most {MOST_IN_GRID:,}. Shorten its lists."
+        )
+    grid = itertools.product(*lists)
+    return ["".join(itertools.chain(*zip(fixed, (*items, ""), strict=True))) for items in grid]
 
 
 def escape(spec: str) -> str:

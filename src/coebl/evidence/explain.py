@@ -40,7 +40,7 @@ _SHOWN = 3  # matches and opponents that a sentence names
 
 @dataclass(frozen=True)
 class Loss:
-    """What a learner loses to an opponent on a game, in both seats; below 0 it wins."""
+    """The loss of a learner to an opponent on a game, in both seats; below 0 it wins."""
 
     game: str
     noise: str
@@ -55,7 +55,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Play:
-    """What a learner played in some runs of its worst match: arrays are (rounds, runs), shares of the payoff range."""
+    """The play of a learner in some runs of its worst match: arrays are (rounds, runs), shares of the payoff range."""
 
     result: Result  # with the policies of every round
     seat: Literal["row", "column"]  # of the learner
@@ -70,7 +70,7 @@ class Play:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where and how a learner loses; printed, it is a few sentences."""
+    """The reasons why a learner loses; printed, it is a few sentences."""
 
     learner: str
     metric: str
@@ -206,7 +206,7 @@ def explain(results: Results, learner: str, *, runs: int = REPLAYED) -> Explanat
             f"the results have none of {', '.join(DECISIVE)}; add pseudo_regret to the metrics of the study and run it."
         )
     everyone = sorted({spec for _, *pair in results.matches() for spec in pair}, key=LEARNERS.order)
-    named = find("player", without_folder(learner) if files_in(learner) else learner, everyone, "learner")
+    named = find("player", without_folder(learner), everyone, "learner")
     known = known_to(results)
     samples = _shares(results.last([metric]), metric, known)
     pl = require("polars")

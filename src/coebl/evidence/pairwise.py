@@ -15,11 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.modules import require
-from coebl.core.specs import files_in, without_folder
 from coebl.core.text import counted
 from coebl.evidence.statistics import Estimate, correct, zero_tests
 from coebl.learners import LEARNERS, REFERENCES
@@ -274,7 +272,7 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
         results: a folder.
         study: only the matches that it asks for; by default all, also those of an earlier file of the study.
     """
-    requested = {without_folder(metric) for cell in study.cells for metric in cell.metrics} if study else None
+    requested = {metric for cell in study.cells for metric in cell.metrics} if study else None
     recorded = results.metrics if requested is None else requested.intersection(results.metrics)
     metric = next((name for name in DECISIVE if name in recorded), None)
     if metric is None:
@@ -315,14 +313,13 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
 
 
 def asked_for(table: polars.DataFrame, study: Study, metric: str) -> polars.DataFrame:
-    """Return the rows of a table that a study asks for by this metric: a folder may hold more."""
+    """Return the rows of a table that a study asks for by this built-in metric: a folder may hold more."""
     pl = require("polars")
     seeds: dict[tuple[object, ...], set[int]] = {}
     for cell in study.cells:
-        if metric in map(without_folder, cell.metrics):
-            game = label(cell.game)
-            noise = study.noises.get(game) if cell.noise is None else without_folder(cell.noise)
-            seeds.setdefault((game, noise, cell.rounds, *map(label, cell.players)), set()).update(cell.seeds)
+        if metric in cell.metrics:
+            game, players, noise, rounds = cell.labels(study.noises)
+            seeds.setdefault((game, noise, rounds, *players), set()).update(cell.seeds)
     on = [*SETTING, "row", "column"]
     requested = pl.DataFrame(
         [(*match, sorted(of_match)) for match, of_match in seeds.items()],
@@ -334,12 +331,3 @@ def asked_for(table: polars.DataFrame, study: Study, metric: str) -> polars.Data
     ).explode("seed")
     two = table.with_columns(row=pl.col("players").list.first(), column=pl.col("players").list.last())
     return two.join(requested, on=[*on, "seed"], how="semi", maintain_order="left").drop("row", "column")
-
-
-def label(spec: str) -> str:
-    """Return the name of a game or a learner in results: files by their names alone."""
-    from coebl.study.cell import is_file
-
-    if files_in(spec):
-        return without_folder(spec)
-    return Path(spec).name if Path(spec).suffix and is_file(spec) else spec

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError, look_up
-from coebl.core.specs import split_spec
 from coebl.engine.match import MatchName
-from coebl.naming import learner_style, learner_title, metric_words
+from coebl.naming import learner_style, learner_title, learner_words, metric_words
 from coebl.papers import Paper, Variant
 from coebl.plots import FORMATS, plot_curves, plot_heat_map, plot_sweep, save
 from coebl.plots.style import COLUMN, WIDTH, lay_out, look, new_figure
@@ -54,7 +53,7 @@ class Panel:
 
 def line_title(role: str, match: MatchName) -> str:
     """Return the title of a line: the role in the row seat, and its opponent."""
-    opponent = "" if match.row == match.column else f" v {learner_title(split_spec(match.column).name)}"
+    opponent = "" if match.row == match.column else f" v {learner_words(match.column).title}"
     return learner_title(role) + opponent
 
 

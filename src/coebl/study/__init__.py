@@ -8,9 +8,9 @@ name = "example"           # letters, digits, - _ .
 """
 
 from coebl.study.cell import Cell
+from coebl.study.errors import StudyError
 from coebl.study.results import Results
 from coebl.study.runner import RunSummary, run
-from coebl.study.schema import StudyError
 from coebl.study.store import Store as Store
 from coebl.study.studies import EXAMPLE, Study, parse_study, read_study
 

@@ -16,7 +16,7 @@ from coebl.core.specs import files_in, inner_files, move_files, split_spec, with
 from coebl.engine import Match, Record, Result, simulate
 from coebl.games import Game, GenomeGame, parse_game
 from coebl.learners import parse_learner
-from coebl.study.record import Description, seat_key
+from coebl.study.record import Description, MatchKey, seat_key
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,13 @@ class Cell:
         """All specs of the cell; each may name files."""
         return (self.game, *self.players, self.noise or "", *self.metrics)
 
+    def labels(self, noises: Mapping[str, str] | None = None) -> MatchKey:
+        """The match as tables label it; `noises` has the default noise of each game."""
+        file = self._game_file()
+        game = Path(file).name if file else without_folder(self.game)
+        noise = (noises or {}).get(game, "") if self.noise is None else without_folder(self.noise)
+        return MatchKey(game, tuple(map(without_folder, self.players)), noise, self.rounds)
+
     def absolute(self) -> Cell:
         """Return a copy with absolute paths, for a process that may run in another folder."""
 
@@ -80,17 +87,17 @@ class Cell:
 
     def description(self) -> Description:
         """Everything that the numbers depend on; files are identified by their content, not their paths."""
-        game = self._game_file()
-        named = {"game": game or split_spec(self.game).file}
+        named = {"game": self._game_file() or split_spec(self.game).file}
         named |= {seat_key(seat): split_spec(spec).file for seat, spec in enumerate(self.players)}
         named |= {Path(file).name: file for spec in (self.game, *self.players) for file in inner_files(spec)}
         named |= {Path(file).name: file for spec in (*self.metrics, self.noise or "") for file in files_in(spec)}
+        labels = self.labels()
         return Description.model_construct(  # whose values need no check
-            game=Path(game).name if game else without_folder(self.game),
-            players=tuple(map(without_folder, self.players)),
+            game=labels.game,
+            players=labels.players,
             rounds=self.rounds,
             seeds=tuple(self.seeds),
-            noise=self.noise and without_folder(self.noise),
+            noise=labels.noise or None,
             record=self.record,
             metrics=tuple(map(without_folder, self.metrics)),
             files={key: _checksum(file) for key, file in named.items() if file and is_file(file)} | self._sources(),

@@ -135,7 +135,7 @@ def _match(description: Description) -> Key:
 
 
 def key_of(description: Description) -> Key:
-    """The key of cells that differ in their seeds and metrics alone."""
+    """The key of cells that differ only in their seeds and metrics."""
     files = (description.files.get(key) for key in description.run_files())
     return (*_match(description), *_length(description), description.device, *files)
 

@@ -379,7 +379,7 @@ class Results:
     ) -> Figure:
         """The curves of the study, with 95 % bands: a panel per game, a line per match, as a matplotlib figure.
 
-        Filters are specs, as in `last`. By default the metric is the pseudo-regret, or in a study of self-play alone
+        Filters are specs, as in `last`. By default the metric is the pseudo-regret, or in a study of only self-play
         the first one that is about both players. Of runs that end at a condition it is `hitting_time`: the share of
         runs that have hit, by budget.
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import isfunction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from coebl.backend import DEVICES
 from coebl.core.errors import InputError, nearest, reason_of, shorten
-from coebl.core.specs import files_in, move_files, split_spec, without_folder
+from coebl.core.specs import MOST_IN_GRID, expand, files_in, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.simulate import MOST_SEEDS
@@ -28,19 +28,16 @@ from coebl.metrics import METRICS, Metric, metric_class
 from coebl.search import Search
 from coebl.study.cell import Cell, is_file
 from coebl.study.cell_file import RESERVED
+from coebl.study.errors import Mistake, Place
 
-Place = tuple[str | int, ...]  # of a value: ("match-ups", "pairs", 0, 1)
 Entry = tuple[Place, Any]  # a spec or an object, with its place
 Pair = tuple[str, str]  # canonical specs of the row learner and the column learner
 
-MOST = 100_000  # specs in a grid, and cells in a study: more is a typo
-# A list in place of a value, and then the next parameter; + is the comma of a spec inside a spec. Other brackets may be
-# part of a file's name.
-_LIST = re.compile(r"(?<=[=:])\[([^\[\]]*)\](?=\s*(?:[,+]|$))")
+MOST = MOST_IN_GRID  # also of the cells of a study: more is a typo
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
 _SEED_KEYS = {"first": (0, _MOST_SEED - MOST_SEEDS), "count": (1, MOST_SEEDS)}  # with their ranges
 _SEEDS_PER_CELL = {"cpu": 50, "cuda": 1000}  # a GPU is idle with fewer
-_ANY_GAME = Game([[0.0]])  # for checks that depend on the learners alone
+_ANY_GAME = Game([[0.0]])  # for checks that depend only on the learners
 _PATTERNS = {
     "name": r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
     "title": r"[^\x00-\x1f\x7f]{1,200}",
@@ -75,45 +72,8 @@ _IN_PARTS = tuple(key for key in ACCEPTED if key not in _TOP_ONLY)
 _REQUIRED = ("rounds", "seeds", "games", "match-ups")
 
 
-class Mistake(NamedTuple):
-    """A mistake in a study, and its place."""
-
-    place: Place
-    message: str
-
-    def __str__(self) -> str:
-        """The mistake with the argument of `Study` that it is in."""
-        names = [part for part in self.place if part != "match-ups"]
-        argument = written(tuple(part.replace("-", "_") if isinstance(part, str) else part for part in names))
-        return f"{argument}: {self.message}" if argument else self.message
-
-
-class StudyError(InputError):
-    """All mistakes in a study, a line for each.
-
-    Args:
-        mistakes: one line each, with file and line, or with the argument.
-        places: of the mistakes, in the same order.
-
-    >>> from coebl import Study
-    >>> try:
-    ...     Study(games=["rpz"], learners=["ubc"], seeds=3)
-    ... except StudyError as error:
-    ...     print(error.mistakes[0], error.places[0])
-    learners[0]: unknown learner 'ubc': did you mean 'ucb'? See: coebl list learners ('learners', 0)
-    """
-
-    def __init__(self, mistakes: Sequence[str], places: Sequence[Place] = ()) -> None:
-        super().__init__(list(mistakes), list(places))
-        self.mistakes = list(mistakes)
-        self.places = list(places)
-
-    def __str__(self) -> str:
-        return "\n".join(self.mistakes)
-
-
 def _repair(value: Any, kind: type) -> str:
-    """How to make an object of a kind from what was given in its place; empty if that is not clear."""
+    """Return how to make an object of a kind from the value given in its place; empty if that is not clear."""
     if isinstance(value, type) and issubclass(value, kind):
         return f" Make one: {value.__name__}()."
     if kind is ZeroSumGame and isfunction(value):
@@ -303,7 +263,7 @@ class Build:
         return self._listed(self._table[key], self._place_of(key), ACCEPTED[key], kind, alone)
 
     def _listed(self, value: Any, place: Place, accepted: str, kind: type, alone: bool = False) -> list[Entry]:
-        """The entries of a list, grids expanded; `alone`, also a single one."""
+        """The entries of a list, grids expanded; with `alone`, a single entry is accepted too."""
         if not isinstance(value, list):
             if alone:
                 return self._expanded(value, place, accepted, kind)
@@ -567,44 +527,3 @@ def _reason_not_to_play(learner: Learner, seat: SeatName, game: AnyGame, rounds:
 
 def _is_integer(value: Any, low: int, high: float) -> bool:
     return type(value) is int and low <= value <= high
-
-
-def written(place: Place) -> str:
-    """A place as a reader would write it.
-
-    >>> written(("match-ups", "pairs", 0, 1))
-    'match-ups.pairs[0][1]'
-    """
-    parts = (f"[{part}]" if isinstance(part, int) else f".{_key_text(part)}" for part in place)
-    return "".join(parts).removeprefix(".")
-
-
-def _key_text(key: str) -> str:
-    """A key, quoted if TOML needs quotes for it: it may be empty, or hold line breaks."""
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else shorten(key)
-
-
-def expand(spec: str) -> list[str]:
-    """Expand a spec with lists to a grid of specs, the last list running fastest.
-
-    >>> expand("coebl:c=[0.1, 2]")
-    ['coebl:c=0.1', 'coebl:c=2']
-    >>> expand("random-gaussian:m=[2,3],n=4,seed=[0,1]")  # doctest: +NORMALIZE_WHITESPACE
-    ['random-gaussian:m=2,n=4,seed=0', 'random-gaussian:m=2,n=4,seed=1',
-     'random-gaussian:m=3,n=4,seed=0', 'random-gaussian:m=3,n=4,seed=1']
-    >>> expand("diagonal:[2,3]")
-    ['diagonal:2', 'diagonal:3']
-    >>> expand("ucb")
-    ['ucb']
-    """
-    pieces = _LIST.split(spec)
-    fixed, lists = pieces[::2], [[item.strip() for item in inside.split(",")] for inside in pieces[1::2]]
-    if any(re.search(r"[=:]\[", part) for part in fixed) or not all(map(all, lists)):
-        raise InputError(
-            f"{shorten(spec)} has a list that cannot be read; accepted: key=[a,b,c], with both brackets, then a comma."
-        )
-    count = math.prod(len(items) for items in lists)
-    if count > MOST:
-        raise InputError(f"{shorten(spec)} gives {count:,} specs; accepted: at most {MOST:,}. Shorten its lists.")
-    grid = itertools.product(*lists)
-    return ["".join(itertools.chain(*zip(fixed, (*items, ""), strict=True))) for items in grid]

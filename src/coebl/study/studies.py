@@ -21,7 +21,8 @@ from coebl.engine.match import MatchName
 from coebl.games import Noise, ZeroSumGame
 from coebl.learners import Learner
 from coebl.study.cell import Cell
-from coebl.study.schema import MATCH_UPS, Build, Place, StudyError, written
+from coebl.study.errors import Place, StudyError, written
+from coebl.study.schema import MATCH_UPS, Build
 from coebl.study.study_file import as_toml, keep_files, key_lines, line_of, parse_toml, with_device
 
 if TYPE_CHECKING:

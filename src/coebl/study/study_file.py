@@ -22,7 +22,7 @@ from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 from coebl.core.specs import move_files
 from coebl.games import ZeroSumGame
-from coebl.study.schema import Place
+from coebl.study.errors import Place
 
 _SPECS = ("games", "learners", "noise", "metrics", "match-ups", "parts")  # keys that may name files
 _PROSE = re.compile(r"(title|description)[ \t]*=[ \t]*\Z")  # before a string that is no spec

@@ -15,7 +15,7 @@ from coebl.core.specs import without_folder
 from coebl.core.text import csv_text, finite, with_minus
 from coebl.evidence.checks import Setting
 from coebl.evidence.judge import Verdict, judge
-from coebl.evidence.pairwise import ALL_GAMES, Pairing, label
+from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.rendering import AIM_HEADER, AIM_LEGEND, aim_paragraphs, aim_rows, aims_as_markdown
 from coebl.evidence.statistics import Estimate
 from coebl.games import parse_game
@@ -266,13 +266,13 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     """Judge the statements of a suite about each subject on what is finished of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
-    parsed = {label(cell.game): (parse_game(cell.game), cell.rounds) for cell in study.cells}
+    parsed = {cell.labels().game: (parse_game(cell.game), cell.rounds) for cell in study.cells}
     games = {name: Setting(rounds, str(game.noise)) for name, (game, rounds) in parsed.items()}
     widths = {name: payoff_width(game) for name, (game, _) in parsed.items()}
     contests = {
-        name: Contest(name, tuple(map(label, opponents_of(suite, subject))), games, widths)
+        name: Contest(name, tuple(map(without_folder, opponents_of(suite, subject))), games, widths)
         for subject in subjects
-        for name in [label(str(parse_learner(subject)))]  # as the study spells it
+        for name in [without_folder(str(parse_learner(subject)))]  # as the study spells it
     }
     verdicts = judge(results, map(claim_of, suite.statements), contests, seeds)
     trials = [(contests[name], [verdict for verdict in verdicts if verdict.variant == name]) for name in contests]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.core.modules import require
-from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, label, pairwise
+from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, pairwise
 from coebl.evidence.statistics import Estimate, mean_interval
 from coebl.games import ZeroSumGame, parse_game
 from coebl.learners.base import KINDS, Kind
@@ -76,9 +76,10 @@ def measure(study: Study, results: Results) -> Measured:
     there, then games on which any match of the others is missing. What the folder has besides the study is not read.
     """
     pl = require("polars")
-    paths = {label(cell.game): cell.game for cell in study.cells}
-    rounds = {label(cell.game): cell.rounds for cell in study.cells}
-    learners = list(dict.fromkeys(label(cell.players[0]) for cell in study.cells if cell.players[0] != YARDSTICK))
+    labels = {cell: cell.labels() for cell in study.cells}
+    paths = {match.game: cell.game for cell, match in labels.items()}
+    rounds = {match.game: match.rounds for match in labels.values()}
+    learners = list(dict.fromkeys(match.players[0] for match in labels.values() if match.players[0] != YARDSTICK))
     table = asked_for(results.last(TOURNAMENT_METRICS), study, TOURNAMENT_METRICS[0]).drop_nulls(TOURNAMENT_METRICS)
     by_match = table.group_by("game", "players").agg("seed").iter_rows()
     seeds_of: dict[tuple[str, ...], set[int]] = {(game, *players): set(seeds) for game, players, seeds in by_match}
@@ -228,7 +229,7 @@ def _cycle_through(graph: Mapping[str, Sequence[str]], start: str) -> tuple[str,
 
 
 def nash_average(against: Floats) -> tuple[Floats, bool]:
-    """How often the equilibrium of largest entropy of an antisymmetric meta-game plays each; True if there is no other.
+    """Return the equilibrium of largest entropy of an antisymmetric meta-game, and True if there is no other.
 
     >>> mass, unique = nash_average(np.array([[0.0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
     >>> mass.round(3), unique
@@ -280,7 +281,7 @@ class Standing:
     kind_rank: int | None  # among its kind, by the mean over opponents of its kind; None if it is alone
     kind_size: int
     kind_advantage: Estimate | None
-    kind_nash_mass: float | None  # in the meta-game of its kind alone
+    kind_nash_mass: float | None  # in the meta-game of only its kind
     nash_mass: float
     nash_score: float  # advantage over the Nash mixture
     nash_mass_mean: float  # over resamples

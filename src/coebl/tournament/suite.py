@@ -20,7 +20,7 @@ from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer, nearest, shorten
 from coebl.core.files import read_whole
 from coebl.core.registry import Registry
-from coebl.core.specs import split_spec
+from coebl.core.specs import expand
 from coebl.core.text import counted
 from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES
@@ -28,7 +28,6 @@ from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import PLAYS, Responder
 from coebl.metrics import metric_class
 from coebl.study import Study, StudyError
-from coebl.study.schema import expand
 from coebl.study.study_file import parse_toml
 
 DEFAULT = "standard"
@@ -314,7 +313,7 @@ def left_out(field: Iterable[str]) -> list[str]:
     >>> "kin" in left_out(read_suite().learners), "ucb" in left_out(read_suite().learners)
     (True, False)
     """
-    playing = {split_spec(spec).name for spec in field}
+    playing = {entry.name for spec in field if (entry := LEARNERS.registered(spec))}
     plays = set(PLAYS).intersection(*(parse_learner(spec).plays for spec in field))
     able = (entry for entry in LEARNERS if not any(parameter.required for parameter in entry.parameters))
     learners: list[tuple[str, Any]] = [(entry.name, entry.factory) for entry in able if entry.name not in playing]
@@ -324,8 +323,7 @@ def left_out(field: Iterable[str]) -> list[str]:
 
 def shortest(specs: Iterable[str]) -> list[str]:
     """Return specs in their shortest form, grids expanded, each once; files as they are."""
-    expanded = [entry for spec in specs for entry in expand(spec)]
-    return list(dict.fromkeys(spec if split_spec(spec).file else LEARNERS.canonical(spec) for spec in expanded))
+    return list(dict.fromkeys(LEARNERS.shortest(entry) for spec in specs for entry in expand(spec)))
 
 
 def _check_field(field: Iterable[str]) -> None:
