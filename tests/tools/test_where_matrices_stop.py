@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tools.gene_lr import RESULTS as TEST
 from tools.templates import read_json
 from tools.where_matrices_stop import RESULTS, as_csv, read_published, table
 
@@ -41,7 +40,7 @@ def test_every_run_succeeds_in_the_rounds_of_the_probe(times, game, learner):
 
 
 def test_the_page_has_the_outcome_of_the_pre_registered_test():
-    summary = read_json(ROOT / TEST / "summary.json")
+    summary = read_json(ROOT / "results" / "gene-lr" / "summary.json")
     (trial,) = summary["trials"]
     a, b = trial["statements"]["a"], trial["statements"]["b"]
     outcomes = [row["outcome"] for row in a["rows"]]
