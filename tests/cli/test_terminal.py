@@ -10,6 +10,7 @@ import pytest
 from coebl.cli import terminal
 from coebl.cli.recipe_commands import print_marks, print_reasons
 from coebl.cli.study_commands import resume_hint
+from coebl.naming import game_title
 from coebl.papers.ijcai2025 import PAPER
 from published import read_verdicts
 
@@ -124,6 +125,11 @@ def test_on_a_terminal_names_are_wrapped_and_numbers_are_not(capsys, on_terminal
 
 def interrupt():
     raise KeyboardInterrupt
+
+
+def test_the_spaces_of_a_title_are_plain(capsys):
+    terminal.say(f"missing: {game_title('diagonal:n=50,space=bits')}")
+    assert capsys.readouterr().out == "missing: Diagonal, n = 50, space = bits\n"
 
 
 def test_a_sentence_is_not_broken_before_a_unit_or_in_an_equation(capsys, monkeypatch):

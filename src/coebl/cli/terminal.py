@@ -87,7 +87,7 @@ def say(text: str, style: str = "", hang: int = 0) -> None:
     No line begins with the unit of a number, or inside an equation.
     """
     indent = " " * (len(text) - len(text.lstrip()) + hang)
-    bound = _BOUND.sub(_BINDING, printable(text))
+    bound = _BOUND.sub(_BINDING, printable(text.replace("\u00a0", " ")))  # those of titles
     wrapped = textwrap.fill(bound, width(), break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
     console().print(wrapped.replace(_BINDING, " "), style=style, soft_wrap=True)
 
