@@ -1,6 +1,8 @@
 """Shares of hits, expected running times, slopes, and files for IOHanalyzer."""
 
+import csv
 import math
+import re
 
 import numpy as np
 import pytest
@@ -88,3 +90,49 @@ def test_the_files_for_iohanalyzer(tmp_path):
     header = '"function evaluation" "best-so-far f(x)"'
     data = (home / "data_f1/IOHprofiler_f1_DIM20.dat").read_text()
     assert data == f"{header}\n1 1\n{header}\n1 0\n77 1\n"
+
+
+def read_ioh(folder):
+    """Return the runs in a folder as IOHanalyzer's reader finds them: by algorithm, function and dimension.
+
+    It takes the lines of an .info file in threes, splits fields at commas and at the first equals sign, and begins a
+    run of a .dat file at each line whose first column has no digit; two columns are its two-column format.
+    """
+    found = {}
+    for path in folder.rglob("*.info"):
+        lines = path.read_text().splitlines()
+        assert len(lines) % 3 == 0
+        for first, comment, third in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+            fields = [field.strip().partition("=") for field in next(csv.reader([first], quotechar="'"))]
+            header = {name.strip(): value.strip().strip("'") for name, _, value in fields}
+            assert comment.startswith("%")
+            assert header["maximization"] == "T"
+            name, *records = (part.strip() for part in third.split(","))
+            listed = [re.fullmatch(r"(\d+):(\d+)\|([\d.]+)", record).groups() for record in records]
+            blocks = []
+            for row in csv.reader((path.parent / name).read_text().splitlines(), delimiter=" "):
+                assert len(row) == 2
+                if re.search(r"\d", row[0]):
+                    blocks[-1].append((int(row[0]), float(row[1])))
+                else:
+                    assert row[0].startswith("function")  # by which the format is recognised
+                    blocks.append([])
+            assert [(int(evaluations), float(value)) for _, evaluations, value in listed] == [run[-1] for run in blocks]
+            found[header["algId"], header["funcName"], int(header["DIM"])] = blocks
+    return found
+
+
+def test_the_files_for_iohanalyzer_read_back(tmp_path):
+    problems = [Problem(1, "diagonal:space=bits,mask=no", n) for n in (10, 20)] + [Problem(2, 'it\'s "odd"', 7)]
+    runs = dict(zip(problems, (MIXED, Runtimes((1, 2), 80), Runtimes((None,), 1)), strict=True))
+    for spec in ("pdcoea:population=5,chi=0.1", "cga"):
+        write_ioh(tmp_path, spec, runs)
+    found = read_ioh(tmp_path)
+    assert {algorithm for algorithm, _, _ in found} == {"pdcoea:population=5 chi=0.1", "cga"}
+    assert len(found) == 6
+    for (_, _, size), blocks in found.items():
+        [expected] = [times for problem, times in runs.items() if problem.size == size]
+        # The time at which a run reaches the target 1, and the budget of those that do not.
+        assert tuple(next((t for t, value in run if value >= 1), None) for run in blocks) == expected.times
+        assert [run[-1][0] for run in blocks] == expected.spent.tolist()
+        assert all(run[0][0] == 1 for run in blocks)
