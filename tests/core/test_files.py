@@ -5,8 +5,10 @@ import threading
 
 import pytest
 
+from coebl import Game, Player, Study
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole, write_whole
+from coebl.study import Results, Store, read_study
 
 
 def test_text_and_bytes(tmp_path):
@@ -49,7 +51,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     [
         (".", r"is a folder; accepted: the name of a file"),
         ("nowhere/file", r"nowhere/file: the folder .*nowhere does not exist"),
-        ("x" * 300, r"cannot be written \(File name too long\)"),
+        ("x" * 300, r", a name that is too long"),
     ],
 )
 def test_rejections_name_the_path_and_the_repair(tmp_path, name, message):
@@ -87,3 +89,28 @@ def test_the_pipe_of_a_shell_is_read(tmp_path):
     finally:
         timer.join()
         os.close(reading)
+
+
+TAKE_A_PATH = {
+    "Study.run": ("folder", lambda path: Study(games=["rps"], learners=["ucb"], seeds=1, rounds=2).run(path)),
+    "read_study": ("path", read_study),
+    "Results": ("folder", Results),
+    "Store.create": ("folder", lambda path: Store.create(path, 'name = "x"')),
+    "Player.save": ("path", lambda path: Player("exp3", 2).save(path)),
+    "Player.load": ("path", Player.load),
+    "Game.read": ("path", Game.read),
+    "Game.write": ("path", lambda path: Game([[1, 0], [0, 1]]).write(path)),
+}
+
+
+@pytest.mark.parametrize("path", ["out\0", "", "a" * 300, "b/" * 5000, None, 3, b"out"])
+@pytest.mark.parametrize("function", TAKE_A_PATH)
+def test_a_name_that_no_file_can_have_is_one_line(tmp_path, monkeypatch, function, path):
+    monkeypatch.chdir(tmp_path)
+    argument, call = TAKE_A_PATH[function]
+    with pytest.raises(InputError) as caught:
+        call(path)
+    assert str(caught.value).startswith(f"{argument} is ")
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,10 @@ from study_texts import small_study
 
 def test_new_show_run_results(tmp_path, coebl):
     assert coebl("study", "new", "mine.toml", cwd=tmp_path).returncode == 0
+    for words, name in (["study", "new"], "FILE"), (["tournament", "--seeds", "2", "--out"], "--out"):
+        long = coebl(*words, "a" * 300, cwd=tmp_path)
+        assert (long.returncode, long.stderr.count("\n")) == (2, 1)
+        assert long.stderr.startswith(f"coebl: {name} is 'aaaa")
     again = coebl("study", "new", "mine.toml", cwd=tmp_path)
     assert (again.returncode, again.stderr) == (2, "coebl: mine.toml exists; choose another file name.\n")
     text = (tmp_path / "mine.toml").read_text()

@@ -20,7 +20,7 @@ import typer
 from coebl.cli import options as opt
 from coebl.cli.terminal import interval_bar, interval_texts, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
-from coebl.core.files import write_whole
+from coebl.core.files import check_path, write_whole
 from coebl.core.text import counted, csv_text, finite
 
 if TYPE_CHECKING:
@@ -467,7 +467,7 @@ def study_new_command(
     """
     from coebl.study import EXAMPLE
 
-    if file.exists():
+    if check_path("FILE", file).exists():
         raise InputError(f"{file} exists; choose another file name.")
     write_whole(file, EXAMPLE)
     print(f"wrote {file}; next: coebl study show {file}, then coebl run {file} --out results")

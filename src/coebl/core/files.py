@@ -10,12 +10,27 @@ import secrets
 import stat
 from pathlib import Path
 
-from coebl.core.errors import InputError
+from coebl.core.errors import InputError, shorten
 
 PARTIAL = re.compile(r"\.(?P<name>.+)\.\d+-[0-9a-f]{12}\.partial")  # the names of files that are being written
 
 MOST_TEXT = 64 << 20  # bytes of a text file that is read
 _PIPES = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # names that a shell gives to <(command), and to a pipe
+
+
+def check_path(argument: str, path: object) -> Path:
+    """Return a path that a user has passed as this argument, unless no file or folder can have that name."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InputError(
+            f"{argument} is {shorten(path)}; accepted: the name of a file or folder, without the character NUL."
+        )
+    try:
+        os.lstat(text)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"{argument} is {shorten(text)}, a name that is too long. Choose another.") from None
+    return Path(text)
 
 
 def read_whole(path: str | os.PathLike[str], most: int | None = MOST_TEXT, *, pipes: bool = False) -> bytes:
@@ -55,7 +70,7 @@ def write_whole(
     Below `within`, a folder of results that someone else may have filled, this is reversed: links are not followed,
     and a link, a pipe or a device is itself replaced. `durable` waits until the disk has it, as before a power cut.
     """
-    target = Path(path)
+    target = check_path("path", path)
     content = data.encode("utf-8", errors="replace") if isinstance(data, str) else data
     is_below = check_way(target.parent, within)
     try:
@@ -79,7 +94,7 @@ def write_whole(
 
 def make_folder(path: str | os.PathLike[str], within: str | os.PathLike[str] | None = None, mode: int = 0o777) -> Path:
     """Make a folder, and those above it, if it does not exist; below `within` no link is followed."""
-    check_way(path, within)
+    check_way(check_path("folder", path), within)
     try:
         Path(path).mkdir(mode, parents=True, exist_ok=True)
     except OSError as error:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coebl.core.arrays import machine_memory
 from coebl.core.errors import InputError, shorten
-from coebl.core.files import read_whole, write_whole
+from coebl.core.files import check_path, read_whole, write_whole
 from coebl.core.modules import load
 from coebl.core.specs import files_in, split_spec, without_folder
 from coebl.engine.state import State
@@ -65,6 +65,7 @@ def write_player(
 
 def read_player(path: str | os.PathLike[str]) -> Saved:
     """Return the content of a file; nothing in it is run."""
+    check_path("path", path)
     try:
         with np.load(io.BytesIO(read_whole(path, None)), allow_pickle=False) as stored:
             if sum(entry.file_size for entry in stored.zip.infolist()) > machine_memory() / 2:

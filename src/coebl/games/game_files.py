@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from coebl.core.errors import InputError, nearest, shorten
-from coebl.core.files import MOST_TEXT, read_whole, write_whole
+from coebl.core.files import MOST_TEXT, check_path, read_whole, write_whole
 from coebl.core.specs import files_in
 from coebl.games.csv_format import csv_text, parse_csv
 from coebl.games.game import Game
@@ -50,7 +50,7 @@ def read_game(path: str | os.PathLike[str]) -> Game:
     ...     read_game(path).row_labels
     ('inspect', 'wait')
     """
-    path = Path(path)
+    path = check_path("path", path)
     try:
         if os.path.isdir(path):  # unlike Path.is_dir, it accepts names that are too long
             raise InputError("this is a folder; accepted: a file. Name one of the files in it.")
@@ -83,8 +83,9 @@ def write_game(game: Game, path: str | os.PathLike[str]) -> None:
     ...     read_game(Path(folder) / "example.json") == game
     True
     """
+    target = check_path("path", path)
     try:
-        suffix = _check_suffix(Path(path))
+        suffix = _check_suffix(target)
         buffer = io.BytesIO()
         if suffix == ".npy":
             np.save(buffer, game.payoff, allow_pickle=False)

@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from coebl.backend import backend_for, compile_normals
 from coebl.core.errors import InputError, printable
+from coebl.core.files import check_path
 from coebl.core.text import one_line
 from coebl.games import parse_game
 from coebl.solver import compile_kernels
@@ -114,7 +114,7 @@ def run(
             "no limit."
         )
     started = time.perf_counter()
-    new = is_new(Path(out))
+    new = is_new(check_path("out", out))
     if executor is None and new:
         _check_usable(study.cells)  # before anything is written
     if rehearse and new:

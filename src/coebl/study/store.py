@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coebl.core.errors import InputError
-from coebl.core.files import PARTIAL, check_way, read_whole, write_whole
+from coebl.core.files import PARTIAL, check_path, check_way, read_whole, write_whole
 from coebl.core.modules import require
 from coebl.engine import Result
 from coebl.study.cell import Cell
@@ -63,7 +63,7 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder = check_path("folder", folder)
         self.notes: list[str] = []  # one line for each file that the last `finished` set aside
         self.log = RunLog(self.folder)
         self._checked = Checked(self.folder)

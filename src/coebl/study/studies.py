@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from coebl.backend import Device, check_device
 from coebl.core.errors import InputError
-from coebl.core.files import read_whole
+from coebl.core.files import check_path, read_whole
 from coebl.engine import Record
 from coebl.engine.match import MatchName
 from coebl.games import Noise, ZeroSumGame
@@ -156,7 +156,7 @@ class Study:
         """
         from coebl.study.runner import run
 
-        return run(self, folder, **options)
+        return run(self, check_path("folder", folder), **options)
 
     def matches(self) -> list[MatchName]:
         """Game, row learner and column learner of every match, each once.
@@ -213,7 +213,7 @@ def read_study(path: str | os.PathLike[str], device: Device | None = None) -> St
     >>> study.name, study.matches()
     ('small', [('rps', 'ucb', 'ucb'), ('rps', 'ucb', 'exp3')])
     """
-    path = Path(path)
+    path = check_path("path", path)
     try:
         text = read_whole(path, pipes=True).decode("utf-8-sig")  # some editors write a byte order mark
     except UnicodeDecodeError as error:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 
 from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer, nearest, shorten
-from coebl.core.files import read_whole
+from coebl.core.files import check_path, read_whole
 from coebl.core.registry import Registry
 from coebl.core.specs import expand
 from coebl.core.text import counted
@@ -338,7 +338,7 @@ def _check_field(field: Iterable[str]) -> None:
 def read_tournament(suite: Suite, learners: Sequence[str], seeds: int, folder: Path, device: Device = "cpu") -> Study:
     """Return the study of a tournament between these learners; in a suite with a subject, of the test of them."""
     check_integer("--seeds", seeds, 2)
-    if folder.exists() and not folder.is_dir():
+    if check_path("--out", folder).exists() and not folder.is_dir():
         raise InputError(f"--out is {folder}: File exists; accepted: a folder, or the path of a new one.")
     match_ups: dict[str, Any] = {"pairs": _test_pairs(suite, learners)}
     if not suite.subject:
