@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -144,10 +145,28 @@ def of_another(part):
     return pytest.param(spoil, False, marks=pytest.mark.skipif(not root, reason="only root can give files away"))
 
 
+def listed(part, rights):
+    """Give another user rights to a part of the folder by an access control list, as setfacl -m u:12345:RIGHTS does."""
+    entries = [(1, 7, -1), (2, rights, 12345), (4, 0, -1), (16, rights, -1), (32, 0, -1)]  # owner, user, group, ...
+    content = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+    def change(folder):
+        try:
+            os.setxattr(folder / part, "system.posix_acl_access", content)
+        except (AttributeError, OSError):
+            pytest.skip("this file system has no access control lists")
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "used"),
     [
         (lambda folder: None, True),
+        (listed(".", 5), True),
+        (listed(".", 7), False),
+        (listed("something.kernel", 6), False),
+        (listed("..", 7), False),
         (lambda folder: folder.chmod(0o755), True),
         (lambda folder: folder.parent.chmod(0o1777), True),  # as /tmp is
         (lambda folder: folder.parent.chmod(0o777), False),  # anybody could put another folder in its place

@@ -145,30 +145,38 @@ def is_private(folder: str | os.PathLike[str]) -> bool:
     """Return True if only this user and the administrator can have written to a folder.
 
     The folder and its entries must belong to them, and no one else may write to any, nor exchange it: a folder above it
-    may be open to others only if it is sticky, as /tmp is. Where the system has no such owners, every folder passes.
+    may be open to others only if it is sticky, as /tmp is. A POSIX access control list that lets someone else write
+    counts. Where the system has no such owners, every folder passes.
     """
     if not hasattr(os, "getuid"):
         return True
     place = Path(folder).resolve()
     try:
-        own, *above = (path.stat() for path in (place, *place.parents))
-        if not all(map(_is_ours, (own, *above))) or _is_open(own):
-            return False
-        if any(_is_open(state) and not state.st_mode & stat.S_ISVTX for state in above):
+        if not _is_closed(place, sticky=False) or not all(_is_closed(path, sticky=True) for path in place.parents):
             return False
         with os.scandir(place) as entries:
-            states = [entry.stat(follow_symlinks=False) for entry in entries]
-        return all(_is_ours(state) and not _is_open(state) and not stat.S_ISLNK(state.st_mode) for state in states)
+            return all(not entry.is_symlink() and _is_closed(entry.path, sticky=False) for entry in entries)
     except OSError:
         return False
 
 
-def _is_ours(state: os.stat_result) -> bool:
-    return state.st_uid in (os.getuid(), 0)
+def _is_closed(path: str | Path, sticky: bool) -> bool:
+    """Return True if a file or folder is ours and no one else can write it, or if it is sticky, where that suffices."""
+    state = os.lstat(path)
+    if state.st_uid not in (os.getuid(), 0):
+        return False
+    if sticky and state.st_mode & stat.S_ISVTX:
+        return True
+    # With an access control list, the bit of the group is set if the list lets anyone write.
+    group_is_ours = _is_own_group(state.st_gid) and not _has_access_list(path)
+    return not state.st_mode & stat.S_IWOTH and (group_is_ours or not state.st_mode & stat.S_IWGRP)
 
 
-def _is_open(state: os.stat_result) -> bool:
-    return bool(state.st_mode & stat.S_IWOTH or (state.st_mode & stat.S_IWGRP and not _is_own_group(state.st_gid)))
+def _has_access_list(path: str | Path) -> bool:
+    try:
+        return bool(os.getxattr(path, "system.posix_acl_access", follow_symlinks=False))
+    except (AttributeError, OSError):  # there is none, or the system has no such lists
+        return False
 
 
 def _is_own_group(number: int) -> bool:

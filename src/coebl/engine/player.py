@@ -353,7 +353,8 @@ class Player(Insight):
         Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
         learner's spec. If another version of coebl saved it, and its learner has changed, the learner learns again from
         the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed. A copy
-        plays a round first, so that a file that does not fit the learner is reported here and not later.
+        plays a round first, so that a file that does not fit the learner is reported here and not later; if your
+        learner writes to a file or a server, it does so for this round too.
 
         Args:
             path: of a file that `save` wrote.
