@@ -29,10 +29,10 @@ Grid = Mapping[float, Mapping[float, Runtimes]]  # by sigma, then by chi
 def read_grid(folder: Path) -> Grid:
     """Return the times in a folder of the study."""
     grid: dict[float, dict[float, Runtimes]] = {}
-    for (_, players, noise), times in read_runtimes(Results(folder).last(["hitting_time"])).items():
-        model = parse_noise(noise)
+    for match, times in read_runtimes(Results(folder).last(["hitting_time"])).items():
+        model = parse_noise(match.noise)
         sigma = model.sigma if isinstance(model, Gaussian) else 0.0
-        grid.setdefault(sigma, {})[parse_learner(players[0]).hyper_parameters()["chi"]] = times
+        grid.setdefault(sigma, {})[parse_learner(match.players[0]).hyper_parameters()["chi"]] = times
     return {sigma: dict(sorted(by_rate.items())) for sigma, by_rate in sorted(grid.items())}
 
 

@@ -46,9 +46,9 @@ Times = Mapping[str, Mapping[str, Mapping[int, Runtimes]]]  # by game, learner a
 def read_times(folder: Path) -> Times:
     """Return the times in a folder of the study."""
     times: dict[str, dict[str, dict[int, Runtimes]]] = {game: {} for game in TITLES}
-    for (game, players, _), runs in read_runtimes(Results(folder).last(["hitting_time"])).items():
-        entry, arguments = GAMES.parse(game)
-        times[entry.name].setdefault(players[0], {})[arguments["n"]] = runs
+    for match, runs in read_runtimes(Results(folder).last(["hitting_time"])).items():
+        entry, arguments = GAMES.parse(match.game)
+        times[entry.name].setdefault(match.players[0], {})[arguments["n"]] = runs
     return times
 
 

@@ -33,19 +33,30 @@ def go(text, folder):
 def test_times_are_stored_by_seed(tmp_path):
     go(TEXT, tmp_path)
     times = read_runtimes(Results(tmp_path).last())
-    assert set(times) == {(f"diagonal:n={n}", ("ucb", "ucb"), "gaussian") for n in (1, 2)}
-    for (game, _, _), runs in times.items():
+    assert set(times) == {(f"diagonal:n={n}", ("ucb", "ucb"), "gaussian", 60) for n in (1, 2)}
+    for (game, *_), runs in times.items():
         result = simulate(game, "ucb", "ucb", rounds=60, seeds=5, until="exploitability < 0.1")
         assert runs == Runtimes(tuple(result.hitting_times), 60)
     assert any(None in runs.times for runs in times.values())  # so that a censored run was stored and read
     assert Results(tmp_path).records()[0].description.until == "exploitability < 0.1"
 
 
+def test_budgets_of_one_match_are_kept_apart(tmp_path):
+    parts = "".join(f"[[parts]]\nrounds = {rounds}\n[parts.match-ups]\nself-play = true\n" for rounds in (20, 60))
+    go(TEXT.replace("rounds = 60\n", "").replace("[match-ups]\nself-play = true\n", parts), tmp_path)
+    times = Results(tmp_path).runtimes()
+    for rounds in (20, 60):
+        result = simulate("diagonal:n=1", "ucb", "ucb", rounds=rounds, seeds=5, until="exploitability < 0.1")
+        assert times["diagonal:n=1", ("ucb", "ucb"), "gaussian", rounds] == Runtimes(
+            tuple(result.hitting_times), rounds
+        )
+
+
 def test_the_summary_has_the_expected_running_time_and_the_share(tmp_path):
     go(TEXT, tmp_path)
     times = read_runtimes(Results(tmp_path).last())
     rows = {(row["game"], row["metric"]): row for row in Results(tmp_path).summary()}
-    for (game, _, _), runs in times.items():
+    for (game, *_), runs in times.items():
         for metric, estimate in (("hitting_time", runs.ert()), ("hit", runs.share())):
             row = rows[game, metric]
             assert (row["mean"], row["low"], row["high"], row["n"]) == (estimate.mean, estimate.low, estimate.high, 5)
@@ -56,7 +67,7 @@ def test_the_terminal_and_the_page_have_the_times(tmp_path, coebl):
     go(TEXT, tmp_path / "out")
     results = Results(tmp_path / "out")
     assert results.condition() == "exploitability < 0.1, or after 60 rounds"
-    runs = results.runtimes()["diagonal:n=2", ("ucb", "ucb"), "gaussian"]
+    runs = results.runtimes()["diagonal:n=2", ("ucb", "ucb"), "gaussian", 60]
     _, said, _ = coebl("results", tmp_path / "out")
     assert "A run ends at exploitability < 0.1, or after 60 rounds." in said
     line = next(line for line in said.splitlines() if line.startswith("diagonal:n=2  ucb "))
@@ -82,7 +93,7 @@ def test_runs_that_hit_are_drawn_by_budget(tmp_path):
     [first, second] = figure.axes  # by default the times, a panel per game
     assert [line.get_label() for line in first.lines] == [line.get_label() for line in second.lines]
     spec = "pdcoea:population=10,chi=0.4"
-    runs = results.runtimes()["diagonal:n=6,space=bits", (spec, spec), "none"]
+    runs = results.runtimes()["diagonal:n=6,space=bits", (spec, spec), "none", 3000]
     [line] = [line for line in second.lines if "0.4" in line.get_label()]
     assert line.get_xdata()[1:].tolist() == [*runs.ecdf()[0], runs.budget]
 
@@ -114,7 +125,7 @@ def test_a_study_of_searches(tmp_path):
     assert len(found) == 2 * 3 * 2
     spec = "pdcoea:population=10,chi=0.4"
     result = simulate("diagonal:n=6,space=bits", spec, spec, rounds=3000, seeds=3, noise="none", until="optimum")
-    assert found["diagonal:n=6,space=bits", (spec, spec), "none"] == Runtimes(tuple(result.hitting_times), 3000)
+    assert found["diagonal:n=6,space=bits", (spec, spec), "none", 3000] == Runtimes(tuple(result.hitting_times), 3000)
     assert Results(tmp_path).last()["exploitability"].is_not_null().all()
 
 

@@ -268,14 +268,15 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
 def print_times(results: Results) -> None:
     """Print the hitting times of a folder; nothing if its runs do not end at a condition."""
     rows = [
-        {"game": game, "noise": noise, "players": " v ".join(dict.fromkeys(players)), **runs.described()}
-        for (game, players, noise), runs in results.runtimes().items()
+        {"game": match.game, "noise": match.noise, "players": " v ".join(dict.fromkeys(match.players))}
+        | {"rounds at most": f"{match.rounds:,}", **runs.described()}
+        for match, runs in results.runtimes().items()
     ]
     if not rows:
         return
     print()
     say(f"A run ends at {results.condition()}.", "bold")
-    _print_rows(rows[:_SCREEN], common=("noise",))
+    _print_rows(rows[:_SCREEN], common=("noise", "rounds at most"))
     if len(rows) > _SCREEN:
         print(f"and {len(rows) - _SCREEN} more")
     say("expected time: all rounds of all runs, divided by the number of runs that hit; 95 % interval: by bootstrap.")

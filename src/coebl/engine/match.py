@@ -34,6 +34,25 @@ class MatchName(NamedTuple):
         return f"{self.row} v {self.column} on {self.game}"
 
 
+class MatchKey(NamedTuple):
+    """A match as tables label it. It equals the tuple of its fields.
+
+    >>> print(MatchKey("rps", ("ucb", "exp3"), "gaussian", 3000))
+    rps, ucb v exp3
+    """
+
+    game: str
+    players: tuple[str, ...]
+    noise: str
+    rounds: int
+
+    def __repr__(self) -> str:
+        return tuple.__repr__(self)
+
+    def __str__(self) -> str:
+        return f"{self.game}, {' v '.join(self.players)}"
+
+
 @dataclass(frozen=True)
 class Match:
     """A game, its players and the number of rounds. `Match.of` makes one from specs.

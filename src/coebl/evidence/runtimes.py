@@ -13,6 +13,7 @@ import numpy as np
 from coebl.core.arrays import Floats
 from coebl.core.errors import InputError
 from coebl.core.files import make_folder, write_whole
+from coebl.engine.match import MatchKey
 from coebl.evidence.statistics import LEVEL, Estimate, share_interval
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _RESAMPLES = 9_999
-MatchLabels = tuple[str, tuple[str, ...], str]  # game, players, noise
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def slope(by_size: Mapping[int, Runtimes], level: float = LEVEL) -> Estimate:
     return Estimate(mean, float(low), float(high), float(finite.std(ddof=1)), count, level, "bootstrap")
 
 
-def read_runtimes(frame: polars.DataFrame) -> dict[MatchLabels, Runtimes]:
+def read_runtimes(frame: polars.DataFrame) -> dict[MatchKey, Runtimes]:
     """Return the times of every match in a frame of `last`, of a result or of results.
 
     Args:
@@ -176,15 +176,14 @@ def read_runtimes(frame: polars.DataFrame) -> dict[MatchLabels, Runtimes]:
     >>> from coebl import simulate
     >>> result = simulate("rps", "ucb", "ucb", rounds=300, seeds=3, until="exploitability < 0.4")
     >>> read_runtimes(result.last())
-    {('rps', ('ucb', 'ucb'), 'gaussian'): Runtimes(times=(111, 201, 165), budget=300)}
+    {('rps', ('ucb', 'ucb'), 'gaussian', 300): Runtimes(times=(111, 201, 165), budget=300)}
     """
     if "hitting_time" not in frame.columns:
         raise InputError("these runs have no hitting_time; accepted: runs with until, such as until=optimum.")
-    groups: dict[MatchLabels, Runtimes] = {}
-    for (game, noise, rounds), part in frame.group_by("game", "noise", "rounds", maintain_order=True):
-        for players in part["players"].unique(maintain_order=True).to_list():
-            runs = part.filter(part["players"] == players)["hitting_time"]
-            groups[str(game), tuple(players), str(noise)] = Runtimes.of(runs.to_numpy(), int(str(rounds)))
+    groups: dict[MatchKey, Runtimes] = {}
+    for part in frame.partition_by("game", "players", "noise", "rounds", maintain_order=True):
+        game, players, noise, rounds = part.select("game", "players", "noise", "rounds").row(0)
+        groups[MatchKey(game, tuple(players), noise, rounds)] = Runtimes.of(part["hitting_time"].to_numpy(), rounds)
     return groups
 
 

@@ -311,10 +311,10 @@ def plot_panels(
 def _times(data: Any, noise: str | None) -> dict[tuple[str, tuple[str, ...]], Runtimes]:
     """Return the hitting times by game and players, with one noise."""
     found = read_runtimes(data.last([HittingTime.name]) if hasattr(data, "last") else data)
-    noises = list(dict.fromkeys(other for _, _, other in found))
+    noises = list(dict.fromkeys(match.noise for match in found))
     if noise is None and len(noises) > 1:
         raise InputError(f"there are matches with several noises, {', '.join(noises)}; name one as noise=.")
-    return {(game, players): runs for (game, players, other), runs in found.items() if noise in (None, other)}
+    return {(match.game, match.players): runs for match, runs in found.items() if noise in (None, match.noise)}
 
 
 def _labels(pairs: Sequence[tuple[str, str]], known: Known, short: bool = False) -> dict[tuple[str, str], str]:

@@ -124,19 +124,19 @@ def ranking_section(content: Content) -> Section | None:
 
 def times_section(results: Results, content: Content) -> Section | None:
     """Return the hitting times of every match, with the share of runs by budget; None if no run ends at a condition."""
-    times = {match: runs for match, runs in results.runtimes().items() if len(match[1]) == len(SEATS)}
+    times = {match: runs for match, runs in results.runtimes().items() if len(match.players) == len(SEATS)}
     if not times:
         return None
-    noises = list(dict.fromkeys(noise for _, _, noise in times))
+    noises = list(dict.fromkeys(match.noise for match in times))
     rows = [
         [
-            game_title(game) + f", {noise}" * (len(noises) > 1),
-            " v ".join(content.titles[spec] for spec in dict.fromkeys(players)),
+            game_title(match.game) + f", {match.noise}" * (len(noises) > 1),
+            " v ".join(content.titles[spec] for spec in dict.fromkeys(match.players)),
             *runs.described().values(),
         ]
-        for (game, players, noise), runs in times.items()
+        for match, runs in times.items()
     ]
-    matches = [(game, row, column) for game, (row, column), noise in times if noise == noises[0]]
+    matches = [(match.game, match.players[0], match.players[1]) for match in times if match.noise == noises[0]]
     with look():
         figure = plot_panels(results, HittingTime.name, matches, noise=noises[0], known=content.known)
         picture = drawn(figure, "svg")

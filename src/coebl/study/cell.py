@@ -14,9 +14,10 @@ from coebl.backend import Device
 from coebl.core.errors import printable
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
+from coebl.engine.match import MatchKey
 from coebl.games import Game, GenomeGame, parse_game
 from coebl.learners import parse_learner
-from coebl.study.record import Description, MatchKey, seat_key
+from coebl.study.record import Description, seat_key
 
 
 @dataclass(frozen=True)

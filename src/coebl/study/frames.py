@@ -11,9 +11,10 @@ import numpy as np
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.specs import split_spec
+from coebl.engine.match import MatchKey
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import StoreError
-from coebl.study.record import REGISTRIES, MatchKey
+from coebl.study.record import REGISTRIES
 
 if TYPE_CHECKING:
     import polars

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, cached_property, lru_cache
 from importlib import metadata as packages
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -23,6 +23,7 @@ from coebl.core.registry import Registry
 from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.core.text import one_line
 from coebl.engine import Record, Result
+from coebl.engine.match import MatchKey
 from coebl.engine.until import Hit, HittingTime
 from coebl.games import GAMES, NOISES
 from coebl.learners import LEARNERS, Learner
@@ -105,18 +106,6 @@ class Description(_Stored):
         inner = [file for spec in specs for file in inner_files(spec)]
         seats = [seat_key(seat) for seat in range(len(self.players))]
         return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
-
-
-class MatchKey(NamedTuple):
-    """A match as the tables label it."""
-
-    game: str
-    players: tuple[str, ...]
-    noise: str
-    rounds: int
-
-    def __str__(self) -> str:
-        return f"{self.game}, {' v '.join(self.players)}"
 
 
 class CellRecord(_Stored):

@@ -13,9 +13,9 @@ import numpy as np
 from coebl.core.arrays import Floats, evenly_spread
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
-from coebl.engine.match import MatchName
+from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
-from coebl.evidence.runtimes import MatchLabels, Runtimes, read_runtimes
+from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import Band
 from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
@@ -157,8 +157,8 @@ class Results:
         """The game and the players of every match with a finished cell."""
         return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
 
-    def runtimes(self) -> dict[MatchLabels, Runtimes]:
-        """The hitting times of every match whose runs end at a condition, by game, players and noise.
+    def runtimes(self) -> dict[MatchKey, Runtimes]:
+        """The hitting times of every match whose runs end at a condition.
 
         >>> Results("results").runtimes()
         {}
