@@ -259,7 +259,7 @@ class Page:
 
     def axis(self, figure, channel):
         """The kind and the domain of a scale of a chart."""
-        self.rows(figure, "curves" if figure != "frontier" else "points")
+        self.rows(figure, "curves")
         return self.script(
             f"const s = document.getElementById('{figure}-chart').view.scale('{channel}'); return [s.type, s.domain()]"
         )

@@ -47,7 +47,7 @@ def test_hostile_strings_stay_text(tmp_path, text):
     found = Elements(hostile)
     kinds = {tag for tag, _ in Elements(clean).elements}
     verdict_kinds = {"i", "details", "summary", "h4", "table", "tr", "td", "th", "svg", "path", "b", "thead", "tbody"}
-    assert {tag for tag, _ in found.elements} <= kinds | verdict_kinds | {"pre", "code", "h3"}
+    assert {tag for tag, _ in found.elements} <= kinds | verdict_kinds | {"pre", "code", "h3", "small"}
     assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
     scripts = [attributes for tag, attributes in found.elements if tag == "script"]
     assert len(scripts) == 3 + 1 + len(embedded(hostile, "data")["games"])  # theme, library, ours; data, games

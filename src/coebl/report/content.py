@@ -75,8 +75,9 @@ class Presentation:
     words: Sequence[str] = ("shown", "undecided", "refuted")  # for its checks in the bars below that sentence
     presets: Sequence[Preset] = ()  # selections of lines; the first one is shown first
     first: Sequence[str] = _FIRST  # metrics that come before the others
-    strongest: str = ""  # the opponent of the frontier; by default the first learner that sees the policy of the other
-    convergence: Sequence[str] = ()  # metrics of self-play for the other axis of the frontier, by preference
+    game: str = ""  # the spec of the game that is shown first
+    strongest: str = ""  # the opponent of a sweep; by default the first learner that sees the policy of the other
+    convergence: Sequence[str] = ()  # metrics of self-play beside it, by preference
     reference: Reference | None = None  # a line beside cumulative metrics in self-play, on games of K by K
     switches: Mapping[str, str] = field(default_factory=dict)  # labels of learners that replace others, by spec
     citation: str = ""
@@ -165,6 +166,7 @@ class Content:
             "logarithmic": [are_logarithmic(rounds) for rounds in self.rounds],
             "presets": [preset.entry(self.games) for preset in self.show.presets],
             "tableMetric": self.table_place,
+            "firstGame": self.show.game,
             "frontiers": self.frontiers,
             "frontierOpponent": self.strongest or None,
             "last": LAST,

@@ -211,7 +211,7 @@ def heat_maps(content: Content) -> dict[str, Any] | None:
         "title": f"Who beats {who}?",
         "text": f"Heat maps of who beats {who}. {who}: {'; '.join(counts)}. The numbers are in the head-to-head table.",
         "note": f"{content.table_title} at the last round. Blue: {who} is ahead. Orange: the learner above is ahead. "
-        "The deeper, the more. Grey: undecided; °: decided only before correction.",
+        "Darker means by more. Grey: undecided; ° significant only before correcting for multiple tests.",
     }
 
 
@@ -226,6 +226,7 @@ def _map_cell(content: Content, panel: str, duel: Duel) -> dict[str, Any]:
         "columnAhead": (duel.mean or 0) > 0 if duel.winner is None else duel.winner == duel.column,
         "decided": duel.decided == "after",
         "text": number + "°" * (duel.decided == "before"),
+        "at": [duel.game, duel.row, duel.column],
     }
 
 

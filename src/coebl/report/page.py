@@ -19,6 +19,7 @@ from coebl.core.modules import require
 from coebl.core.text import counted, finite, natural
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict
+from coebl.evidence.rendering import outcome_word
 from coebl.metrics import METRICS
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
@@ -97,6 +98,7 @@ def write_page(
         "metric": lambda name: metric_words(str(name), content.known).in_a_sentence,
         "unbroken": unbroken,
         "counts": _counts,
+        "outcome": outcome_word,
     }
     html = environment.from_string(read_asset("page.html")).render(
         show=show,

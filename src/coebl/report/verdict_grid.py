@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from coebl.core.text import few_digits
 from coebl.evidence.judge import Outcome, Verdict
+from coebl.evidence.rendering import outcome_word
 from coebl.naming import game_title
 from coebl.report.content import Presentation
 from coebl.report.legend import DIGITS, interval_texts, unbroken
@@ -101,13 +102,25 @@ def _square(verdict: Verdict, learners: Mapping[str, str]) -> dict[str, Any]:
     decisive = verdict.decisive
     measured = f"{by_title(decisive.subject, verdict, learners)}: {decisive.check.words[0]}" if decisive else ""
     return {
-        "strip": [OUTCOMES[check.verdict] for check in verdict.checks],
+        "tally": _tally(verdict),
+        "strip": [OUTCOMES[check.verdict] for check in verdict.checks if check.verdict != "not testable"],
         "subject": measured,
         "number": _interval(verdict),
         "wanted": decisive.check.words[1] if decisive else "",
         "note": by_title(verdict.note, verdict, learners),
         "reported": [(other, _interval(other)) for other in verdict.reported],
     }
+
+
+def _tally(verdict: Verdict) -> str:
+    """Return a verdict in a word, with how many checks fail of those run, or how many were run of those it needs."""
+    outcomes = [check.verdict for check in verdict.checks]
+    run = len(outcomes) - outcomes.count("not testable")
+    if verdict.verdict == "fails":
+        return f"fails {outcomes.count('fails')}/{run}"
+    if verdict.verdict == "not testable" and run:
+        return f"{run}/{len(outcomes)} run"
+    return outcome_word(verdict.verdict)
 
 
 def _interval(verdict: Verdict) -> tuple[str, str]:

@@ -31,20 +31,6 @@ const xScale = (v) => ({ type: v.xType, domain: v.xDomain, zero: v.xZero });
 const yScale = (v) => ({ type: v.yType, domain: v.yDomain, zero: v.yZero });
 const learnerColours = (v) => ({ domain: v.names, range: v.colours });
 
-// Vega has what Vega-Lite lacks: labels that are placed where they cover nothing.
-const LABELS = {
-  type: "text",
-  from: { data: "point_marks" },
-  encode: { enter: { text: { field: "datum.label" }, fill: INK, fontSize: { value: 12 }, font: { value: FONT } } },
-  transform: [{
-    type: "label",
-    size: { signal: "[max(1, width), max(1, height)]" }, // it may be hidden
-    anchor: ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left", "top", "bottom"],
-    offset: [2, 9],
-    avoidMarks: ["up_marks"],
-  }],
-};
-
 const NEITHER = { condition: { test: "!datum.decided", value: "var(--neither)" } };
 const PLAIN_AXIS = { title: null, ticks: false, domain: false, labelFlush: false };
 const OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"];
@@ -84,24 +70,23 @@ const SPECS = {
     ],
   }),
 
-  frontier: (v) => ({
-    ...sizeOf(v),
-    data: { name: "points", values: v.rows },
-    encoding: {
-      x: quantity("across", { title: v.xTitle, scale: { ...xScale(v), nice: false, padding: v.padding } }),
-      y: quantity("up", { title: v.yTitle, scale: { ...yScale(v), nice: false, padding: v.padding } }),
-      color: category("learner", { scale: learnerColours(v), legend: null }),
+  multiples: (v) => ({
+    data: { name: "curves", values: v.rows },
+    columns: v.columns,
+    spacing: { row: 8, column: 12 },
+    facet: category("game", { title: null, sort: v.games, header: { labelAnchor: "start", labelFontSize: 11, labelPadding: 2 } }),
+    resolve: { scale: { y: "independent" }, axis: { y: "independent" } },
+    spec: {
+      width: v.width,
+      height: 90,
+      ...layer("line", {
+        x: quantity("round", { axis: null, scale: { type: v.xType, nice: false } }),
+        y: quantity("mean", { title: null, axis: { tickCount: 2, labelFontSize: 10, grid: false } }),
+        color: category("learner", { scale: learnerColours(v), legend: null }),
+        strokeDash: category("learner", { scale: { domain: v.names, range: v.dashes }, legend: null }),
+      }, { clip: true, strokeWidth: 1.6 }),
+      view: { cursor: "pointer" },
     },
-    layer: [
-      {
-        params: v.brush,
-        ...layer("line", { order: quantity("value"), color: INK, detail: category("sweep") }, { opacity: 0.35, strokeWidth: 1.5 }),
-      },
-      layer("rule", { x: quantity("left"), x2: { field: "right" } }, { opacity: 0.6 }),
-      { name: "up", ...layer("rule", { y: quantity("low"), y2: { field: "high" } }, { opacity: 0.6 }) },
-      { name: "point", ...layer("point", {}, { filled: true, opacity: 1, size: 80 }) },
-    ],
-    usermeta: { embedOptions: { patch: [{ op: "add", path: "/marks/-", value: LABELS }] } },
   }),
 
   sweep: (v) => ({
@@ -152,8 +137,8 @@ const SPECS = {
             ...category("columnAhead", { scale: { domain: [true, false], range: ["var(--column-wins)", "var(--row-wins)"] }, legend: null }),
           },
           fillOpacity: quantity("depth", { scale: null }),
-        }, { stroke: "var(--paper)", strokeWidth: 2 }),
-        layer("text", { text: { field: "text" } }, { fontSize: 11.5 }),
+        }, { stroke: "var(--paper)", strokeWidth: 2, cursor: "pointer" }),
+        layer("text", { text: { field: "text" } }, { fontSize: 11.5, cursor: "pointer" }),
       ],
     },
   }),
@@ -177,10 +162,6 @@ const SPECS = {
         },
         layer("rule", { x: quantity("low"), x2: { field: "high" }, color: outcome }, { strokeWidth: 1.5 }),
         layer("point", { color: outcome, shape }, { filled: true, opacity: 1, size: 75 }),
-        {
-          transform: [{ filter: "datum.outcome === 'without data'" }],
-          ...layer("text", { x: { value: 6 }, text: { value: "without data" }, color: SOFT }, { align: "left", fontSize: 11 }),
-        },
       ],
     };
   },

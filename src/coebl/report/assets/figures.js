@@ -1,4 +1,4 @@
-// The two figures of curves with their list of lines and their controls, and the frontier.
+// The two figures of curves, small for all games and large for one, with their lines and controls; and sweeps.
 
 const MARKS = 9; // symbols along a line
 const BRUSH = [{ name: "brush", select: { type: "interval" } }];
@@ -114,11 +114,63 @@ function drawCurves(figure) {
   const metric = metricOf(figure);
   byId(figure).hidden = metric === null;
   if (metric === null) return;
-  showAxes(figure, figure);
+  showAxes(figure);
   const { rounds } = longestCurve(metric);
   for (const part of ["chart", "readout", "reset", "svg", "png"]) byId(`${figure}-${part}`).hidden = rounds.length < 2;
   if (rounds.length > 1) planChart(figure, () => makeCurves(figure));
   else say(`${figure}-caption`, `${metricTitle(metric)}: only ${PAGE.until ? "the end of each run" : `round ${rounds[0]}`} was recorded, so there are no curves. The list has the values.`);
+}
+
+// ---- Small multiples: every game, with the lines and the metric of the large figure
+
+const MOST_MULTIPLES = 24;
+
+function makeMultiples(figure) {
+  const metric = metricOf(figure);
+  const lines = PAGE.games.flatMap((_, game) => viewMatches(game).filter((match) => metric in match.curves && shownLearners(game).has(match.row))
+    .map((match) => ({ ...lineOf(match, metric), game: gameTitle(game) })));
+  const looks = [...new Map(lines.map((line) => [line.title, line])).values()];
+  const wide = chartOf(`small-${figure}`).clientWidth;
+  const games = unique(lines.map(({ game }) => game));
+  const rows = Math.ceil(games.length / Math.max(1, Math.floor(wide / 175)));
+  const columns = Math.ceil(games.length / rows);
+  return {
+    chart: "multiples",
+    values: {
+      games, columns, width: wide / columns - 62, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
+      dashes: looks.map(({ dash }) => (dash.length ? dash : [1, 0])), xType: PAGE.logarithmic[longestCurve(metric).grid] ? "log" : "linear",
+      rows: lines.flatMap(({ game, title, rounds, means }) => rounds.map((round, at) => ({ game, learner: title, round, mean: means[at] }))),
+    },
+    looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
+    note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or who plays that part`}`,
+  };
+}
+
+function drawMultiples() {
+  byId("multiples").hidden = PAGE.games.length < 2 || PAGE.games.length > MOST_MULTIPLES;
+  if (byId("multiples").hidden) return;
+  for (const figure of FIGURES) {
+    const metric = metricOf(figure);
+    chartOf(`small-${figure}`).parentElement.hidden = metric === null || longestCurve(metric).rounds.length < 2;
+    if (chartOf(`small-${figure}`).parentElement.hidden) continue;
+    planChart(`small-${figure}`, () => makeMultiples(figure));
+    const { looks } = charts.get(`small-${figure}`).made;
+    byId("multiples-key").replaceChildren(...looks.map(({ title, colour, dash }) => element("span", {}, sample(colour, dash, ""), " ", title)));
+  }
+}
+
+/** A click on a small chart, or above it, chooses its game. */
+function connectMultiples() {
+  for (const figure of FIGURES) {
+    chartOf(`small-${figure}`).addEventListener("click", ({ target }) => {
+      let item = target.__data__; // of Vega: a mark, within the group of its panel
+      while (item && !item.datum?.game) item = item.mark?.group;
+      const game = PAGE.games.findIndex(({ title }) => title === item?.datum.game);
+      if (game < 0) return;
+      choose({ game });
+      byId("view-title").scrollIntoView();
+    });
+  }
 }
 
 // ---- The list of lines
@@ -194,16 +246,11 @@ function drawControls() {
   }
   const opponents = opponentsOf(state.game).map((learner) => [learner, `against ${titleOf(learner)}`]);
   fill(byId("opponent"), [...(hasSelfPlay(state.game) ? [["", "self-play"]] : []), ...opponents], state.opponent ?? "");
-  for (const figure of FIGURES) {
-    fill(byId(`${figure}-metric`), metricsOf(figure).map((metric) => [metric, metricTitle(metric)]), metricOf(figure) ?? "");
-  }
-  drawPresets();
-  say("view-title", viewTitle());
+  presetButtons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
 }
 
-/** Which preset is on, what it is, and what the reader sees that is not of it. */
-function drawPresets() {
-  presetButtons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
+/** What the preset is, and what the reader sees that is not of it. */
+function drawNote() {
   const preset = PAGE.presets[state.preset];
   const names = (learners) => [...learners].map(titleOf).join(", ");
   const plays = (place) => presetLearners(place, state.game).includes(state.opponent);
@@ -220,13 +267,19 @@ function drawPresets() {
 
 function drawFigures() {
   if (!byId("figures")) return;
-  drawControls();
+  for (const figure of FIGURES) {
+    fill(byId(`${figure}-metric`), metricsOf(figure).map((metric) => [metric, metricTitle(metric)]), metricOf(figure) ?? "");
+  }
+  drawNote();
+  say("view-title", viewTitle());
+  drawMultiples();
   FIGURES.forEach(drawCurves);
   drawLines();
 }
 
 /** Every section, as far as the page has it. */
 function drawSections() {
+  drawControls();
   drawFigures();
   drawTable();
   drawDuels();
@@ -254,13 +307,17 @@ function gameLike(wish) {
 
 const presetButtons = document.querySelectorAll("#presets button");
 
-function connectFigures() {
-  if (!byId("figures")) return;
+function connectControls() {
   presetButtons.forEach((button, preset) => button.addEventListener("click", () => choose({ preset })));
   for (const part of ["family", "size", "noise"]) {
     on(part, "change", ({ target }) => choose({ game: gameLike({ [part]: target.value }) }));
   }
   on("opponent", "change", ({ target }) => choose({ opponent: target.value === "" ? null : Number(target.value) }));
+}
+
+function connectFigures() {
+  if (!byId("figures")) return;
+  connectMultiples();
   on("more-lines", "click", () => { state.listAll = !state.listAll; drawLines(); });
   on("all-lines", "click", () => showLines(viewMatches().map((match) => match.row)));
   on("no-lines", "click", () => showLines([]));
@@ -276,16 +333,10 @@ function connectFigures() {
 
 // ---- What every chart has: a metric, log axes, zoom, values to read, and buttons to save data and pictures
 
-function showAxes(figure, ...logs) {
-  for (const axis of new Set([figure, ...logs])) byId(`${axis}-log`).checked = state.log[axis];
+function showAxes(figure) {
+  byId(`${figure}-log`).checked = state.log[figure];
   byId(`${figure}-reset`).disabled = !state.zoom[figure];
 }
-
-const connectLog = (axis, figure) => on(`${axis}-log`, "change", ({ target }) => {
-  state.log[axis] = target.checked;
-  delete state.zoom[figure];
-  drawAll();
-});
 
 function connectChart(figure, fields, titles, rows) {
   on(`${figure}-metric`, "change", ({ target }) => {
@@ -293,16 +344,18 @@ function connectChart(figure, fields, titles, rows) {
     delete state.zoom[figure];
     drawAll();
   });
-  connectLog(figure, figure);
+  on(`${figure}-log`, "change", ({ target }) => {
+    state.log[figure] = target.checked;
+    delete state.zoom[figure];
+    drawAll();
+  });
   connectZoom(figure, fields);
   on(`${figure}-csv`, "click", () => saveCsv(titles(), rows()));
   connectReading(figure);
   connectPictures(figure, titles);
 }
 
-// ---- The frontier: settings of a learner, each by itself and against one opponent
-
-const FRONTIER_HEIGHT = 460;
+// ---- Sweeps: settings of a learner, each by itself and against one opponent
 
 const sweepOf = (learner) => PAGE.sweeps[learner.sweep];
 const parametersOf = (points) => unique(points.map(({ learner }) => sweepOf(learner).parameter)).join(" and ");
@@ -334,55 +387,7 @@ function roundsOf(ends) {
   return `mean of the recorded rounds from ${range(ends.map((end) => end.first))} to ${last}`;
 }
 
-const isOff = ({ self, best }) => (state.log.across && self.mean <= 0) || (state.log.frontier && best.mean <= 0);
-
-function frontierCaption(points) {
-  const [selves, bests] = [points.map((point) => point.self), points.map((point) => point.best)];
-  const seeds = range([...selves, ...bests].map((end) => end.seeds));
-  const lost = points.filter(isOff);
-  return [
-    `${gameTitle(state.game)}. Across: ${roundsOf(selves)}. Up: ${roundsOf(bests)}.`,
-    `Bars: 95 % interval of the mean over ${seeds} seeds. The line joins neighbouring ${parametersOf(points)}.`,
-    lost.length ? `Not on a log axis: ${lost.map(({ learner }) => settingOf(learner, points)).join(", ")}.` : "",
-  ].filter(Boolean).join(" ");
-}
-
-/** The ends of a bar; on a log axis it does not reach below a tenth of the mean. */
-const barOf = ({ mean, half }, log) => [Math.max(mean - half, log ? mean / 10 : -Infinity), mean + half];
-
-function makeFrontier() {
-  const { metric, regret, points } = frontier();
-  const drawn = points.filter((point) => !isOff(point));
-  const [opponent, zoom] = [titleOf(frontierOpponent()), state.zoom.frontier];
-  const when = PAGE.metrics[metric].cumulative ? [] : [`mean over the last ${PAGE.last} rounds`];
-  const text = ({ learner, self, best }) => `${settingOf(learner, points)}: ${metricTitle(metric)} in self-play ${withInterval(self.mean, self.half)}; ${metricTitle(regret)} against a ${opponent} ${withInterval(best.mean, best.half)}`;
-  const rows = drawn.map(({ place, learner, self, best }) => {
-    const [[left, right], [low, high]] = [barOf(self, state.log.across), barOf(best, state.log.frontier)];
-    const { sweep, value } = learner;
-    return { across: self.mean, up: best.mean, left, right, low, high, learner: titleOf(place), sweep, value, label: settingOf(learner, points) };
-  });
-  return {
-    chart: "frontier",
-    values: {
-      width: "container", height: FRONTIER_HEIGHT, brush: brushOf(), rows, padding: zoom ? undefined : 30,
-      names: drawn.map(({ place }) => titleOf(place)), colours: drawn.map(({ place }) => colourOf(place)),
-      ...axisOf("x", state.log.across, zoom?.x), xTitle: [`${metricTitle(metric)} in self-play`, ...when],
-      ...axisOf("y", state.log.frontier, zoom?.y), yTitle: `${metricTitle(regret)} against a ${opponent}`,
-    },
-    reader: {
-      places: drawn.length,
-      nearest: (view, x, y) => {
-        const far = drawn.map(({ self, best }) => Math.hypot(view.scale("x")(self.mean) - x, view.scale("y")(best.mean) - y));
-        return far.indexOf(Math.min(...far));
-      },
-      text: (at) => text(drawn[at]),
-    },
-    text: `${drawn.length} values of ${parametersOf(points)} on ${gameTitle(state.game)}: ${drawn.map(text).join(". ")}`,
-    title: `Frontier over ${parametersOf(points)}`, note: frontierCaption(points),
-  };
-}
-
-/** The same numbers with the setting across: what is lost to the opponent, and the chosen metric of self-play. */
+/** The setting across; up, what is lost to the opponent, and the chosen metric of self-play. */
 function makeSweep() {
   const { metric, regret, points } = frontier();
   const wide = chartOf("sweep").clientWidth;
@@ -391,7 +396,8 @@ function makeSweep() {
     panel: panels[at], mean, low: mean - half, high: mean + half, value: learner.value, sweep: learner.sweep, learner: titleOf(place),
   })));
   const least = [...points].sort((a, b) => a.best.mean - b.best.mean)[0];
-  const note = `${gameTitle(state.game)}; bars: 95 % intervals; lower is better. Least lost to a ${titleOf(frontierOpponent())}: ${settingOf(least.learner, points)}, ${withInterval(least.best.mean, least.best.half)}.`;
+  const last = PAGE.metrics[metric].cumulative ? "" : `; in self-play, the ${roundsOf(points.map((point) => point.self))}`;
+  const note = `${gameTitle(state.game)}; bars: 95 % intervals${last}; lower is better. Least lost to a ${titleOf(frontierOpponent())}: ${settingOf(least.learner, points)}, ${withInterval(least.best.mean, least.best.half)}.`;
   return {
     chart: "sweep",
     values: {
@@ -406,25 +412,26 @@ function makeSweep() {
 function drawFrontier() {
   if (!byId("frontier")) return;
   const found = frontier();
-  for (const part of ["chart", "controls", "readout"]) byId(`frontier-${part}`).hidden = !found;
-  byId("sweep").hidden = !found;
+  for (const part of ["chart", "controls"]) byId(`sweep-${part}`).hidden = !found;
   if (!found) {
-    say("frontier-caption", `No frontier was run on ${gameTitle(state.game)}. Choose another game among the figures.`);
+    say("sweep-caption", `Too few settings were run on ${gameTitle(state.game)}. Choose another game.`);
     return;
   }
   fill(byId("frontier-metric"), found.metrics.map((place) => [place, metricTitle(place)]), found.metric);
-  showAxes("frontier", "across");
   planChart("sweep", makeSweep);
-  planChart("frontier", makeFrontier);
 }
 
 function connectFrontier() {
   if (!byId("frontier")) return;
-  connectChart("frontier", ["across", "up"], () => [`frontier over ${parametersOf(frontier().points)}`, gameTitle(state.game)], () => {
-    const { metric, regret, points } = frontier();
-    return points.flatMap(({ place, self, best }) =>
-      [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]);
+  const titles = () => [`by ${parametersOf(frontier().points)}`, gameTitle(state.game)];
+  on("frontier-metric", "change", ({ target }) => {
+    state.metric.frontier[0] = PAGE.metrics[target.value].name;
+    drawAll();
   });
-  connectLog("across", "frontier");
-  connectPictures("sweep", () => [`by ${parametersOf(frontier().points)}`, gameTitle(state.game)]);
+  on("sweep-csv", "click", () => {
+    const { metric, regret, points } = frontier();
+    saveCsv(titles(), points.flatMap(({ place, self, best }) =>
+      [frontierRow(place, place, metric, self), frontierRow(place, frontierOpponent(), regret, best)]));
+  });
+  connectPictures("sweep", titles);
 }

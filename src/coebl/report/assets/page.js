@@ -44,6 +44,7 @@ function followAddress() {
 connectTheme();
 connectLinks();
 connectClaims();
+connectControls();
 connectFigures();
 connectMaps();
 connectTable();

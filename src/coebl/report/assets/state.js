@@ -57,7 +57,7 @@ const presetLearners = (preset, game) => PAGE.presets[preset].learners[game].map
 // ---- What is chosen
 
 const state = {
-  game: 0,
+  game: Math.max(0, PAGE.games.findIndex(({ spec }) => spec === PAGE.firstGame)),
   opponent: null, // the column learner; null is self-play
   preset: PAGE.presets.length ? 0 : null,
   added: new Set(), // learners whose lines the reader has turned on
@@ -65,24 +65,31 @@ const state = {
   listAll: false,
   reference: true,
   metric: { growth: [], distance: [], frontier: [] }, // those last chosen for self-play and for head to head
-  log: { growth: false, distance: false, frontier: true, across: false },
+  log: { growth: false, distance: false },
   zoom: {}, // by figure: the ends of both axes
   why: "", // why a control is not where the reader has put it
   rate: null, // of the slider: an opponent
   switched: new Set(), // learners that stand in for another
 };
 
-function viewMatches() {
-  const fits = state.opponent === null ? isSelfPlay : (match) => match.column === state.opponent && !isSelfPlay(match);
-  return matchesOf(state.game).filter(fits).sort((a, b) => a.row - b.row);
+/** Who plays the opponent's part on a game: itself, or who has its part in the preset there. */
+function opponentOn(game) {
+  const part = state.preset === null || state.opponent === null ? -1 : presetLearners(state.preset, state.game).indexOf(state.opponent);
+  return part < 0 ? state.opponent : presetLearners(state.preset, game)[part];
+}
+
+function viewMatches(game = state.game) {
+  const opponent = opponentOn(game);
+  const fits = opponent === null ? isSelfPlay : (match) => match.column === opponent && !isSelfPlay(match);
+  return matchesOf(game).filter(fits).sort((a, b) => a.row - b.row);
 }
 
 /** The learners that are shown unless the reader says otherwise: those of the preset, or the first few. */
-const givenLearners = () => (state.preset === null
-  ? viewMatches().slice(0, FEW).map((match) => match.row)
-  : presetLearners(state.preset, state.game));
+const givenLearners = (game = state.game) => (state.preset === null
+  ? viewMatches(game).slice(0, FEW).map((match) => match.row)
+  : presetLearners(state.preset, game));
 
-const shownLearners = () => new Set([...givenLearners(), ...state.added].filter((one) => !state.removed.has(one)));
+const shownLearners = (game = state.game) => new Set([...givenLearners(game), ...state.added].filter((one) => !state.removed.has(one)));
 
 function shownMatches(metric) {
   const shown = shownLearners();
@@ -103,7 +110,7 @@ function metricsOf(figure) {
 
 /**
  * The metric last chosen, if it is there; else the first that tells most: head to head one whose sign says who is
- * ahead, in self-play one without a sign; else any, else null. A frontier's metrics come by how well they suit.
+ * ahead, in self-play one without a sign; else any, else null. A sweep's metrics come by how well they suit.
  */
 function chosenAmong(there, figure) {
   const last = there.find((place) => PAGE.metrics[place].name === state.metric[figure][mode(figure)]);

@@ -9,6 +9,12 @@ function wordsOf({ decided, winner, seeds }) {
 
 const hasEnd = (match) => !isSelfPlay(match) && PAGE.tableMetric in match.curves;
 const endOfMatch = (match) => ({ ...lastOf(match, PAGE.tableMetric), winner: match.winner, decided: match.decided });
+/** A match and its outcome, in words. */
+function matchWords(match) {
+  const last = endOfMatch(match);
+  return `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${wordsOf(last)}; ${last.seeds} seeds`;
+}
+
 const largestOf = (means) => Math.max(...means.map((mean) => Math.abs(mean ?? 0)), 1e-300);
 
 // ---- Heat maps: who beats the one whom all meet, by preset, on one scale
@@ -34,6 +40,14 @@ function connectMaps() {
   if (!byId("maps")) return;
   planChart("maps", makeMaps);
   byId("maps-title").textContent = PAGE.maps.title;
+  const cellAt = ({ target }) => { const { datum } = target.__data__ ?? {}; return datum && "at" in datum ? datum : null; }; // of Vega
+  chartOf("maps").addEventListener("pointerover", (event) => { if (cellAt(event)) byId("maps-readout").textContent = matchWords(find(...cellAt(event).at)); });
+  chartOf("maps").addEventListener("click", (event) => {
+    if (!cellAt(event)) return;
+    const [game, , opponent] = cellAt(event).at;
+    choose({ game, preset: PAGE.presets.findIndex(({ name }) => name === cellAt(event).panel), opponent });
+    byId("view-title")?.scrollIntoView();
+  });
   connectPictures("maps", () => ["heat maps"]);
 }
 
@@ -56,7 +70,7 @@ function tableMatches() {
 function tableCell(match, largest) {
   if (!match) return element("td", { class: "absent" }, "·");
   const last = endOfMatch(match);
-  const title = `${titleOf(match.row)} v ${titleOf(match.column)}, ${gameTitle(match.game)}: ${withHalf(last.mean, last.half)}, ${wordsOf(last)}; ${last.seeds} seeds`;
+  const title = matchWords(match);
   const words = element("small", {}, wordsOf(last));
   const isDecided = last.decided === "after";
   const cell = element("td", { title, class: isDecided ? "" : "neither" }, withHalf(last.mean, last.half), words);
@@ -142,7 +156,7 @@ function makeDuels() {
     const match = find(state.game, row, rate);
     if (!match) {
       const met = rates.filter((one) => find(state.game, row, one)).map(titleOf);
-      return { learner: titleOf(row), mean: null, text: `was not run; it met ${met.join(", ")}` };
+      return { learner: titleOf(row), mean: null, text: `not run against it, only against ${met.join(", ")}` };
     }
     const last = endOfMatch(match);
     return {
@@ -186,7 +200,6 @@ function drawDuels() {
   if (!byId("duels")) return;
   const choice = duelChoice();
   const { rates, rate } = choice;
-  fill(byId("duel-game"), PAGE.games.map((_, game) => [game, gameTitle(game)]), state.game);
   const slider = byId("rate");
   slider.max = String(rates.length - 1);
   slider.value = String(rates.indexOf(rate));
@@ -201,7 +214,6 @@ function drawDuels() {
 
 function connectDuels() {
   if (!byId("duels")) return;
-  on("duel-game", "change", ({ target }) => choose({ game: Number(target.value) }));
   on("rate", "input", ({ target }) => { state.rate = duelChoice().rates[Number(target.value)]; drawDuels(); writeAddress(); });
   connectPictures("duels", () => ["duels", gameTitle(state.game)]);
 }
@@ -229,11 +241,15 @@ const frontierRow = (row, column, metric, end) =>
 
 // ---- Claims: opened and closed, with a chart and a list of their checks
 
+const hasData = ({ outcome }) => outcome !== "without data";
+
 /** The checks that a verdict rests on, as a list: a table would not fit on a phone. */
-function checkList(checks) {
+function checkList(all) {
+  const checks = all.filter(hasData);
   const counts = unique(checks.map(({ outcome }) => outcome))
     .map((outcome) => `${checks.filter((check) => check.outcome === outcome).length} ${outcome}`);
-  const title = `${checks.length === 1 ? "One check" : `All ${checks.length} checks`}: ${counts.join(", ")}`;
+  const lacking = all.length > checks.length ? `; ${all.length - checks.length} were not run` : "";
+  const title = `${checks.length === 1 ? "One check" : `${checks.length} checks`}: ${counts.join(", ")}${lacking}`;
   const items = checks.map(({ title: about, quantity, measured, low, high, wanted, verdict, outcome, before }) => {
     const number = isKnown(measured) ? ` ${withEnds(measured, low, high)}` : "";
     const word = element("b", { class: PAGE.verdictKinds[verdict] }, outcome);
@@ -249,7 +265,9 @@ function checkList(checks) {
 function makeChecks(verdict) {
   const wide = chartOf(`checks-${verdict.place}`).clientWidth;
   const isNarrow = wide < 500;
-  const rows = verdict.checks.map((check, at) => // on a phone, by their numbers in the list
+  const ends = PAGE.verdicts.filter(({ id }) => id === verdict.id).flatMap(({ checks }) => checks.filter(hasData))
+    .flatMap(({ measured, low, high, threshold }) => [measured, low, high, threshold]).filter(isKnown);
+  const rows = verdict.checks.filter(hasData).map((check, at) => // on a phone, by their numbers in the list
     ({ ...check, subject: isNarrow ? `${at + 1}.` : `${check.title}: ${check.wanted}` }));
   const height = 110 + 19 * unique(rows.map(({ subject }) => subject)).length;
   const sizes = rows.flatMap(({ measured, threshold }) => [measured, threshold]).filter(Boolean).map(Math.abs).sort((a, b) => a - b);
@@ -259,7 +277,7 @@ function makeChecks(verdict) {
   return {
     chart: "checks",
     values: {
-      rows, width: "container", height, labelLimit: 0.45 * wide, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false,
+      rows, width: "container", height, labelLimit: 0.45 * wide, legendColumns: isNarrow ? 2 : 4, xType: isWide ? "symlog" : "linear", xZero: isWide ? undefined : false, xDomain: [Math.min(...ends), Math.max(...ends)], // one scale for all variants
       xTitle: inLines(`${shown}${metric ? ` of ${metric.title}` : ""}, with its 95 % interval. Upright line: the threshold, or the published value`, wide / 12),
     },
     text: `${verdict.id}: ${verdict.checks.length} checks with their thresholds; the list below says the same.`,
