@@ -147,9 +147,11 @@ class ComposedTwin(Twin):
 
 
 class StrainTwin(Twin):
-    def start(self, c=0.6, memory=0.3, elite=0.4, turnover=0.03, rate=1.2, trial=6.0, hope=0.6, neglect=0.2):
+    def start(
+        self, c=0.6, memory=0.3, elite=0.4, turnover=0.03, rate=1.2, trial=6.0, hope=0.6, neglect=0.2, mutation=0.0
+    ):
         self.c, self.memory, self.elite, self.turnover = c, memory, elite, turnover
-        self.rate, self.trial, self.hope, self.neglect = rate, trial, hope, neglect
+        self.rate, self.trial, self.hope, self.neglect, self.mutation = rate, trial, hope, neglect, mutation
         self.h = (self.high - self.low) / 2
         self.v, self.mu, self.D = self.h**2, 0.0, 0.0
         self.N, self.S = [0] * self.k, [0.0] * self.m
@@ -190,7 +192,8 @@ class StrainTwin(Twin):
     def observe(self, t, action, opponent, reward):
         m, k, j = self.m, self.k, opponent
         for i in range(m):
-            self.S[i] += self.B(i, j)
+            rarity = 50 if m * self.s[i] < 1 / 51 else 1 / (m * self.s[i]) - 1
+            self.S[i] += self.B(i, j) + self.mutation * sqrt(3 * self.v + 0.5) * rarity
         self.N[j] += 1
         self.pairs.add(action, j, reward)
         self.D += fsum((self.e[i] - self.s[i]) * self.P(i, j) for i in range(m))

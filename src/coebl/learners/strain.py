@@ -18,6 +18,7 @@ from coebl.learners.parts import EstimatedPrior, softmax
 Share = Annotated[float, Range(0, 1)]
 
 _MOST = 500.0  # of an exponent, so that exp stays finite
+_MOST_RARE = 50.0  # of 1 / (m s_i) - 1, so that no strain gains without limit
 
 
 @dataclass
@@ -40,7 +41,8 @@ class Strain(Learner):
           s = softmax(rate sqrt(log(m) / (t + m)) F / u);  e = e + turnover (maximin(B) - e)
           a / (1 - a) = A / (1 - A) exp(trial D / (u sqrt(t + m))),  A = elite known
           x = (1 - a) s + a e;  play i ~ x; see j and the reward
-          S_i += B_ij for every i;  N_j += 1;  update n_ij, mean_ij and P;  D += sum_i (e_i - s_i) P_ij
+          S_i += B_ij + mutation u min(50, 1 / (m s_i) - 1) for every i;  N_j += 1
+          update n_ij, mean_ij and P;  D += sum_i (e_i - s_i) P_ij
           mu = sum w mean / (sum w + 4 / h²) over all pairs, w = n / (1 + n v)
           v = (3 h² + sum (1 - g)² ((mean - mu')² - 1 / n)) / (3 + sum (1 - g)²), at least h² / 100, at most h²
 
@@ -55,6 +57,8 @@ class Strain(Learner):
         trial: the pressure of selection between the elite and the rest.
         hope: the share of a negative prior mean that is ignored, since an opponent shows the bad pairs first.
         neglect: how much the optimism about a pair grows that is not tried while the opponent's action is met.
+        mutation: how much rare strains gain in fitness, as in the replicator-mutator equation. Above 0, the last
+            policies of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
     """
 
     name = "strain"
@@ -73,6 +77,7 @@ class Strain(Learner):
     trial: Annotated[float, Range(0)] = 6.0
     hope: Share = 0.6
     neglect: Annotated[float, Range(0)] = 0.2
+    mutation: Annotated[float, Range(0)] = 0.0
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
@@ -92,7 +97,7 @@ class Strain(Learner):
         """Select the strains, renew the elite, and mix them."""
         m, v = self.seat.actions, self.belief.variance
         known = (self.current * self._known).sum(axis=-1) / t  # (runs,), the share of what is met that was tried
-        scale = np.sqrt(3 * v + 0.5)  # u, of a payoff with its noise
+        self.scale = scale = np.sqrt(3 * v + 0.5)  # (runs,), u, of a payoff with its noise
         retested = (self.memory * known)[:, None]
         fitness = (1 - retested) * self.fitness + retested * self._again
         self.strains = softmax((self.rate * sqrt(log(m) / (t + m)) / scale)[:, None] * fitness)
@@ -109,6 +114,9 @@ class Strain(Learner):
         column = (met[0], slice(None), seen.opponent)  # all pairs with the opponent's action: (runs, m)
         before, share, count = self.optimistic[column], belief.share[column], self.met[met][:, None]
         self.fitness += before
+        if self.mutation:
+            rarity = 1 / np.maximum(seat.actions * self.strains, 1 / (1 + _MOST_RARE)) - 1
+            self.fitness += self.mutation * self.scale[:, None] * rarity
         self.met[met] += 1
         belief.add(seen.action, seen.opponent, seen.reward)
         after = self._optimism(belief.mean[column], belief.share[column], belief.variance[:, None], count + 1)
