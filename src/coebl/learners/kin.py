@@ -117,7 +117,7 @@ class Kin(BeliefLearner):
     ) -> float | None:
         """The bound of docs/kin-bound.md, for optimism=proven and otherwise the default parameters.
 
-        None elsewhere: nothing is proven there.
+        Payoffs lie in [0, 1], and the noise has deviation 1. None elsewhere: nothing is proven there.
 
         >>> round(Kin.regret_bound(2, 2, 10_000, optimism="proven"), 1)
         6264.6
