@@ -123,6 +123,7 @@ def test_without_the_opponents_actions_there_is_no_game():
 
 def test_the_page_of_a_player():
     player = Player("ots-rm", actions=["<b>", "right"], opponent_actions=["stay", "jump"], seed=1)
+    assert "value 0 [−∞, ∞]" in player._repr_html_()
     for reward in (0.5, 0.75):
         player.observe(action=0, opponent="jump", reward=reward)
     page = player._repr_html_()

@@ -149,7 +149,7 @@ def _label(labels: Sequence[str] | None, index: int) -> str:
 
 
 def _number(number: float) -> str:
-    return with_minus(number_text(number, separator=","))
+    return with_minus(number_text(number, separator=",").replace("inf", "∞"))
 
 
 def _interval(low: float, high: float) -> str:
