@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -40,6 +41,17 @@ def evenly_spread(length: int, points: int) -> Ints:
     array([0, 4, 8])
     """
     return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
+
+
+def check_range(payoff_range: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of a payoff range, if they are finite numbers in order."""
+    try:
+        low, high = (float(end) for end in payoff_range)
+    except (TypeError, ValueError):
+        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
+    return low, high
 
 
 def check_payoff(payoff: ArrayLike) -> Floats:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats, Ints
+from coebl.core.arrays import Floats, Ints, check_range
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.player_file import choose_learner, read_player, reports_damage, write_player
 from coebl.engine.state import State
 from coebl.engine.table import Seated, seat_alone
-from coebl.engine.units import Units, check_range
+from coebl.engine.units import Units
 from coebl.games import Bits
 from coebl.learners import Learner, parse_learner
 

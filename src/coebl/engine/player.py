@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from coebl.core.arrays import MOST_ENTRIES, Floats
+from coebl.core.arrays import MOST_ENTRIES, Floats, check_range
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.insight import Insight
 from coebl.engine.player_file import Saved, choose_learner, read_player, reports_damage, write_player
 from coebl.engine.records import UNKNOWN, Labels, Outcome, Records, Ticket
 from coebl.engine.state import State, StateError
 from coebl.engine.table import Seated, seat_alone
-from coebl.engine.units import Units, check_range, have_moved, learn_units
+from coebl.engine.units import Units, have_moved, learn_units
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, sqrt
+from math import sqrt
 from typing import TypeVar
 
 from coebl.core.arrays import Floats
-from coebl.core.errors import InputError, shorten
 from coebl.engine.records import Records
 from coebl.games import AnyGame
 
@@ -67,17 +66,6 @@ class Units:
         if self.middle == 0 and self.scale == 1:  # as in the paper's games
             return reward
         return (reward - self.middle) / self.scale
-
-
-def check_range(payoff_range: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends of a payoff range, if they are finite numbers in order."""
-    try:
-        low, high = (float(end) for end in payoff_range)
-    except (TypeError, ValueError):
-        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
-    if not (isfinite(low) and isfinite(high) and low < high):
-        raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
-    return low, high
 
 
 _FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore

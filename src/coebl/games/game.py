@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats, Ints, check_payoff
+from coebl.core.arrays import Floats, Ints, check_payoff, check_range
 from coebl.core.errors import InputError, printable, shorten
 from coebl.games.interchange import Interchange
 from coebl.games.noise import Noise, parse_noise
@@ -354,11 +354,8 @@ def _check_range(payoff_range: tuple[float, float] | None, payoff: Floats) -> tu
     lowest, highest = float(payoff.min()), float(payoff.max())
     if payoff_range is None:
         return lowest, highest if highest > lowest else lowest + 1.0
-    try:
-        low, high = (float(end) for end in payoff_range)
-    except (TypeError, ValueError):
-        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
-    if not (np.isfinite([low, high]).all() and low < high and low <= lowest and highest <= high):
+    low, high = check_range(payoff_range)
+    if not low <= lowest <= highest <= high:
         raise InputError(
             f"payoff_range is ({low:g}, {high:g}); accepted: low < high with every payoff between them, "
             f"which lie in {lowest:g} .. {highest:g}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random as python_random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -108,6 +108,13 @@ def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGa
     }
 
 
+def _seatings(learner: Learner, rounds: int) -> Iterator[tuple[SeatName, str, ZeroSumGame]]:
+    """Yield each seat in which the learner can play, in words too, with a game."""
+    for name in SEATS:
+        for title, game in _games(learner, name, rounds).items():
+            yield name, f"{title} game, {name} seat", game
+
+
 def _in_units(game: ZeroSumGame, unit: float, zero: float) -> ZeroSumGame:
     """Return a game of `_games` with payoffs and noise in another unit, counted from another zero."""
     noise = Gaussian(unit)
@@ -139,41 +146,34 @@ def _shapes(learner: Learner, name: SeatName) -> str | None:
 
 def _batch(learner: Learner) -> str | None:
     _need_own_numbers(learner)
-    for name in SEATS:
-        for title, game in _games(learner, name, 60).items():
-            together = _play(learner, game, name, 60, _SEEDS)
-            alone = _play(learner, game, name, 60, [7])
-            differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
-            if len(differing):
-                return (
-                    f"{title} game, {name} seat: seed 7 alone and in a batch of five differ from round "
-                    f"{differing[0] + 1} on; sum over the last axis, never over runs, and with seat.einsum, not @"
-                )
+    for name, place, game in _seatings(learner, 60):
+        together, alone = (_play(learner, game, name, 60, seeds) for seeds in (_SEEDS, [7]))
+        differing = np.flatnonzero((together[:, 1] != alone[:, 0]).any(axis=1))
+        if len(differing):
+            return (
+                f"{place}: seed 7 alone and in a batch of five differ from round {differing[0] + 1} on; sum over the "
+                "last axis, never over runs, and with seat.einsum, not @"
+            )
     return None
 
 
 def _arrays(learner: Learner) -> str | None:
     _need_own_numbers(learner)
-    for name in SEATS:
-        for title, game in _games(learner, name, 30).items():
-            expected = _play(learner, game, name, 30, [3, 5])
-            if not np.array_equal(_play(on_strict_arrays(learner), game, name, 30, [3, 5]), expected):
-                return f"{title} game, {name} seat: it plays differently on arrays of another library"
+    for name, place, game in _seatings(learner, 30):
+        expected = _play(learner, game, name, 30, [3, 5])
+        if not np.array_equal(_play(on_strict_arrays(learner), game, name, 30, [3, 5]), expected):
+            return f"{place}: it plays differently on arrays of another library"
     return None
 
 
 def _units(learner: Learner) -> str | None:
     _need_own_numbers(learner)
-    for name in SEATS:
-        for title, game in _games(learner, name, 30).items():
-            expected = _play(learner, game, name, 30, [3, 5])
-            for unit, zero, change in _UNITS:
-                policies = _play(learner, _in_units(game, unit, zero), name, 30, [3, 5])
-                if np.abs(policies - expected).max() > (_ROUNDING if zero else 0):
-                    return (
-                        f"{title} game, {name} seat: it plays differently if {change}; learn from seen and from the "
-                        "seat alone"
-                    )
+    for name, place, game in _seatings(learner, 30):
+        expected = _play(learner, game, name, 30, [3, 5])
+        for unit, zero, change in _UNITS:
+            policies = _play(learner, _in_units(game, unit, zero), name, 30, [3, 5])
+            if np.abs(policies - expected).max() > (_ROUNDING if zero else 0):
+                return f"{place}: it plays differently if {change}; learn from seen and from the seat alone"
     return None
 
 
