@@ -29,7 +29,8 @@ class Strain(Learner):
     is Hedge, by fitness against the opponent's actions met so far: partly as believed when they were met, partly tested
     again with today's beliefs. An elite descends from solutions of the believed game, and competes with the rest for
     its share. A pair of actions that was not tried inherits from those that were: the mean and the variance of all
-    payoffs are estimated. Nothing is proven about it.
+    payoffs are estimated. A regret bound is proven for other settings alone; docs/strain-bound.md has it, and games
+    on which the default gets stuck.
 
         in units of the noise, with h half the width of the payoff range:
         v = h², mu = 0; N_j = 0, S_i = 0; e, x uniform; D = 0
