@@ -67,6 +67,10 @@ def play(player, rounds):
         ),
         (lambda: answered(GenomePlayer("pbil", 4), np.nan), "reward is nan; accepted: a finite number."),
         (
+            lambda: GenomePlayer("cga", 4),
+            "cga is a search, of both players' genomes; accepted: a learner of genomes.",
+        ),
+        (
             lambda: answered(GenomePlayer("gene-bilin", 4), 1.0, [1, 0, 2, 0]),
             "opponent is [1, 0, 2, 0]; accepted: the opponent's genome, 4 bits, since gene-bilin learns from it.",
         ),

@@ -17,6 +17,7 @@ from coebl.engine.table import Seated, seat_alone
 from coebl.engine.units import Units
 from coebl.games import Bits
 from coebl.learners import Learner, parse_learner
+from coebl.search import Search
 
 _SETTINGS = ("genes", "horizon", "seed", "payoff_range", "noise")
 
@@ -55,6 +56,8 @@ class GenomePlayer:
         self.learner = parse_learner(learner)
         if "bits" not in self.learner.plays:
             raise InputError(f"{self.learner} plays numbered actions; accepted: a learner of genomes. Use Player.")
+        if isinstance(self.learner, Search):
+            raise InputError(f"{self.learner} is a search, of both players' genomes; accepted: a learner of genomes.")
         self.genes = check_integer("genes", genes, 1)
         self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
