@@ -42,7 +42,7 @@ def plot_ecdf(
         for label, times in runs.items():
             hits, shares = times.ecdf()
             rounds, reached = [first, *hits, times.budget], [0.0, *shares, times.hits / len(times.times)]
-            style: dict[str, Any] = {} if styles is None else {**styles[label], "marker": ""}
+            style: dict[str, Any] = {} if styles is None else {**styles[label], "markevery": slice(1, -1)}  # each hit
             ax.step(rounds, reached, where="post", label=label, **style)
         ax.set(xscale="log", ylim=(-0.03, 1.03), xlabel="rounds, or queries", ylabel="share of runs that have hit")
         if max(times.budget for times in runs.values()) < _DECADES * first:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coebl.study import Results
 
 _LETTERS = 11  # of a learner's name in a line above a heat map
+_MOST_LINES = 12  # of the picture of hitting times: more cannot be distinguished
 _PICTURE = "What each learner earns from the others, and what it loses to a best response"
 
 
@@ -137,9 +138,11 @@ def times_section(results: Results, content: Content) -> Section | None:
         for match, runs in times.items()
     ]
     matches = [(match.game, match.players[0], match.players[1]) for match in times if match.noise == noises[0]]
-    with look():
-        figure = plot_panels(results, HittingTime.name, matches, noise=noises[0], known=content.known)
-        picture = drawn(figure, "svg")
+    picture = None
+    if len({match[1:] for match in matches}) <= _MOST_LINES:
+        with look():
+            figure = plot_panels(results, HittingTime.name, matches, noise=noises[0], known=content.known)
+            picture = drawn(figure, "svg")
     with_noise = f", with noise {noises[0]}" if len(noises) > 1 else ""
     return Section(
         id="times",
