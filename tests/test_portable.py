@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 from coebl import Game, Match, simulate
-from coebl.games import GAMES, parse_game
+from coebl.games import GAMES, TensorGame, parse_game
 from coebl.learners import LEARNERS
 from learner_rules import INDEXED, OF_GENES
 
@@ -44,6 +44,10 @@ def digest(*arrays):
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
+def payoffs(game):
+    return game.payoffs if isinstance(game, TensorGame) else [game.payoff]
+
+
 def digests():
     """Return a digest of the policies and of every metric, of a match of each learner, and of the payoffs of games."""
     found = {}
@@ -55,7 +59,7 @@ def digests():
         match = Match.of("bilinear:n=4", spec, "gene-lr" if spec != "gene-lr" else "umda", 60)
         result = simulate(match, 3, record=20, keep=["policies"])
         found[f"{spec} with genes"] = digest(*result.kept["policies"], *result.metrics.values())
-    return found | {name: digest(parse_game(name).payoff) for name in DRAWN}
+    return found | {name: digest(*payoffs(parse_game(name))) for name in DRAWN}
 
 
 def libraries():

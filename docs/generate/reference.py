@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from coebl.cli.match_commands import tidy_value
 from coebl.core.registry import Entry, Registry
-from coebl.games import GAMES, NOISES, Game, parse_game, parse_matrix
+from coebl.games import GAMES, NOISES, Game, TensorGame, ZeroSumGame, parse_game, parse_matrix
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS, Metric
@@ -169,18 +169,34 @@ def _solved(entry: Entry[Any]) -> list[str]:
     ]
 
 
+def _head(entry: Entry[Any], game: ZeroSumGame | TensorGame) -> list[str]:
+    return [
+        f"# {entry.title}",
+        f"`{entry.example}` · {' x '.join(map(str, game.shape))} actions",
+        split(inspect.getdoc(entry.factory) or "")[0],
+        "## Parameters",
+        _parameters(entry),
+    ]
+
+
+def _table(game: TensorGame) -> str:
+    return f"`coebl show {game.spec}` prints:\n\n```console\n{game}\n...\n```"
+
+
 def game_pages() -> Iterator[Page]:
     """A page per game, and a list of them."""
     rows = []
     for entry in GAMES:
         rows.append(f"| [{entry.title}]({entry.name}.md) | `{entry.example}` | {_cell(entry.summary)} |")
-        changes = hasattr(parse_game(entry.example), "steady")  # its payoffs: no matrix can be shown
+        game = parse_game(entry.example)
+        if isinstance(game, TensorGame):
+            yield Page(
+                f"reference/games/{entry.name}.md", "\n\n".join([*_head(entry, game), "## Payoffs", _table(game)])
+            )
+            continue
+        changes = hasattr(game, "steady")  # its payoffs: no matrix can be shown
         parts = [
-            f"# {entry.title}",
-            f"`{entry.example}` · {' x '.join(map(str, parse_game(entry.example).shape))} actions",
-            split(inspect.getdoc(entry.factory) or "")[0],
-            "## Parameters",
-            _parameters(entry),
+            *_head(entry, game),
             *([] if changes else _solved(entry)),
             "## Curves",
             f"![Exploitability of three learners in self-play]({entry.name}.svg)",
@@ -191,7 +207,10 @@ def game_pages() -> Iterator[Page]:
             yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
         yield Page(f"reference/games/{entry.name}.svg", game_curves(entry.example))
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
-    head = "# Games\n\nPayoffs are to the row player. `coebl list games` prints the same, `coebl show NAME` one.\n\n"
+    head = (
+        "# Games\n\nPayoffs of zero-sum games are to the row player. `coebl list games` prints the same, "
+        "`coebl show NAME` one.\n\n"
+    )
     yield Page("reference/games/index.md", head + "\n".join(["| game | for example | |", "|---|---|---|", *rows]))
 
 

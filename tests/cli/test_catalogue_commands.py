@@ -142,7 +142,7 @@ def test_kuhn_poker(coebl):
 @pytest.mark.parametrize(
     ("what", "lines"),
     [
-        ("games", ["  rps               The payoffs of", "(diagonal:n=3)"]),
+        ("games", ["  rps                  The payoffs of", "(diagonal:n=3)"]),
         ("noises", ["  student-t  ", "(student-t:df=3,sigma=1)"]),
         ("metrics", ["  tv                       Total variation", "coebl show regret"]),
         ("mutations", ["  gaussian-prose  The variance that"]),

@@ -195,9 +195,9 @@ def test_a_payoff_range_that_does_not_hold_the_payoffs_is_rejected(payoff_range:
         (7, "payoff has 0 dimensions; accepted: a matrix"),
         ([[[1, 2]]], "payoff has 3 dimensions; accepted: a matrix"),
         (
-            ([[1, 2], [3, 4]], [[4, 3], [2, 1]]),
-            "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player. A pair of matrices is "
-            "a general-sum game, which is not supported;",
+            np.zeros((2, 3, 2)),
+            "payoff has 3 dimensions; accepted: a matrix, one row per action of the row player. Pass a pair of "
+            "matrices, the payoffs of each player, as a tuple: Game((A, B)).",
         ),
         (
             np.zeros((5, 2, 2)),

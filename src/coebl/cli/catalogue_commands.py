@@ -117,16 +117,21 @@ def show_command(subject: Subject) -> None:
       coebl show tv
     """
     from coebl.core.specs import split_spec
-    from coebl.games import GAMES, parse_game
+    from coebl.games import GAMES, TensorGame, parse_game
     from coebl.learners import LEARNERS, parse_learner
     from coebl.metrics import METRICS
 
     kind, parts = _kind_of(subject), split_spec(subject)
     if kind == GAMES.kind:
         game = parse_game(subject)
-        low, high = game.payoff_range
-        value = "not known" if "value" in getattr(game, "unknown", ()) else tidy_value(game)
-        print(f"{game}\n\nvalue {value}; payoffs in {low:g} .. {high:g}")
+        print(f"{game}\n")
+        if isinstance(game, TensorGame):
+            for seat, (low, high) in zip(game.seats, game.ranges, strict=True):
+                print(f"{printable(seat)}: payoffs in {low:g} .. {high:g}, security {game.security(seat).value:.10g}")
+        else:
+            low, high = game.payoff_range
+            value = "not known" if "value" in getattr(game, "unknown", ()) else tidy_value(game)
+            print(f"value {value}; payoffs in {low:g} .. {high:g}")
         if game.spec:
             _print_description(GAMES[split_spec(game.spec).name])
     elif kind == LEARNERS.kind:

@@ -47,10 +47,10 @@ def solve_command(
       coebl solve diagonal:4 --json
       coebl solve my-game.csv
     """
-    from coebl.games import Game, GenomeGame, parse_game
+    from coebl.games import Game, GenomeGame, parse_zero_sum
     from coebl.kernels.cache import announce_compilation
 
-    loaded = parse_game(game)
+    loaded = parse_zero_sum(game)
     with announce_compilation():
         if isinstance(loaded, GenomeGame):
             _print_value(loaded, as_json)

@@ -43,14 +43,14 @@ def evenly_spread(length: int, points: int) -> Ints:
     return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
 
 
-def check_range(payoff_range: tuple[float, float]) -> tuple[float, float]:
+def check_range(payoff_range: tuple[float, float], argument: str = "payoff_range") -> tuple[float, float]:
     """Return the ends of a payoff range, if they are finite numbers in order."""
     try:
         low, high = (float(end) for end in payoff_range)
     except (TypeError, ValueError):
-        raise InputError(f"payoff_range is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
+        raise InputError(f"{argument} is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"payoff_range is ({low}, {high}); accepted: finite numbers, low < high.")
+        raise InputError(f"{argument} is ({low}, {high}); accepted: finite numbers, low < high.")
     return low, high
 
 
@@ -83,8 +83,8 @@ def _fault(matrix: Floats) -> str:
             hint = "Write a single row as [[1, 2, 3]]."
         elif matrix.ndim == 3 and len(matrix) == 2:
             hint = (
-                "A pair of matrices is a general-sum game, which is not supported; if the second is minus the first, "
-                "pass the first alone. To solve a batch of matrices, call maximin."
+                "Pass a pair of matrices, the payoffs of each player, as a tuple: Game((A, B)). To solve a batch of "
+                "matrices, call maximin."
             )
         dimensions = f"{matrix.ndim} dimension{'s' * (matrix.ndim != 1)}"
         return f" has {dimensions}; accepted: a matrix, one row per action of the row player. {hint}"

@@ -271,6 +271,7 @@ class Table:
         self._nature = backend.stream(
             seeds, NATURE, "noise", lambda random, out: np.copyto(out, game.noise.draw(random, out.size)), _AHEAD
         )
+        self._draws = getattr(game, "draws", 1)  # nature's numbers per run and round
         self._playing = 0.0  # seconds, the learners' included
 
     def _seated(self, number: int) -> Seated:
@@ -304,7 +305,8 @@ class Table:
                     seated.move(first + index, index, facing)
                 played = index + 1
                 actions = [seated.draw(index) for seated in self.seats]
-                rewards = rewards_of(actions, self._nature.take(1)[:, 0])
+                numbers = self._nature.take(self._draws)
+                rewards = rewards_of(actions, numbers[:, 0] if self._draws == 1 else numbers)
                 for seated, action, reward, others in zip(self.seats, actions, rewards, self._others, strict=True):
                     seated.observe(first + index, index, action, self._joint_action(actions, others), reward)
         except PolicyError:

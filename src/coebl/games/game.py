@@ -70,7 +70,42 @@ class AnyGame(Protocol):
         """
 
 
-class ZeroSumGame:
+class NamedGame:
+    """What all games share: a name, the spec that makes them if one does, and a noise.
+
+    >>> issubclass(ZeroSumGame, NamedGame)
+    True
+    """
+
+    name: str
+    spec: str | None
+    noise: Noise
+
+    def with_noise(self, noise: str | Noise) -> Self:
+        """Return the same game with another noise.
+
+        Args:
+            noise: a spec, or a `Noise`.
+        """
+        return self._with(noise=parse_noise(noise))
+
+    def renamed(self, name: str, spec: str | None = None) -> Self:
+        """Return the same game with another name.
+
+        Args:
+            name: the name in tables and messages.
+            spec: the spec that makes the game, if one does.
+        """
+        return self._with(name=name, spec=spec)
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium."""
+        changed = copy.copy(self)
+        vars(changed).update(changes)
+        return changed
+
+
+class ZeroSumGame(NamedGame):
     """A game of two players, of whom one wins what the other loses: a `Game` with a matrix, or a `GenomeGame`.
 
     >>> from coebl.games import GenomeGame
@@ -80,9 +115,6 @@ class ZeroSumGame:
 
     seats: ClassVar[tuple[SeatName, SeatName]] = SEATS
 
-    name: str
-    spec: str | None
-    noise: Noise
     payoff_range: tuple[float, float]  # the ends between which the payoffs to the row player lie
 
     @property
@@ -115,34 +147,12 @@ class ZeroSumGame:
         low, high = self.payoff_range
         return (low, high), (0.0 - high, 0.0 - low)
 
-    def with_noise(self, noise: str | Noise) -> Self:
-        """Return the same game with another noise.
-
-        Args:
-            noise: a spec, or a `Noise`.
-        """
-        return self._with(noise=parse_noise(noise))
-
-    def renamed(self, name: str, spec: str | None = None) -> Self:
-        """Return the same game with another name.
-
-        Args:
-            name: the name in tables and messages.
-            spec: the spec that makes the game, if one does.
-        """
-        return self._with(name=name, spec=spec)
-
-    def _with(self, **changes: Any) -> Self:
-        """Return a copy with other attributes. It shares the payoffs, which are read-only, and the equilibrium."""
-        changed = copy.copy(self)
-        vars(changed).update(changes)
-        return changed
-
 
 class Game(ZeroSumGame, Interchange):
     """A two-player zero-sum game in matrix form.
 
     The payoffs may be a pandas data frame: its index and its columns are then the labels, unless others are given.
+    `Game((A, B))`, with the payoffs to each of two players, is a `TensorGame`.
 
     Two games with the same payoffs, labels, noise and payoff range are equal, even if their names differ.
 
@@ -161,7 +171,21 @@ class Game(ZeroSumGame, Interchange):
     <Game 'example', 2 x 2, gaussian>
     >>> game.value, game.solution.row
     (1.5, array([0.25, 0.75]))
+    >>> Game(([[3, 0], [5, 1]], [[3, 5], [0, 1]]), name="dilemma")
+    <TensorGame 'dilemma', 2 x 2, gaussian>
     """
+
+    def __new__(cls, payoff: object = None, *_: Any, **options: Any) -> Any:
+        """Return a `TensorGame` of a pair of matrices, or of N tensors; otherwise a new `Game`."""
+        if cls is Game and has_tensors(payoff):
+            from coebl.games.tensor import TensorGame
+
+            if {"row_labels", "column_labels"} & options.keys():
+                options["labels"] = [options.pop("row_labels", None), options.pop("column_labels", None)]
+            if "payoff_range" in options:  # of both players
+                options["payoff_ranges"] = [options.pop("payoff_range")] * 2
+            return TensorGame(payoff, **options)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -178,10 +202,10 @@ class Game(ZeroSumGame, Interchange):
         self.payoff.flags.writeable = False
         self.name = name
         m, n = self.payoff.shape
-        self.row_labels = _check_labels(_given(row_labels, payoff, "index"), m, "row_labels")
-        self.column_labels = _check_labels(_given(column_labels, payoff, "columns"), n, "column_labels")
+        self.row_labels = check_labels(_given(row_labels, payoff, "index"), m, "row_labels")
+        self.column_labels = check_labels(_given(column_labels, payoff, "columns"), n, "column_labels")
         self.noise = parse_noise(noise)
-        self.payoff_range = _check_range(payoff_range, self.payoff)
+        self.payoff_range = known_range(payoff_range, self.payoff)
         self.spec = spec
 
     @property
@@ -264,7 +288,10 @@ class Game(ZeroSumGame, Interchange):
         """
         from coebl.games.game_files import read_game
 
-        return read_game(path)
+        read = read_game(path)
+        if not isinstance(read, Game):
+            raise InputError(f"{path} is not a zero-sum game of two players; read it with coebl.read_game.")
+        return read
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the game to a file: .csv, .npy, .json or .nfg.
@@ -336,7 +363,20 @@ def _given(labels: Sequence[str] | None, payoff: object, axis: str) -> Sequence[
     return None if type(index).__name__ == "RangeIndex" else [str(label) for label in index]
 
 
-def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
+def has_tensors(payoff: object) -> bool:
+    """Return true for a list or tuple of N arrays with N axes each: the payoffs of N players.
+
+    >>> has_tensors(([[3, 0], [5, 1]], [[3, 5], [0, 1]])), has_tensors([[3, 0], [5, 1]])
+    (True, False)
+    """
+    try:
+        return isinstance(payoff, (list, tuple)) and len(payoff) > 1 and all(np.ndim(p) == len(payoff) for p in payoff)
+    except ValueError:  # rows of different lengths
+        return False
+
+
+def check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
+    """Return the labels of a player's actions, by default their numbers, if they are as many strings that differ."""
     if labels is None:
         return tuple(str(index) for index in range(count))
     is_list = isinstance(labels, Sequence) and not isinstance(labels, str)
@@ -350,14 +390,17 @@ def _check_labels(labels: Sequence[str] | None, count: int, argument: str) -> tu
     return tuple(labels)
 
 
-def _check_range(payoff_range: tuple[float, float] | None, payoff: Floats) -> tuple[float, float]:
+def known_range(
+    payoff_range: tuple[float, float] | None, payoff: Floats, argument: str = "payoff_range"
+) -> tuple[float, float]:
+    """Return the range of payoffs that learners receive: by default the least and the largest payoff."""
     lowest, highest = float(payoff.min()), float(payoff.max())
     if payoff_range is None:
         return lowest, highest if highest > lowest else lowest + 1.0
-    low, high = check_range(payoff_range)
+    low, high = check_range(payoff_range, argument)
     if not low <= lowest <= highest <= high:
         raise InputError(
-            f"payoff_range is ({low:g}, {high:g}); accepted: low < high with every payoff between them, "
+            f"{argument} is ({low:g}, {high:g}); accepted: low < high with every payoff between them, "
             f"which lie in {lowest:g} .. {highest:g}."
         )
     return low, high

@@ -24,6 +24,7 @@ from coebl.core.specs import files_in
 from coebl.games.csv_format import csv_text, parse_csv
 from coebl.games.game import Game
 from coebl.games.nfg_format import nfg_text, parse_nfg
+from coebl.games.tensor import TensorGame
 
 _JSON = 'a list of rows, or an object such as {"payoff": [[1, -1], [-1, 1]]}'
 _JSON_KEYS: dict[str, tuple[type, str]] = {  # the accepted values of each key
@@ -34,14 +35,25 @@ _JSON_KEYS: dict[str, tuple[type, str]] = {  # the accepted values of each key
     "noise": (str, 'a noise such as "gaussian:sigma=0.5"'),
     "payoff_range": (list, "two numbers, [low, high]"),
 }
+_MOST_NESTED = 64  # lists in lists: NumPy's arrays have no more axes
+_TENSOR_KEYS: dict[str, tuple[type, str]] = {  # of a file with the payoffs of each player
+    "name": (str, "a string"),
+    "payoffs": (list, "a list with the payoffs of each player, such as [[[3, 0], [5, 1]], [[3, 5], [0, 1]]]"),
+    "labels": (list, "a list with the labels of each player"),
+    "seats": (list, "a list of strings, one per player"),
+    "noise": (str, 'a noise such as "gaussian:sigma=0.5"'),
+    "noise_between": (str, "independent, common or opposite"),
+    "payoff_ranges": (list, "a list with two numbers, [low, high], for each player"),
+}
 
 
-def read_game(path: str | os.PathLike[str]) -> Game:
+def read_game(path: str | os.PathLike[str]) -> Game | TensorGame:
     """Read the game in a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
 
     A CSV file holds the payoffs to the row player, with a header row or a first column of labels or without. Where
     its first cell is empty, the first row and the first column are labels even if they look like numbers. An NFG file
-    has to be a constant-sum game of two players; the row player's payoffs are taken as they are.
+    of a constant-sum game of two players is a `Game`, with the row player's payoffs as they are. Any other one, and a
+    JSON file with `payoffs` in place of `payoff`, is a `TensorGame`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -61,16 +73,21 @@ def read_game(path: str | os.PathLike[str]) -> Game:
                 "the file is empty; accepted: a payoff matrix. Write one, such as the lines 1,-1 and -1,1."
             )
         contents = _parse_npy(data) if suffix == ".npy" else _TEXT_FORMATS[suffix][0](_decode(data))
-        return Game(contents.pop("payoff"), **{"name": path.stem, **contents})
+        contents = {"name": path.stem, **contents}
+        if "payoffs" in contents:
+            return TensorGame(contents.pop("payoffs"), **contents)
+        read: Game = Game(contents.pop("payoff"), **contents)
+        return read
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def write_game(game: Game, path: str | os.PathLike[str]) -> None:
+def write_game(game: Game | TensorGame, path: str | os.PathLike[str]) -> None:
     """Write a game to a file: .csv, .npy, .json, or .nfg (Gambit's normal form).
 
     The payoffs are read back to the last bit. JSON keeps all of the game; CSV and NFG keep the payoffs and the labels,
-    NFG the name too; NPY keeps only the payoffs. An existing file is replaced completely or not at all.
+    NFG the name too; NPY keeps only the payoffs. A `TensorGame` is
+    written to JSON or NFG. An existing file is replaced completely or not at all.
 
     Args:
         game: the game to write.
@@ -87,7 +104,10 @@ def write_game(game: Game, path: str | os.PathLike[str]) -> None:
     try:
         suffix = _check_suffix(target)
         buffer = io.BytesIO()
+        if isinstance(game, TensorGame) and suffix not in (".json", ".nfg"):
+            raise InputError(f"a file {suffix} holds one matrix; accepted for {game.name}: .json or .nfg.")
         if suffix == ".npy":
+            assert isinstance(game, Game)
             np.save(buffer, game.payoff, allow_pickle=False)
         else:
             buffer.write(_TEXT_FORMATS[suffix][1](game).encode())
@@ -151,26 +171,33 @@ def _parse_json(text: str) -> dict[str, Any]:
         contents = {"payoff": contents}
     if not isinstance(contents, dict):
         raise InputError(f"the file holds {shorten(contents)}; accepted: {_JSON}. Rewrite it that way.")
+    keys = _TENSOR_KEYS if "payoffs" in contents and "payoff" not in contents else _JSON_KEYS
     for key, value in contents.items():
-        if key not in _JSON_KEYS:
-            raise InputError(f"unknown key {key!r}{nearest(key, _JSON_KEYS)} Accepted: {', '.join(_JSON_KEYS)}.")
-        kind, accepted = _JSON_KEYS[key]
+        if key not in keys:
+            raise InputError(f"unknown key {key!r}{nearest(key, keys)} Accepted: {', '.join(keys)}.")
+        kind, accepted = keys[key]
         if value is not None and not isinstance(value, kind):
             raise InputError(f"{key} is {shorten(value)}; accepted: {accepted}. Rewrite it that way.")
-    if contents.get("payoff") is None:
-        raise InputError(f"there is no key 'payoff'; accepted: {_JSON}. Add the payoffs.")
-    for i, row in enumerate(contents["payoff"]):  # NumPy would take "1", true and null for numbers
-        for j, entry in enumerate(row if isinstance(row, list) else []):
-            if isinstance(entry, bool) or not isinstance(entry, (int, float, list)):
-                raise InputError(
-                    f"payoff[{i}][{j}] is {json.dumps(entry)}; accepted: numbers. Replace it with a number."
-                )
+    key = "payoff" if keys is _JSON_KEYS else "payoffs"
+    if contents.get(key) is None:
+        raise InputError(f"there is no key '{key}'; accepted: {_JSON}. Add the payoffs.")
+    _check_numbers(contents[key], key)
     if files_in(contents.get("noise") or ""):
         raise InputError(
             f"noise is {shorten(contents['noise'])}, which is in a Python file, and a game's file runs none; accepted: "
             "a noise of coebl list noises. Remove the key, and name your noise where the game is played."
         )
     return {key: value for key, value in contents.items() if value is not None}
+
+
+def _check_numbers(entries: list[Any], place: str) -> None:
+    """Reject what is not a number in nested lists: NumPy would take "1", true and null for numbers."""
+    for number, entry in enumerate(entries):
+        here = f"{place}[{number}]"
+        if isinstance(entry, list) and here.count("[") < _MOST_NESTED:
+            _check_numbers(entry, here)
+        elif isinstance(entry, bool) or not isinstance(entry, (int, float, list)):
+            raise InputError(f"{here} is {json.dumps(entry)}; accepted: numbers. Replace it with a number.")
 
 
 def _load_json(text: str) -> Any:
@@ -197,8 +224,13 @@ def _load_json(text: str) -> Any:
         raise InputError("a number is too long; accepted: floats. Divide the payoffs by a constant.") from None
 
 
-def _json_text(game: Game) -> str:
+def _json_text(game: Game | TensorGame) -> str:
     """Return all of the game, with a line per row of the payoffs, so that people can read it."""
+    if isinstance(game, TensorGame):
+        tensors = ",\n    ".join(json.dumps(payoff.tolist()) for payoff in game.payoffs)
+        parts = {key: json.dumps(getattr(game, key)) for key in ("name", "seats", "labels", "noise_between")}
+        parts |= {"payoffs": f"[\n    {tensors}\n  ]", "payoff_ranges": json.dumps(game.ranges)}
+        return _json_object(parts | {"noise": json.dumps(str(game.noise))})
     rows = ",\n    ".join(json.dumps(row) for row in game.payoff.tolist())
     entries = {
         "name": json.dumps(game.name),
@@ -208,10 +240,14 @@ def _json_text(game: Game) -> str:
         "noise": json.dumps(str(game.noise)),
         "payoff_range": json.dumps(game.payoff_range),
     }
+    return _json_object(entries)
+
+
+def _json_object(entries: dict[str, str]) -> str:
     return "{\n  " + ",\n  ".join(f'"{key}": {value}' for key, value in entries.items()) + "\n}\n"
 
 
-_TEXT_FORMATS: dict[str, tuple[Callable[[str], dict[str, Any]], Callable[[Game], str]]] = {
+_TEXT_FORMATS: dict[str, tuple[Callable[[str], dict[str, Any]], Callable[[Any], str]]] = {
     ".csv": (parse_csv, csv_text),
     ".json": (_parse_json, _json_text),
     ".nfg": (parse_nfg, nfg_text),

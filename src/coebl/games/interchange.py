@@ -94,7 +94,10 @@ class Interchange:
         # By way of the file's text, because it is the same in all versions of pygambit and keeps numbers as they were
         # written.
         try:
-            converted: Game = cls(**parse_nfg(game.to_nfg()))
+            contents = parse_nfg(game.to_nfg())
+            if "payoffs" in contents:
+                check_constant_sum(*contents["payoffs"])
+            converted: Game = cls(**contents)
         except InputError as error:
             raise InputError(f"{what}: {error}") from None
         return converted

@@ -1,4 +1,4 @@
-"""Gambit's normal form, .nfg: constant-sum games of two players.
+"""Gambit's normal form, .nfg: games of any number of players.
 
 pygambit is not used for it. Asked for too many strategies by a damaged file, it takes all memory, and its messages do
 not name the value that is wrong. And files can be read without it.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from coebl.core.arrays import Floats, is_number
 from coebl.core.errors import InputError, shorten
 
-if TYPE_CHECKING:
-    from coebl.games.game import Game
-
 _SAME_SUM = 1e-9  # relative to the largest payoff
 
 
 def parse_nfg(text: str) -> dict[str, Any]:
     """Return the arguments of `Game` in the text of an NFG file, in its payoff form or its outcome form.
+
+    If there are more than two players, or if payoffs do not add up to one constant, those of `TensorGame`.
 
     >>> parse_nfg('NFG 1 R "small" { "A" "B" } { { "up" "down" } { "left" } } "" 1/2 -1/2 3 -3')["payoff"]
     array([[0.5],
@@ -32,28 +32,35 @@ def parse_nfg(text: str) -> dict[str, Any]:
     for accepted in (["NFG"], ["1"], ["R", "D"]):
         tokens.expect(*accepted)
     title, players = tokens.string(), tokens.strings()
-    if len(players) != 2:
-        raise InputError(f"the game has {len(players)} players; accepted: two. Fix the choices of the others.")
-    m, n, contents = _strategies(tokens)
+    if len(players) < 2:
+        raise InputError(f"the game has {len(players)} players; accepted: two or more.")
+    shape, labels = _strategies(tokens, len(players))
     if tokens.peek().startswith('"'):
         tokens.take()  # a comment
     if tokens.peek() == "{":
-        outcomes = _outcomes(tokens)
+        outcomes = _outcomes(tokens, len(players))
         entries = [number for _ in tokens.rest() for number in outcomes[tokens.integer(len(outcomes) - 1)]]
     else:
         entries = [tokens.number() for _ in tokens.rest()]
-    if len(entries) != 2 * m * n:
+    wanted = len(players) * math.prod(shape)
+    if len(entries) != wanted:
+        each = "two" if len(players) == 2 else str(len(players))
         raise InputError(
-            f"the file has {len(entries)} payoffs; accepted: {2 * m * n}, two for each of {m} x {n} cells. "
-            "Correct the payoffs or the numbers of strategies."
+            f"the file has {len(entries)} payoffs; accepted: {wanted}, {each} for each of "
+            f"{' x '.join(map(str, shape))} cells. Correct the payoffs or the numbers of strategies."
         )
-    payoffs = np.array(entries, dtype=np.float64).reshape(n, m, 2)  # the row player's action varies fastest
-    row, column = payoffs[..., 0].T, payoffs[..., 1].T
-    check_constant_sum(row, column)
-    return {"payoff": row, **contents, **({"name": title} if title.strip() else {})}
+    # The first player's action varies fastest.
+    payoffs = np.array(entries, dtype=np.float64).reshape(*reversed(shape), len(players))
+    tensors = [payoffs[..., player].T for player in range(len(players))]
+    named = {"name": title} if title.strip() else {}
+    if len(players) > 2 or differing_sums(*tensors):
+        seats = {"seats": players} if all(players) and len(set(players)) == len(players) else {}
+        return {"payoffs": tensors, "labels": labels, **seats, **named}
+    given = {"row_labels": labels[0], "column_labels": labels[1]}
+    return {"payoff": tensors[0], **{key: own for key, own in given.items() if own}, **named}
 
 
-def nfg_text(game: Game) -> str:
+def nfg_text(game: Any) -> str:
     """Return the game in Gambit's normal form, payoff form, which Gambit's programs read too.
 
     >>> from coebl import Game
@@ -67,14 +74,35 @@ def nfg_text(game: Game) -> str:
     <BLANKLINE>
     1.0 -1.0 2.0 -2.0
     """
-    rows, columns = (
-        " ".join(_quoted(label, f"the {player} label", is_label=True) for label in labels)
-        for player, labels in (("row", game.row_labels), ("column", game.column_labels))
+    strategies = "\n".join(
+        "{ " + " ".join(_quoted(label, f"the {player} label", is_label=True) for label in own) + " }"
+        for player, own in zip(game.seats, _labels(game), strict=True)
     )
-    payoffs = " ".join(f"{entry!r} {0.0 - entry!r}" for entry in game.payoff.T.ravel().tolist())
+    tensors = getattr(game, "payoffs", None) or (game.payoff, 0.0 - game.payoff)
+    payoffs = " ".join(map(repr, np.stack([tensor.T.ravel() for tensor in tensors], axis=1).ravel().tolist()))
     payoffs = payoffs.replace("e+", "e")  # Gambit 16 does not read 1e+17
-    head = f'NFG 1 R {_quoted(game.name, "the name")} {{ "row" "column" }}'
-    return f'{head}\n\n{{ {{ {rows} }}\n{{ {columns} }}\n}}\n""\n\n{payoffs}\n'
+    players = " ".join(_quoted(seat, "the player", is_label=True) for seat in game.seats)
+    head = f"NFG 1 R {_quoted(game.name, 'the name')} {{ {players} }}"
+    return f'{head}\n\n{{ {strategies}\n}}\n""\n\n{payoffs}\n'
+
+
+def _labels(game: Any) -> Sequence[Sequence[str]]:
+    return game.labels if hasattr(game, "labels") else (game.row_labels, game.column_labels)
+
+
+def differing_sums(row: Floats, column: Floats) -> str:
+    """Return two cells in which the payoffs of two players add up to different numbers, in words; else "".
+
+    >>> differing_sums(np.array([[1.0, 2.0]]), np.array([[-1.0, 3.0]]))
+    'in row 0, column 0 the payoffs add up to 0, in row 0, column 1 to 5'
+    """
+    sums = row + column
+    tolerance = _SAME_SUM * max(np.abs(row).max(initial=0.0), np.abs(column).max(initial=0.0))
+    differing = np.argwhere(np.abs(sums - sums.flat[0]) > tolerance) if sums.size else np.empty((0, 2))
+    if not len(differing):
+        return ""
+    i, j = (int(index) for index in differing[0])
+    return f"in row 0, column 0 the payoffs add up to {sums.flat[0]:g}, in row {i}, column {j} to {sums[i, j]:g}"
 
 
 def check_constant_sum(row: Floats, column: Floats, what: str = "the game") -> None:
@@ -86,39 +114,33 @@ def check_constant_sum(row: Floats, column: Floats, what: str = "the game") -> N
     ...
     coebl.core.errors.InputError: the game is not constant-sum: in row 0, column 0 the payoffs add up to 0, ...
     """
-    sums = row + column
-    tolerance = _SAME_SUM * max(np.abs(row).max(initial=0.0), np.abs(column).max(initial=0.0))
-    differing = np.argwhere(np.abs(sums - sums.flat[0]) > tolerance) if sums.size else np.empty((0, 2))
-    if len(differing):
-        i, j = (int(index) for index in differing[0])
+    if differing := differing_sums(row, column):
         raise InputError(
-            f"{what} is not constant-sum: in row 0, column 0 the payoffs add up to {sums.flat[0]:g}, "
-            f"in row {i}, column {j} to {sums[i, j]:g}; accepted: one sum everywhere. "
-            "Only such games can be played here."
+            f"{what} is not constant-sum: {differing}; accepted: one sum everywhere. For other games: "
+            "Game((row payoffs, column payoffs))."
         )
 
 
-def _strategies(tokens: _Tokens) -> tuple[int, int, dict[str, Any]]:
-    """Return the numbers of actions, and the labels if there are any."""
+def _strategies(tokens: _Tokens, players: int) -> tuple[tuple[int, ...], list[list[str] | None]]:
+    """Return the numbers of actions, and the labels of each player if there are any."""
     tokens.expect("{")
     if tokens.peek() != "{":
-        m, n = tokens.integer(), tokens.integer()
+        shape = tuple(tokens.integer() for _ in range(players))
         tokens.expect("}")
-        return m, n, {}
-    labels = {"row_labels": tokens.strings(), "column_labels": tokens.strings()}
+        return shape, [None] * players
+    labels = [tokens.strings() for _ in range(players)]
     tokens.expect("}")
-    m, n = map(len, labels.values())
     # Gambit wrote empty labels where none had been given.
-    return m, n, {key: given for key, given in labels.items() if any(given)}
+    return tuple(map(len, labels)), [own if any(own) else None for own in labels]
 
 
-def _outcomes(tokens: _Tokens) -> list[tuple[float, float]]:
-    outcomes = [(0.0, 0.0)]  # outcome 0 pays nothing
+def _outcomes(tokens: _Tokens, players: int) -> list[tuple[float, ...]]:
+    outcomes: list[tuple[float, ...]] = [(0.0,) * players]  # outcome 0 pays nothing
     tokens.expect("{")
     while tokens.peek() != "}":
         tokens.expect("{")
         tokens.string()
-        outcomes.append((tokens.number(), tokens.number()))
+        outcomes.append(tuple(tokens.number() for _ in range(players)))
         tokens.expect("}")
     tokens.expect("}")
     return outcomes

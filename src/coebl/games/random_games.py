@@ -20,13 +20,14 @@ Size = Annotated[int, Range(1, 5000)]
 Seed = Annotated[int, Range(0)]
 
 # Each family has its own stream, so that one seed gives unrelated games. Another number gives other games.
-_GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK = range(1, 10)
+_GAUSSIAN, _UNIFORM, _SIGN, _SKEW, _SMOOTH, _SPARSE, _ROBUST_BANDIT, _PERMUTED, _LOW_RANK, GENERAL_SUM = range(1, 11)
 
 _JITTER = 1e-6  # keeps the kernel of random-smooth positive definite, up to 5000 actions, in spite of rounding
 _GAP = 0.5  # what random-sparse's unused actions lose at equilibrium
 
 
-def _generator(seed: int, family: int) -> np.random.Generator:
+def generator(seed: int, family: int) -> np.random.Generator:
+    """Return the random numbers of a family of games, by the family's number."""
     return np.random.default_rng([seed, family])
 
 
@@ -41,7 +42,7 @@ def random_gaussian(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
         n: the number of the column player's actions.
         seed: the same seed gives the same game.
     """
-    return Game(_generator(seed, _GAUSSIAN).standard_normal((m, n)))
+    return Game(generator(seed, _GAUSSIAN).standard_normal((m, n)))
 
 
 @GAMES.add("random-uniform", title="Random, uniform")
@@ -55,7 +56,7 @@ def random_uniform(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
         n: the number of the column player's actions.
         seed: the same seed gives the same game.
     """
-    return Game(_generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
+    return Game(generator(seed, _UNIFORM).uniform(-1, 1, (m, n)), payoff_range=(-1, 1))
 
 
 @GAMES.add("random-sign", title="Random signs")
@@ -69,7 +70,7 @@ def random_sign(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
         n: the number of the column player's actions.
         seed: the same seed gives the same game.
     """
-    return Game(_generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
+    return Game(generator(seed, _SIGN).choice([-1.0, 1.0], (m, n)), payoff_range=(-1, 1))
 
 
 @GAMES.add("random-skew", title="Random, symmetric")
@@ -83,7 +84,7 @@ def random_skew(n: Size = 10, seed: Seed = 0) -> Game:
         n: the number of each player's actions.
         seed: the same seed gives the same game.
     """
-    upper = np.triu(_generator(seed, _SKEW).standard_normal((n, n)), k=1)
+    upper = np.triu(generator(seed, _SKEW).standard_normal((n, n)), k=1)
     return Game(upper - upper.T)
 
 
@@ -99,7 +100,7 @@ def random_smooth(m: Size = 10, n: Size = 10, seed: Seed = 0) -> Game:
         n: the number of the column player's actions.
         seed: the same seed gives the same game.
     """
-    normal = _generator(seed, _SMOOTH).standard_normal((m, n))
+    normal = generator(seed, _SMOOTH).standard_normal((m, n))
     # Covariance: the Kronecker product of both kernels. By einsum, as the rounding of @ depends on the CPU.
     return Game(np.einsum("ib,jb->ij", np.einsum("ia,ab->ib", _kernel_root(m), normal), _kernel_root(n)))
 
@@ -131,7 +132,7 @@ def random_sparse(m: Size = 10, n: Size = 10, k: Size = 3, seed: Seed = 0) -> Ga
     """
     if k > min(m, n):
         raise InputError(f"random-sparse: k is {k}; accepted: at most {min(m, n)}, the smaller of m={m} and n={n}.")
-    random = _generator(seed, _SPARSE)
+    random = generator(seed, _SPARSE)
     rows, x = _plant(random, m, k)
     columns, y = _plant(random, n, k)
     payoff = random.standard_normal((m, n))
@@ -164,7 +165,7 @@ def random_low_rank(m: Size = 10, n: Size = 10, rank: Size = 2, seed: Seed = 0) 
     """
     if rank > min(m, n):
         raise InputError(f"random-low-rank: rank is {rank}; accepted: at most {min(m, n)}, as m={m} and n={n}.")
-    random = _generator(seed, _LOW_RANK)
+    random = generator(seed, _LOW_RANK)
     rows, columns = random.standard_normal((m, rank)), random.standard_normal((n, rank))
     return Game(np.einsum("ir,jr->ij", rows, columns) / np.sqrt(rank))
 
@@ -179,7 +180,7 @@ def robust_bandit(seed: Seed = 0) -> Game:
     Args:
         seed: the same seed gives the same game.
     """
-    return Game(_generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
+    return Game(generator(seed, _ROBUST_BANDIT).normal(0.5, np.sqrt(2), (10, 5)))
 
 
 @GAMES.add("permuted", title="Permuted game", example="permuted:game=rps")
@@ -203,7 +204,7 @@ def permute(game: Game, seed: int) -> Game:
     >>> permute(Game([[1, 2]], column_labels=["a", "b"]), seed=2) == Game([[2, 1]], column_labels=["b", "a"])
     True
     """
-    random = _generator(seed, _PERMUTED)
+    random = generator(seed, _PERMUTED)
     m, n = game.shape
     rows, columns = random.permutation(m), random.permutation(n)
     return Game(

@@ -19,16 +19,17 @@ from numpy.typing import ArrayLike
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import OTHER_KIND, Entry, Registry
 from coebl.core.specs import split_spec, without_folder
-from coebl.games.game import Game, ZeroSumGame
+from coebl.games.game import Game, NamedGame, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game
 from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import Noise
+from coebl.games.tensor import TensorGame
 
 if TYPE_CHECKING:
     from coebl.solver import Solution
 
-GameLike = str | os.PathLike[str] | ZeroSumGame | ArrayLike
-"""A spec, the name of a file, a `Game`, a `GenomeGame`, or a matrix of payoffs to the row player."""
+GameLike = str | os.PathLike[str] | NamedGame | ArrayLike
+"""A spec, the name of a file, a `Game`, a `GenomeGame`, a `TensorGame`, or a matrix of payoffs to the row player."""
 
 
 def _reason_to_reject(factory: object) -> str | None:
@@ -61,16 +62,16 @@ def _can_be_set(hint: Any) -> bool:
     return kind in (int, float, bool, str, tuple[float, ...]) or get_origin(kind) is Literal
 
 
-GAMES: Registry[ZeroSumGame] = Registry("game", "games", rejects=_reason_to_reject)
+GAMES: Registry[ZeroSumGame | TensorGame] = Registry("game", "games", rejects=_reason_to_reject)
 """The games by name: `for entry in GAMES` goes through them, `GAMES.make(spec)` makes one."""
 
 
-def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame:
+def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame | TensorGame:
     """Return the game of a spec or a file, with another noise if one is given. A game or a matrix is accepted too.
 
     A string is a spec such as "diagonal:4", the name of a .csv, .npy, .json or .nfg file, or path/to/file.py:function
     with parameters as in a spec. A game made from a spec stores the shortest spec that makes it again. A matrix of
-    payoffs to the row player, an array or a data frame is passed to `Game`.
+    payoffs to the row player, an array or a data frame is passed to `Game`, and so is a pair of matrices.
 
     >>> from coebl.games import parse_game
     >>> parse_game("diagonal:4").spec, parse_game("blotto:coins=6,fields=2").spec
@@ -84,6 +85,23 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame:
     return game if noise is None else game.with_noise(noise)
 
 
+def parse_zero_sum(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame:
+    """Return the game of a spec or a file, as `parse_game` does; reject one that is not zero-sum.
+
+    >>> parse_zero_sum("chicken")
+    Traceback (most recent call last):
+        ...
+    coebl.core.errors.InputError: chicken is not a zero-sum game of two players, which is needed here; play it with ...
+    """
+    game = parse_game(spec, noise)
+    if not isinstance(game, ZeroSumGame):
+        raise InputError(
+            f"{game.spec or game.name} is not a zero-sum game of two players, which is needed here; play it with "
+            "simulate(...) or coebl match."
+        )
+    return game
+
+
 def parse_matrix(spec: GameLike) -> Game:
     """Return a game as a matrix; one of genomes is listed, or rejected if it has too many genes.
 
@@ -93,7 +111,7 @@ def parse_matrix(spec: GameLike) -> Game:
     >>> parse_matrix("diagonal:n=3,space=bits").shape
     (8, 8)
     """
-    game = parse_game(spec)
+    game = parse_zero_sum(spec)
     if isinstance(game, GenomeGame):
         return game.to_matrix().renamed(game.name, game.spec)
     assert isinstance(game, Game)
@@ -123,33 +141,34 @@ def solve(
     """
     from coebl.solver import solve_matrix  # imports Numba
 
-    given = parse_matrix(game) if isinstance(game, (str, os.PathLike, ZeroSumGame)) else game
+    given = parse_matrix(game) if isinstance(game, (str, os.PathLike, NamedGame)) else game
     return solve_matrix(given, ties=ties, random=random)
 
 
-def _as_game(given: object) -> ZeroSumGame:
-    if isinstance(given, ZeroSumGame):
+def _as_game(given: object) -> ZeroSumGame | TensorGame:
+    if isinstance(given, (ZeroSumGame, TensorGame)):
         return given
     if not _is_matrix(given):
         raise InputError(
             f"game is {shorten(given)}; accepted: a Game, a matrix of payoffs, a spec such as 'diagonal:n=4', or the "
             "name of a file."
         )
-    return Game(given)
+    made: ZeroSumGame | TensorGame = Game(given)
+    return made
 
 
 def _is_matrix(given: object) -> TypeGuard[ArrayLike]:
     return isinstance(given, (list, tuple)) or hasattr(given, "__array__")
 
 
-def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame:
+def _find_game(spec: str | os.PathLike[str]) -> ZeroSumGame | TensorGame:
     text = os.fspath(spec)
     parts = split_spec(text)
     if not parts.file and parts.name not in GAMES and is_path(text):  # a file "rps" does not hide the game
         return read_game(text)
     entry, arguments = GAMES.parse(text)
     made: object = _of_function(entry, arguments) if _is_of_genomes(entry.factory) else entry.factory(**arguments)
-    if not isinstance(made, ZeroSumGame) and not _is_matrix(made):
+    if not isinstance(made, NamedGame) and not _is_matrix(made):
         raise InputError(f"{entry.name} returns {shorten(made)}; accepted: a coebl.Game, or a matrix. Return one.")
     canonical = entry.write(arguments)
     return _as_game(made).renamed(without_folder(canonical), canonical)

@@ -17,7 +17,7 @@ import numpy as np
 
 from coebl.engine import Match, simulate
 from coebl.engine.simulate import recorded_rounds
-from coebl.games import Game, parse_game
+from coebl.games import Game, parse_zero_sum
 from coebl.learners import parse_learner
 from coebl.study.cell import Cell
 from coebl.study.studies import Study
@@ -64,7 +64,7 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
         if key not in costs:
             try:
                 if cell.game not in shapes:
-                    shapes[cell.game] = parse_game(cell.game).shape
+                    shapes[cell.game] = parse_zero_sum(cell.game).shape
                 costs[key] = _cost(cell, shapes[cell.game])
             except Exception:
                 costs[key] = 1.0  # an error of user code, perhaps; the run will report it
@@ -139,7 +139,7 @@ def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
     """The seconds of a cell, from a sample: its fixed cost, and that of each round."""
     small = _is_small(shape)
     m, n = sample = shape if small else (min(shape[0], _MOST_ACTIONS), min(shape[1], _MOST_ACTIONS))
-    game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, (m, n)))
+    game = parse_zero_sum(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, (m, n)))
     match = Match.of(game, cell.players[0], cell.players[1], cell.rounds, cell.noise)
     cost = _cost(cell, sample)
     seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]

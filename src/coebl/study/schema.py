@@ -21,7 +21,7 @@ from coebl.engine.match import MOST_ROUNDS
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
-from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, ZeroSumGame, parse_game, parse_noise, read_game
+from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, ZeroSumGame, parse_noise, parse_zero_sum
 from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.metrics import METRICS, Metric, metric_class
@@ -497,8 +497,8 @@ class Build:
         suffix = Path(entry).suffix.lower()
         if suffix in SUFFIXES or (suffix and is_file(str(self._folder / entry))):
             path = self._file(entry)
-            return path.as_posix(), read_game(path)
-        game = parse_game(self._placed(entry))
+            return path.as_posix(), parse_zero_sum(path)
+        game = parse_zero_sum(self._placed(entry))
         return self._keep(game.spec or entry, game, GAMES), game
 
     def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: ZeroSumGame) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import UserCodeError, printable, reason_of, where
 from coebl.core.text import counted
 from coebl.engine import Match, simulate
-from coebl.games import Game, GenomeGame, ZeroSumGame, parse_game
+from coebl.games import Game, GenomeGame, TensorGame, ZeroSumGame, parse_game
 from coebl.games.game import SEATS
 from coebl.metrics import Block, Metric
 from coebl.testing.strict import OF_BLOCK, OF_REWARD, StrictArray, StrictBackend
@@ -116,7 +116,7 @@ def _root(error: BaseException) -> tuple[str, str]:
     return reason_of(error).replace("column seat", "row seat"), where(error)
 
 
-def check_game(game: str | ZeroSumGame) -> Report:
+def check_game(game: str | ZeroSumGame | TensorGame) -> Report:
     """Check a game against its contract.
 
     >>> print(check_game("matching-pennies"))
@@ -132,11 +132,13 @@ def check_game(game: str | ZeroSumGame) -> Report:
     subject = parse_game(game)
     if isinstance(subject, GenomeGame):
         return report_on(repr(subject), _points_of_genome_game(subject))
+    if isinstance(subject, TensorGame):
+        return report_on(repr(subject), _points_of_tensor_game(subject))
     assert isinstance(subject, Game)
     return report_on(repr(subject), _points_of_game(subject))
 
 
-def _read_back(game: ZeroSumGame) -> str | bool:
+def _read_back(game: ZeroSumGame | TensorGame) -> str | bool:
     spec = game.spec
     return spec is not None and parse_game(spec, game.noise) != game and f"{spec!r} reads back as another game"
 
@@ -175,6 +177,33 @@ def _points_of_game(game: Game) -> Points:
     yield "what one player wins the other loses", zero_sum
     yield "its noise has mean zero", noise
     yield "its noise works on arrays of any library", arrays
+
+
+def _points_of_tensor_game(game: TensorGame) -> Points:
+    def noise() -> str | bool:
+        actions = [np.zeros(100_000, np.int64)] * len(game.shape)
+        draw = game.noise.draw(np.random.default_rng(0), (100_000, game.draws))
+        for seat, rewards in enumerate(game.rewards(actions, draw if game.draws > 1 else draw[:, 0])):
+            error = abs(float(rewards.mean() - game.payoffs[seat].flat[0]))
+            if error > 5 * float(rewards.std()) / np.sqrt(rewards.size) + 1e-12:
+                return f"the mean reward of {game.seats[seat]} is {error:.3g} away from the payoff"
+        return False
+
+    def secure() -> str | bool:
+        for seat in game.seats:
+            view, solution = game.own_view(seat), game.security(seat)
+            gap = (solution.value - (solution.row @ view.payoff).min()) / (np.ptp(view.payoff) or 1.0)
+            if abs(gap) > 1e-8:
+                return f"the security strategy of {seat} has a gap of {gap:.1e}"
+        return False
+
+    yield "its spec reads back", lambda: _read_back(game)
+    yield (
+        "its payoffs are read-only",
+        lambda: any(payoff.flags.writeable for payoff in game.payoffs) and "its payoffs can be written to",
+    )
+    yield "security strategies are certified", secure
+    yield "its noise has mean zero", noise
 
 
 def _points_of_genome_game(game: GenomeGame) -> Points:

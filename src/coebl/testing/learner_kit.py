@@ -14,7 +14,7 @@ from coebl.core.arrays import Floats
 from coebl.core.errors import shorten
 from coebl.engine import GenomePlayer, Match, Player, PolicyError, Result, simulate
 from coebl.engine.table import seat_at
-from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame, parse_game
+from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, ZeroSumGame, parse_zero_sum
 from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
@@ -98,7 +98,7 @@ def _random_game(shape: tuple[int, int]) -> Game:
 def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGame]:
     """Return a random game of each shape and number of genes at which the learner can play in this seat."""
     games: dict[str, ZeroSumGame] = {title: _random_game(shape) for title, shape in SHAPES.items()}
-    games |= {f"{n}-gene": parse_game(f"gene-bilinear:n={n}") for n in GENES}
+    games |= {f"{n}-gene": parse_zero_sum(f"gene-bilinear:n={n}") for n in GENES}
     number = SEATS.index(name)
     return {
         title: game
@@ -198,7 +198,7 @@ def _equal(learner: Learner) -> str | None:
 
 def _dominance(learner: Learner) -> str | None:
     genes = "indices" not in learner.plays
-    game = parse_game("lead:n=2,mask=false") if genes else Game(DOMINANCE, payoff_range=(-1.0, 1.0))
+    game = parse_zero_sum("lead:n=2,mask=false") if genes else Game(DOMINANCE, payoff_range=(-1.0, 1.0))
     for name, best in DOMINANT.items():
         policies = _play(learner, game, name, 1500, [0, 1, 2, 3])
         share = float((policies[750:] if genes else policies[750:, :, best]).mean())  # all genes should be 1

@@ -18,7 +18,7 @@ from coebl.evidence.judge import Verdict, judge
 from coebl.evidence.pairwise import ALL_GAMES, Pairing
 from coebl.evidence.rendering import AIM_HEADER, AIM_LEGEND, aim_paragraphs, aim_rows, aims_as_markdown
 from coebl.evidence.statistics import Estimate
-from coebl.games import parse_game
+from coebl.games import parse_zero_sum
 from coebl.learners import LEARNERS, parse_learner
 from coebl.learners.base import Kind
 from coebl.naming import NOTHING, Known, known_to, learner_titles
@@ -266,7 +266,7 @@ def finish_trial(suite: Suite, subjects: Sequence[str], study: Study, folder: Pa
     """Judge the statements of a suite about each subject on what is finished of its study, and write the files."""
     results = Results(folder)
     seeds = {seed for cell in study.cells for seed in cell.seeds}
-    parsed = {cell.labels().game: (parse_game(cell.game), cell.rounds) for cell in study.cells}
+    parsed = {cell.labels().game: (parse_zero_sum(cell.game), cell.rounds) for cell in study.cells}
     games = {name: Setting(rounds, str(game.noise)) for name, (game, rounds) in parsed.items()}
     widths = {name: payoff_width(game) for name, (game, _) in parsed.items()}
     contests = {

@@ -20,7 +20,7 @@ from coebl.core.errors import InputError
 from coebl.core.modules import require
 from coebl.evidence.pairwise import ALL_GAMES, Families, Pairing, asked_for, pairwise
 from coebl.evidence.statistics import Estimate, mean_interval
-from coebl.games import ZeroSumGame, parse_game
+from coebl.games import ZeroSumGame, parse_zero_sum
 from coebl.learners.base import KINDS, Kind
 from coebl.solver import maximin
 from coebl.study import Results, Study
@@ -105,7 +105,7 @@ def measure(study: Study, results: Results) -> Measured:
     players = pl.col("players").list
     table = table.filter(*(place.is_in(everyone) for place in (players.get(0), players.get(1))))
     table = pl.concat([table.filter(pl.col("seed").is_in(seeds), game=game) for game in games])  # as the suite has them
-    widths = {game: payoff_width(parse_game(paths[game])) for game in games}
+    widths = {game: payoff_width(parse_zero_sum(paths[game])) for game in games}
     units = {game: rounds[game] * widths[game] for game in games}
     lost, exploitability = (_array(table, metric, games, seeds, everyone) for metric in TOURNAMENT_METRICS)
     lost /= np.array([units[game] for game in games])[:, None, None, None]

@@ -1,0 +1,238 @@
+"""Games in which each player has payoffs of its own: any number of players, and any sum."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from coebl.core.arrays import MOST_ENTRIES, Floats, Ints
+from coebl.core.errors import InputError, printable, shorten
+from coebl.games.game import SEATS, NamedGame, Range, View, check_labels, has_tensors, known_range
+from coebl.games.noise import Noise, parse_noise
+from coebl.games.spaces import Indices, Space
+
+if TYPE_CHECKING:
+    from coebl.solver import Solution
+
+Between = Literal["independent", "common", "opposite"]
+"""How the noises of the players of a `TensorGame` relate."""
+
+_SHOWN = 12  # rows, columns or joint actions in the printed table
+
+
+class TensorGame(NamedGame):
+    """A game of N players, each with its payoffs, which need not add up to zero.
+
+    A player sees the joint action of the others as one number, in which the last of them varies fastest.
+
+    Args:
+        payoffs: per player, an array (m1, ..., mN) of its payoffs.
+        name: the name in tables and messages.
+        labels: per player, the names of its actions; by default, or where it is None, their numbers.
+        seats: the names of the players; by default row and column, or player1, player2, ...
+        noise: the difference between rewards and payoffs: a spec such as "gaussian:sigma=0.5", or a `Noise`.
+        noise_between: "independent" numbers for each player; one number that is "common" to all; or "opposite", of two
+            players: the second receives minus what the first does. By default independent; opposite if the second
+            matrix is minus the first, so that the runs are those of the zero-sum `Game`.
+        payoff_ranges: per player, the range of its payoffs that learners receive; by default, or where it is None, its
+            least and its largest payoff.
+        spec: the spec that made the game, if one did.
+
+    >>> game = TensorGame(([[3, 0], [5, 1]], [[3, 5], [0, 1]]), name="dilemma", labels=[["stay", "tell"]] * 2)
+    >>> game.shape, game.seats, game.ranges
+    ((2, 2), ('row', 'column'), ((0.0, 5.0), (0.0, 5.0)))
+    >>> print(game)
+    dilemma: 2 x 2, payoffs to row, column; noise gaussian, independent
+          stay  tell
+    stay  3, 3  0, 5
+    tell  5, 0  1, 1
+    """
+
+    unknown = frozenset({"value", "payoffs", "equilibrium", "expected", "response", "mean"})  # for metrics, as they are
+
+    def __init__(
+        self,
+        payoffs: Any,
+        *,
+        name: str = "game",
+        labels: Sequence[Sequence[str] | None] | None = None,
+        seats: Sequence[str] | None = None,
+        noise: str | Noise = "gaussian",
+        noise_between: Between | None = None,
+        payoff_ranges: Sequence[Range | None] | None = None,
+        spec: str | None = None,
+    ) -> None:
+        self.payoffs = _check_payoffs(payoffs)
+        self.name, self.spec = name, spec
+        players = len(self.payoffs)
+        default = SEATS if players == 2 else [f"player{number}" for number in range(1, players + 1)]
+        self.seats = check_labels(default if seats is None else seats, players, "seats")
+        self.labels = tuple(
+            check_labels(given, count, f"labels[{seat}]")
+            for seat, (given, count) in enumerate(zip(_per_player(labels, players, "labels"), self.shape, strict=True))
+        )
+        self.noise = parse_noise(noise)
+        self.noise_between = _check_between(noise_between, self.payoffs)
+        ranges: list[Range] = []
+        for seat, ends in enumerate(_per_player(payoff_ranges, players, "payoff_ranges")):
+            if ends is None and seat == 1 and self.noise_between == "opposite":  # as in the zero-sum game
+                low, high = ranges[0]
+                ends = 0.0 - high, 0.0 - low
+            ranges.append(known_range(ends, self.payoffs[seat], f"payoff_ranges[{seat}]"))
+        self.ranges = tuple(ranges)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of actions of each player."""
+        return self.payoffs[0].shape
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The actions of each seat."""
+        return tuple(map(Indices, self.shape))
+
+    @property
+    def draws(self) -> int:
+        """The number of nature's numbers per run and round."""
+        return len(self.payoffs) if self.noise_between == "independent" else 1
+
+    def rewards(self, actions: Sequence[Ints], draw: Floats) -> Sequence[Floats]:
+        """Return the observed reward of each seat: (runs,).
+
+        Args:
+            actions: per seat: (runs,).
+            draw: nature's numbers, from `Noise.draw`: (runs,), or (runs, players) if they are independent.
+        """
+        played = tuple(actions)
+        if self.noise_between == "opposite":
+            reward = self.noise.reward(self.payoffs[0][played], draw, self.ranges[0])
+            return reward, -reward
+        draws = [draw] * len(self.payoffs) if draw.ndim == 1 else draw.T
+        return [
+            self.noise.reward(payoff[played], numbers, ends)
+            for payoff, numbers, ends in zip(self.payoffs, draws, self.ranges, strict=True)
+        ]
+
+    def own_view(self, seat: str) -> View:
+        """Return the payoffs of a player: its actions are the rows, the joint actions of the others the columns.
+
+        Args:
+            seat: the name of the player.
+
+        >>> TensorGame(([[3, 0], [5, 1]], [[3, 7], [0, 1]])).own_view("column").payoff
+        array([[3., 0.],
+               [7., 1.]])
+        """
+        if seat not in self.seats:
+            raise InputError(f"seat is {shorten(seat)}; accepted: {', '.join(self.seats)}.")
+        number = self.seats.index(seat)
+        own = np.moveaxis(self.payoffs[number], number, 0)
+        return View(np.ascontiguousarray(own.reshape(len(own), -1)), self.ranges[number])
+
+    def security(self, seat: str) -> Solution:
+        """Return the certified maximin strategy of a player, `row` of the solution, and what it earns at least.
+
+        Args:
+            seat: the name of the player.
+
+        >>> round(TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]])).security("row").value, 9)
+        1.2
+        """
+        from coebl.solver import solve_matrix  # imports Numba
+
+        return solve_matrix(self.own_view(seat).payoff)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the game to a file: .json keeps all of it, .nfg payoffs and labels.
+
+        Args:
+            path: of the file; its ending selects the format.
+        """
+        from coebl.games.game_files import write_game
+
+        write_game(self, path)
+
+    def _content(self) -> tuple[Any, ...]:
+        payoffs = tuple((payoff + 0.0).tobytes() for payoff in self.payoffs)  # + 0.0: -0.0 and 0.0 are the same
+        return (self.shape, payoffs, self.labels, self.seats, self.noise, self.noise_between, self.ranges)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorGame) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def __repr__(self) -> str:
+        return f"<TensorGame {self.spec or self.name!r}, {' x '.join(map(str, self.shape))}, {self.noise}>"
+
+    def __str__(self) -> str:
+        """Return the payoffs as a table: rows and columns of two players, else a line per joint action."""
+        size, players = " x ".join(map(str, self.shape)), ", ".join(map(printable, self.seats))
+        title = f"{printable(self.spec or self.name)}: {size}, payoffs to {players}; noise {self.noise}"
+        labels = [[printable(label) for label in own] for own in self.labels]
+        if len(self.shape) == 2:
+            m, n = (min(count, _SHOWN) for count in self.shape)
+            more = ["..."] * (self.shape[1] > n)
+            table = [["", *labels[1][:n], *more]]
+            table += [[labels[0][i], *(self._entry((i, j)) for j in range(n)), *more] for i in range(m)]
+            cut = self.shape[0] > m
+        else:
+            joint = list(np.ndindex(*self.shape))[:_SHOWN]
+            table = [[*(own[a] for own, a in zip(labels, at, strict=True)), self._entry(at)] for at in joint]
+            cut = math.prod(self.shape) > _SHOWN
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
+        return "\n".join([f"{title}, {self.noise_between}", *lines, *["..."] * cut])
+
+    def _entry(self, joint: tuple[int, ...]) -> str:
+        return ", ".join(f"{payoff[joint] + 0.0:.4g}" for payoff in self.payoffs)
+
+
+def _check_payoffs(payoffs: Any) -> tuple[Floats, ...]:
+    if isinstance(payoffs, np.ndarray):
+        payoffs = list(payoffs)
+    accepted = "accepted: a list with an array (m1, ..., mN) of payoffs for each of N players, N at least 2"
+    if not has_tensors(payoffs):
+        raise InputError(f"payoffs is {shorten(payoffs)}; {accepted}.")
+    try:
+        arrays = [np.array(payoff, dtype=np.float64, order="C") + 0.0 for payoff in payoffs]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"payoffs is {shorten(payoffs)}; accepted: numbers. Replace what is not one.") from None
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1 or not arrays[0].size:
+        listed = ", ".join(str(array.shape) for array in arrays)
+        raise InputError(f"payoffs has arrays of shapes {listed}; accepted: one shape, with an action or more each.")
+    if arrays[0].size * len(arrays) > MOST_ENTRIES:
+        raise InputError(f"payoffs has {arrays[0].size * len(arrays):,} entries; accepted: at most {MOST_ENTRIES:,}.")
+    for seat, array in enumerate(arrays):
+        if not np.isfinite(array).all():
+            at = tuple(int(index) for index in np.argwhere(~np.isfinite(array))[0])
+            raise InputError(f"payoffs[{seat}]{list(at)} is {array[at]}; accepted: finite numbers. Replace it.")
+        array.flags.writeable = False
+    return tuple(arrays)
+
+
+def _per_player(given: Any, players: int, argument: str) -> Sequence[Any]:
+    if given is None:
+        return [None] * players
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != players:
+        raise InputError(
+            f"{argument} is {shorten(given)}; accepted: a list with an entry for each of {players} players."
+        )
+    return given
+
+
+def _check_between(between: Any, payoffs: tuple[Floats, ...]) -> Between:
+    zero_sum = len(payoffs) == 2 and not (payoffs[0] + payoffs[1]).any()
+    if between is None:
+        return "opposite" if zero_sum else "independent"
+    if between not in get_args(Between) or (between == "opposite" and not zero_sum):
+        accepted = "independent, common" + ", or opposite" * zero_sum
+        why = " opposite is for two players whose payoffs add up to 0." if between == "opposite" else ""
+        raise InputError(f"noise_between is {shorten(between)}; accepted: {accepted}.{why}")
+    checked: Between = between
+    return checked
