@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import interval_bar, interval_texts, print_table, progress_bar, say
+from coebl.cli.terminal import interval_bar, interval_cells, print_table, progress_bar, say
 from coebl.core.errors import InputError, printable
 from coebl.core.files import check_path, write_whole
 from coebl.core.text import counted, csv_text, finite
@@ -297,7 +297,7 @@ def _print_means(results: Results, rows: list[SummaryRow]) -> None:
         shown = {name: str(row[name]) for name in ("game", "noise", "row", "column")}
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
         shown |= {seat: learners[row[seat]] for seat in ("row", "column")}
-        mean, ends = interval_texts(row["mean"], low, high, row["n"])
+        mean, ends = interval_cells(row["mean"], low, high, row["n"])
         table.append(shown | {"mean": mean, "95 % interval": ends})
     _print_rows(table, common=("noise", when, "metric", "n"))
 
@@ -401,7 +401,7 @@ def _print_contests(comparison: Comparison, way: str, contests: Sequence[Contest
     table = []
     for contest in contests:
         found, game = contest.difference, contest.game
-        mean, interval = interval_texts(found.mean, found.low, found.high, found.n)
+        mean, interval = interval_cells(found.mean, found.low, found.high, found.n)
         if contest.opponents and len(opponents) > 1:
             game += f", {counted(len(contest.opponents), 'opponent')}"
         shown = {"seats": contest.seats, "n": str(found.n), "game": game, "difference": mean, "95 % interval": interval}

@@ -52,10 +52,10 @@ def can_show(text: str) -> bool:
     return True
 
 
-def interval_texts(mean: float, low: float, high: float, seeds: int) -> tuple[str, str]:
+def interval_cells(mean: float, low: float, high: float, seeds: int) -> tuple[str, str]:
     """A mean and its interval with digits by the width of that, or the reason why there is none.
 
-    >>> interval_texts(0.7512, 0.5, 1, 20), interval_texts(2.5, float("nan"), float("nan"), 1)
+    >>> interval_cells(0.7512, 0.5, 1, 20), interval_cells(2.5, float("nan"), float("nan"), 1)
     (('0.75', '0.50 .. 1.00'), ('2.5', 'none: one seed'))
     """
     text, *ends = in_interval(mean, low, high)

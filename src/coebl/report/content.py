@@ -45,7 +45,7 @@ _MATCH = ["row", "column"]
 Numbers = list[float | int | None]
 
 
-class Curve(TypedDict):
+class PageCurve(TypedDict):
     """A metric of a match over the rounds."""
 
     grid: int  # an index into the lists of rounds that curves share
@@ -54,14 +54,14 @@ class Curve(TypedDict):
     halves: Numbers  # of the widths of the intervals
 
 
-class Match(TypedDict):
+class PageMatch(TypedDict):
     """A match of two learners, which are indices into the list of learners."""
 
     row: int
     column: int
     winner: int | None  # after correction, or before it only
     decided: str  # "after" correction, "before" it only, "no", or "untested"
-    curves: dict[int, Curve]  # by the index of the metric
+    curves: dict[int, PageCurve]  # by the index of the metric
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Content:
     known: Known
     ranking: Ranking | None
     games: list[dict[str, Any]] = field(default_factory=list)
-    matches: list[list[Match]] = field(default_factory=list)  # by game
+    matches: list[list[PageMatch]] = field(default_factory=list)  # by game
     frontiers: list[dict[str, Any] | None] = field(default_factory=list)  # by game
     rounds: list[list[int]] = field(default_factory=list)  # shared by curves
     notices: list[str] = field(default_factory=list)
@@ -227,7 +227,7 @@ def _read_game(
 ) -> None:
     """Add a game with its curves and its frontier; a notice names each match that cannot be shown."""
     frame = _frame(results, content, game, points=points)
-    curves: dict[tuple[str, str], dict[int, Curve]] = {}
+    curves: dict[tuple[str, str], dict[int, PageCurve]] = {}
     for place, name in enumerate(content.metrics):
         if name in frame.columns:
             for match, curve in _curves(frame, name, content, game):
@@ -241,7 +241,7 @@ def _read_game(
         content.games.append(game)
         content.matches.append(
             [
-                Match(
+                PageMatch(
                     row=places[row], column=places[column], winner=None, decided="untested", curves=curves[row, column]
                 )
                 for row, column in sorted(curves, key=lambda match: tuple(map(natural, match)))
@@ -273,7 +273,7 @@ def _notice(content: Content, players: Sequence[str], game: Mapping[str, Any], r
 
 def _curves(
     frame: polars.DataFrame, metric: str, content: Content, game: Mapping[str, Any]
-) -> Iterator[tuple[tuple[str, str], Curve]]:
+) -> Iterator[tuple[tuple[str, str], PageCurve]]:
     """Yield the mean over seeds with its interval, match by match."""
     pl = require("polars")
     held = frame.select(*_MATCH, "round", value=metric).drop_nulls("value")
@@ -290,7 +290,9 @@ def _curves(
             reason = f"{metric} was recorded at different rounds; keep the cells in two folders"
             _notice(content, (row, column), game, reason)
             continue
-        curve = Curve(grid=content.shared(rounds), seeds=counts[0], means=short(mean), halves=short(half, HALF_DIGITS))
+        curve = PageCurve(
+            grid=content.shared(rounds), seeds=counts[0], means=short(mean), halves=short(half, HALF_DIGITS)
+        )
         yield (row, column), curve
 
 

@@ -62,7 +62,7 @@ class Duel(NamedTuple):
     mean: float | None
     half: float | None
     winner: int | None
-    decided: str  # as in `coebl.report.content.Match`
+    decided: str  # as in `coebl.report.content.PageMatch`
 
     def number(self) -> tuple[str, str]:
         """Return the mean and its interval in digits."""

@@ -17,9 +17,8 @@ from coebl.engine.match import MatchKey, MatchName
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.runtimes import Runtimes, read_runtimes
 from coebl.evidence.statistics import Band
-from coebl.learners import LEARNERS
 from coebl.learners.base import Kind
-from coebl.naming import known_to, metric_words
+from coebl.naming import known_to, learner_words, metric_words
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.frames import NOTHING_YET, find, frame_of, listed
@@ -139,14 +138,9 @@ class Results:
 
     def kinds(self) -> dict[str, Kind]:
         """The kind of each learner, by how much it sees; unregistered learners of older cells are left out."""
-        kinds: dict[str, Any] = {}
-        for record in self.records():
-            for spec in record.players:
-                if spec in record.learners:
-                    kinds[spec] = record.learners[spec].kind
-                elif spec not in kinds and (entry := LEARNERS.registered(spec)):
-                    kinds[spec] = entry.factory.kind()  # type: ignore[attr-defined]
-        return kinds
+        known = known_to(self)
+        specs = dict.fromkeys(spec for record in self.records() for spec in record.players)
+        return {spec: kind for spec in specs if (kind := learner_words(spec, known).kind) is not None}
 
     @property
     def metrics(self) -> list[str]:
