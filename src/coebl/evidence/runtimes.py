@@ -101,7 +101,7 @@ class Runtimes:
         """Return the numbers of a line of a table, in words.
 
         >>> Runtimes((1200, 800, None, 1000), budget=10_000).described()
-        {'runs that hit': '3 of 4', 'expected time': '4,333', '95 % interval': '900 to 21,600', 'median': '1,000'}
+        {'runs that hit': '3 of 4', 'expected time': '4,333', '95 % interval': '900 to 31,000', 'median': '1,000'}
         """
         ert, median = self.ert(), self.quantile(0.5)
         return {
