@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coebl.core.text import counted, one_line, with_minus
+from coebl.core.text import counted, one_line
 from coebl.learners.base import REFERENCES, Kind
-from coebl.naming import NOTHING, Known, Style, learner_titles, looks
+from coebl.naming import NOTHING, Known, Style, game_title, learner_titles, looks
 from coebl.plots.heat_map import draw_matrix
 from coebl.plots.style import AGAINST, FOR, GUIDE, NOTE, drawable, lay_out, look, new_figure, plain_log_scale
 from coebl.tournament.standings import Standing, Standings, kinds_in
-from coebl.tournament.statements import MISSING
 from coebl.tournament.suite import StatementKind
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def _finding(rows: Sequence[Standing], titles: Mapping[str, str]) -> str:
 
 # The verdicts
 
-# The width of a panel, relative to the others.
-_SHARE: dict[StatementKind, float] = {"head-to-head": 6.4, "best-response": 2.4, "self-play": 2.4, "single-runs": 2.4}
+# The width of a panel, in inches: with the names of the games, all are as wide as a page of the site.
+_SHARE: dict[StatementKind, float] = {"head-to-head": 2.5, "best-response": 1.1, "self-play": 1.1, "single-runs": 1.1}
 
 
 def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
@@ -116,14 +116,16 @@ def plot_trial(trial: Mapping[str, Any], known: Known = NOTHING) -> Figure:
     }
     with look():
         shares = [_SHARE[statement["kind"]] for statement in statements]
-        figure = new_figure(2.8 + 0.72 * sum(shares), 1.5 + 0.24 * len(games))
+        figure = new_figure(2.3 + sum(shares), 1.9 + 0.17 * len(games))
         panels = figure.subplots(1, len(shares), width_ratios=shares, sharey=True, squeeze=False)[0]
         for ax, statement in zip(panels, statements, strict=True):
             draw[statement["kind"]](ax, statement, trial, titles)
             ax.spines[:].set_visible(False)
             ax.tick_params(length=0)
-        labels = [f"{one_line(game, 48)}  {played['rounds']:,}" for game, played in games.items()]
-        panels[0].set_yticks(np.arange(len(games)) + 0.5, labels, fontsize=6.5)
+            if statement["kind"] != "head-to-head":
+                ax.tick_params(axis="x", labelsize=6, rotation=90)
+        labels = [f"{one_line(game_title(game), 34)}  {played['rounds']:,}" for game, played in games.items()]
+        panels[0].set_yticks(np.arange(len(games)) + 0.5, labels, fontsize=6)
         panels[0].set_ylim(len(games), 0)
         panels[0].text(-0.01, 1.005, "game  rounds", transform=panels[0].transAxes, ha="right", va="bottom", color=NOTE)
         lay_out(figure)
@@ -137,17 +139,24 @@ def _draw_duels(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any]
     shape = len(trial["games"]), len(trial["opponents"])
     shares = 100 * np.array([row["relative"] for row in statement["rows"]]).reshape(shape)
     outcomes = dict(zip(np.ndindex(shape), (row["outcome"] for row in statement["rows"]), strict=True))
-    words = {cell: with_minus(_short(float(shares[cell]))) for cell, outcome in outcomes.items() if outcome != MISSING}
     undecided = {cell for cell, outcome in outcomes.items() if outcome == "level"}
-    draw_matrix(ax, shares, words, undecided, shares, fontsize=6)
+    draw_matrix(ax, shares, dict.fromkeys(outcomes, ""), undecided, shares)
     for (y, x), outcome in outcomes.items():
         if outcome == "behind":
-            ax.add_patch(Rectangle((x + 0.05, y + 0.07), 0.9, 0.86, fill=False, edgecolor="black", linewidth=1.4))
-    ax.set_xticks(np.arange(shape[1]) + 0.5, [titles[spec] for spec in trial["opponents"]], rotation=35, ha="left")
+            ax.add_patch(Rectangle((x + 0.05, y + 0.07), 0.9, 0.86, fill=False, edgecolor="black", linewidth=1.2))
+    names = [titles[spec] for spec in trial["opponents"]]
+    ax.set_xticks(np.arange(shape[1]) + 0.5, names, rotation=60, ha="left", rotation_mode="anchor", fontsize=6)
+    for column in range(shape[1]):
+        counts = Counter(outcomes[row, column] for row in range(shape[0]))
+        tally = "\n".join(str(counts[word]) for word in ("ahead", "level", "behind"))
+        ax.text(column + 0.5, shape[0] + 0.15, tally, ha="center", va="top", fontsize=6)
+    ax.text(-0.15, shape[0] + 0.15, "ahead\nundecided\nbehind", ha="right", va="top", fontsize=6, color=NOTE)
     ax.set_xlabel(
-        f"({statement['id']}) advantage of {titles[trial['subject']]}, % of the payoff range per round, both seats\n"
-        "hatched: undecided after Holm's correction; black frame: behind",
+        f"({statement['id']}) {titles[trial['subject']]} head to head, both seats. Blue: it\nearns more; orange: less. "
+        "Hatched: undecided after\nHolm's correction; black frame: behind.",
         color=NOTE,
+        labelpad=26,
+        fontsize=6,
     )
 
 
@@ -169,9 +178,11 @@ def _draw_ratios(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, Any
         plain_log_scale(ax, "x")
     limits = ", ".join(f"{limit:g}" for limit in lines)
     single = statement["kind"] == "single-runs"
-    what = "the worst run's by\nthe median run's" if single else "ratio to the best opponent's,\n95 % interval"
+    what = "the worst\nrun's by the median's" if single else "ratio to\nthe best opponent's"
     ax.set_xlabel(
-        f"({statement['id']}) regret v best-response:\n{what}; lines: {limits};\ndiamonds: above {ratio:g}", color=NOTE
+        f"({statement['id']}) regret v a best\nresponse: {what};\nlines: {limits}; orange\ndiamonds: above {ratio:g}",
+        color=NOTE,
+        fontsize=6,
     )
 
 
@@ -189,17 +200,8 @@ def _draw_self_play(ax: Axes, statement: Mapping[str, Any], trial: Mapping[str, 
     if ax.lines:
         plain_log_scale(ax, "x")
     ax.set_xlabel(
-        f"({statement['id']}) exploitability in self-play,\n% of the payoff range;\nbar: the least opponent's;\n"
-        "diamonds: above some",
+        f"({statement['id']}) exploitability in\nself-play, % of the range;\nblack tick: the least\n"
+        "exploitable opponent;\norange diamond:\nsignificantly more\nthan some opponent",
         color=NOTE,
+        fontsize=6,
     )
-
-
-def _short(number: float) -> str:
-    """Two digits, and a sign.
-
-    >>> _short(0.0312), _short(-1.26), _short(12.3)
-    ('+0.03', '-1.3', '+12')
-    """
-    places = 2 if abs(number) < 0.995 else 1 if abs(number) < 9.95 else 0
-    return f"{number:+.{places}f}"
