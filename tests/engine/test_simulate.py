@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from coebl.backend import streams
 from coebl.core.errors import InputError, UserCodeError
 from coebl.engine import Match, PolicyError, simulate
-from coebl.games import Game
+from coebl.games import Game, parse_game
 from coebl.learners import Learner, Ucb
 from coebl.metrics import Metric
 from coebl.study import Results, parse_study, run
@@ -367,3 +367,36 @@ def test_the_frames_have_the_columns_of_a_study(tmp_path):
     result = simulate("rps", "ucb", "exp3", rounds=20, seeds=3, record=10, metrics=["regret", "tv"])
     assert result.last().equals(results.last())
     assert result.curves().equals(results.curves())
+
+
+class TestBeliefs:
+    def test_they_are_the_means_of_the_rewards_so_far(self):
+        game = Game([[30.0, -10.0, 5.0], [0.0, 20.0, 10.0]], payoff_range=(-40.0, 60.0)).with_noise("gaussian:sigma=3")
+        result = simulate(game, "ucb", "exp3", rounds=50, seeds=2, record=20, keep=["beliefs", "actions", "rewards"])
+        row, column = result.kept["beliefs"]
+        assert column is None  # Exp3 has none
+        assert row["mean"].shape == row["count"].shape == (3, 2, 2, 3)
+        (actions, others), rewards = result.kept["actions"], result.kept["rewards"][0]
+        for place, last in enumerate(result.rounds):
+            for seed in range(2):
+                for pair in np.ndindex(2, 3):
+                    hit = (actions[:last, seed] == pair[0]) & (others[:last, seed] == pair[1])
+                    assert row["count"][(place, seed, *pair)] == hit.sum()
+                    mean = rewards[:last, seed][hit].mean() if hit.any() else 10.0  # the middle of the range
+                    assert row["mean"][(place, seed, *pair)] == pytest.approx(mean)
+
+    @pytest.mark.parametrize("learner", ["coebl:c=2", "kin", "thompson", "k-learning", "ots-rm", "maximin-ucb"])
+    def test_runs_stay_the_same_and_come_near_the_payoffs(self, learner):
+        plain = simulate("rps", learner, "uniform", rounds=400, seeds=3, record="log", block_rounds=7)
+        result = simulate("rps", learner, "uniform", rounds=400, seeds=3, record="log", keep=["beliefs"])
+        assert np.array_equal(plain.metrics["regret"], result.metrics["regret"])
+        belief = result.kept["beliefs"][0]
+        seen = belief["count"][-1] > 30
+        assert seen.any()
+        assert np.abs(belief["mean"][-1] - parse_game("rps").payoff)[seen].max() < 5 / np.sqrt(30)
+
+    def test_learners_without_beliefs_are_named(self):
+        with pytest.raises(InputError, match="keep has beliefs, and exp3 nor hedge has none"):
+            simulate("rps", "exp3", "hedge", rounds=5, seeds=1, keep=["beliefs"])
+        with pytest.raises(InputError, match="has genomes"):
+            simulate("diagonal:n=5,space=bits", "pbil", "pbil", rounds=5, seeds=1, keep=["beliefs"])

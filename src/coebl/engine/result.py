@@ -16,7 +16,7 @@ from coebl.core.arrays import Booleans, Floats, Ints, machine_memory
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
-from coebl.engine.match import Match
+from coebl.engine.match import MOST_ROUNDS, Match
 from coebl.engine.table import Table
 from coebl.engine.until import Hit, HittingTime
 from coebl.metrics import Block, Metric
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-Keep = Literal["actions", "rewards", "policies", "counts"]  # the first three for every round and seat
+_PER_ROUND = ("actions", "rewards", "policies")
+Keep = Literal["actions", "rewards", "policies", "counts", "beliefs"]  # the first three for every round and seat
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +45,7 @@ class Result:
     rounds: Ints  # (recorded,), increasing
     metrics: dict[str, Floats]  # name to (recorded, runs)
     policies: list[Floats]  # of the last round of each run, per seat: (runs, actions)
-    kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); the others per seat, (rounds, runs, ...)
+    kept: dict[str, Any]  # by name in keep=: counts (runs, m, n); else per seat, see `simulate`
     seconds: dict[str, float]  # time per phase
     classes: dict[str, type[Metric]]  # by name of the metric
     device: Device = "cpu"  # the device of the computation
@@ -234,7 +235,10 @@ class Recorder:
         self._metrics, self._rounds = metrics, rounds
         self._until, self._ends = until, Ends(runs)
         self._recorded: dict[str, list[Floats]] = {metric.name: [] for metric in metrics}
-        self._kept: dict[str, list[list[Floats | Ints]]] = {name: [] for name in keep if name != "counts"}
+        self._kept: dict[str, list[list[Floats | Ints]]] = {
+            name: [] for name in keep if name not in ("counts", "beliefs")
+        }
+        self._beliefs: list[list[dict[str, Floats] | None]] | None = [] if "beliefs" in keep else None
         self._counts: Any = 0 if "counts" in keep else None  # (runs, m, n)
         self._last: list[Floats] = []
         self._seconds = 0.0
@@ -243,6 +247,24 @@ class Recorder:
     def done(self) -> bool:
         """True if every run has met its condition."""
         return self._until is not None and not self._ends.open.any()
+
+    def block_end(self, first: int) -> int:
+        """Return the last round of a block that begins here: beliefs are those at the end of a block."""
+        later = self._rounds[self._rounds >= first]
+        return int(later[0]) if self._beliefs is not None and len(later) else MOST_ROUNDS
+
+    def take_beliefs(self, table: Table, last: int) -> None:
+        """Add what the learners believe after this round, if that is kept, and the round recorded."""
+        if self._beliefs is None or last not in self._rounds:
+            return
+        held = [seated.beliefs() for seated in table.seats]
+        if not any(held):
+            players = " nor ".join(dict.fromkeys(str(player) for player in table.match.players))
+            raise InputError(
+                f"keep has beliefs, and {players} has none; accepted: with a learner that estimates the payoffs, such "
+                "as coebl or ucb."
+            )
+        self._beliefs.append(held)
 
     def _take_ends(self, block: Block, met: Booleans) -> None:
         """Note the state of every open run: in the first round in which it meets its condition, or in the last one."""
@@ -279,6 +301,10 @@ class Recorder:
         kept: dict[str, Any] = {
             name: [np.concatenate(seat) for seat in zip(*parts, strict=True)] for name, parts in self._kept.items()
         }
+        if self._counts is not None:
+            kept["counts"] = to_host(self._counts)
+        if self._beliefs is not None:
+            kept["beliefs"] = [_stacked(seat) for seat in zip(*self._beliefs, strict=True)]
         return Result(
             match=table.match,
             device=table.backend.device,
@@ -288,11 +314,17 @@ class Recorder:
             if self._until
             else {name: np.concatenate(parts) for name, parts in self._recorded.items()},
             policies=self._ends.policies if self._until else [to_host(policy) for policy in self._last],
-            kept=kept if self._counts is None else kept | {"counts": to_host(self._counts)},
+            kept=kept,
             seconds=table.seconds | {"metrics": self._seconds},
             classes={metric.name: type(metric) for metric in self._metrics}
             | ({HittingTime.name: HittingTime, Hit.name: Hit} if self._until else {}),
         )
+
+
+def _stacked(beliefs: Sequence[dict[str, Floats] | None]) -> dict[str, Floats] | None:
+    """Return what a learner believed at the recorded rounds: (recorded, runs, m, k) by name; None if it has none."""
+    present = [one for one in beliefs if one is not None]
+    return {name: np.stack([one[name] for one in present]) for name in present[0]} if present else None
 
 
 def _visits(block: Block) -> Ints:
@@ -307,12 +339,15 @@ def check_keep(match: Match, runs: int, recorded: int, metrics: int, keep: Colle
     if isinstance(keep, str) or not set(keep) <= set(get_args(Keep)):
         raise InputError(f"keep is {shorten(keep)}; accepted: a list out of {', '.join(get_args(Keep))}.")
     widths = [space.width for space in match.game.spaces]
-    if "counts" in keep and any(space.shape for space in match.game.spaces):
-        raise InputError(f"keep has counts, and {match.game.name} has genomes, too many to count; leave counts out.")
+    for name in ("counts", "beliefs"):
+        if name in keep and any(space.shape for space in match.game.spaces):
+            raise InputError(
+                f"keep has {name}, and {match.game.name} has genomes, too many to count; leave {name} out."
+            )
     numbers_of_actions = sum(prod(space.shape) for space in match.game.spaces)
     per_round = {"actions": numbers_of_actions, "rewards": len(widths), "policies": sum(widths)}
     numbers = recorded * metrics + match.rounds * sum(per_round.get(name, 0) for name in keep)
-    numbers += prod(widths) * ("counts" in keep)
+    numbers += prod(widths) * (("counts" in keep) + 4 * recorded * ("beliefs" in keep))
     needed = 2 * 8 * runs * numbers  # twice: the blocks, and the arrays that they are joined to
     memory = machine_memory()
     if needed > memory:

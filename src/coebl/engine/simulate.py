@@ -65,7 +65,8 @@ def simulate(
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
             pseudo_regret and exploitability; of a search, only exploitability.
         keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
-            times that each pair of actions was played: see `Result.kept`.
+            times that each pair of actions was played; or "beliefs" at the recorded rounds, of learners that estimate
+            payoffs: by seat, `mean` and `count`, (recorded, runs, m, k), in the seat's view. See `Result.kept`.
         block_rounds: the number of rounds that metrics receive at a time; by default what fits into 16 MiB and takes
             about a second, or fits into 256 MiB on a GPU.
         progress: called with the number of rounds done, after every block.
@@ -96,6 +97,8 @@ def simulate(
     record = _check_record(record, match, condition, keep)
     check_keep(match, len(seed_list), count_recorded(record, match.rounds), len(kinds), keep)
     recorded = recorded_rounds(record, match.rounds)
+    if "beliefs" in keep and device != "cpu":
+        raise InputError(f"keep has beliefs, and device is {device}; accepted: cpu.")
     if search:
         return play_search(match, seed_list, kinds, condition, progress)
     if block_rounds is None:
@@ -147,8 +150,9 @@ def _play(
     rounds, runs = table.match.rounds, len(table.seeds)
     first = 1
     while first <= rounds:
-        length = min(block_rounds, rounds + 1 - first, table.steady(first))
+        length = min(block_rounds, rounds + 1 - first, table.steady(first), recorder.block_end(first) + 1 - first)
         recorder.take(table.play(first, length))
+        recorder.take_beliefs(table, first + length - 1)
         unsolved = table.backend.unsolved()
         if len(unsolved) > _MOST_REPLAYED * runs:
             unsolved = np.arange(runs)

@@ -160,6 +160,14 @@ class Seated:
     def _parts(self) -> dict[str, object]:
         return {type(self.learner).__name__: self.learner, "seat.random": self.seat.random, "draws": self._draws}
 
+    def beliefs(self) -> dict[str, Floats] | None:
+        """Return the learner's estimates of its payoffs, in the game's units, and its visits; None if it has none."""
+        held = self.learner.beliefs()
+        if held is None:
+            return None
+        mean, count = map(self._backend.to_host, held)
+        return {"mean": self.units.as_given(mean), "count": count.copy()}
+
     def begin_block(self, rounds: int) -> None:
         """Allocate the arrays of the next rounds."""
         arrays, (runs, width) = self._backend.arrays, self.shape

@@ -67,6 +67,10 @@ class Units:
             return reward
         return (reward - self.middle) / self.scale
 
+    def as_given(self, seen: Floats) -> Floats:
+        """Return payoffs that a learner sees in the units of the game."""
+        return self.middle + self.scale * seen
+
 
 _FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore
 _LEAST_SHARE = 0.2  # of the width of the rewards, that is left for the payoffs

@@ -304,6 +304,10 @@ class Learner(Component):
     def observe(self, t: int, seen: Seen) -> None:
         """Learn from the part of round t that is seen."""
 
+    def beliefs(self) -> tuple[Floats, Floats] | None:
+        """Return its estimates of the payoffs and its visits, (runs, m, k) each, in the units that it sees, if any."""
+        return None
+
     def reason_not_to_play(self, seat: Seat) -> str | None:
         """Return why the learner cannot play in this seat, on one line; None if it can."""
         if seat.plays not in self.plays:

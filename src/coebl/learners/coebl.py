@@ -73,6 +73,9 @@ class Coebl(BeliefLearner):
         self.current = self.population.played(self.seat, self.current, self.parents.policy)
         return self.current
 
+    def beliefs(self) -> tuple[Floats, Floats]:
+        return self.breeder.means(), self.breeder.visits
+
     def observe(self, t: int, seen: Seen) -> None:
         self.breeder.add(seen)
         if self.rivals:

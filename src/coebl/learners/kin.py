@@ -90,6 +90,9 @@ class Kin(BeliefLearner):
         self.current = self._pool.played(self.seat, self.current, bred.policy)
         return self.current
 
+    def beliefs(self) -> tuple[Floats, Floats]:
+        return self._breeder.means(), self._breeder.visits
+
     def observe(self, t: int, seen: Seen) -> None:
         self._breeder.add(seen)
 

@@ -40,6 +40,10 @@ class BeliefLearner(Learner):
         text = cleandoc(cls.__dict__.get("__doc__") or "").rstrip()
         cls.__doc__ = text + ("" if "\nArgs:\n" in text else "\n\nArgs:") + f"\n{argument}\n"
 
+    def beliefs(self) -> tuple[Floats, Floats] | None:
+        held = getattr(self, "tally", None) or getattr(self, "posterior", None)
+        return (held.mean, held.count) if isinstance(held, (Tally, Posterior)) else None
+
 
 class Tally:
     """Visits and mean rewards of every pair of an action and an action of the opponent.

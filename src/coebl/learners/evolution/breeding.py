@@ -84,6 +84,11 @@ class Breeder:
         backend.put(self._centre, index, backend.take(self._belief.mean, index) + self._bonus(count))
         backend.put(self._deviation, index, self._mutation.deviation(self.seat, count))
 
+    @property
+    def visits(self) -> Floats:
+        """The number of visits to each pair: (runs, m, k)."""
+        return self._belief.count
+
     def means(self) -> Floats:
         """Return the estimates, without bonus and mutation: (runs, m, k)."""
         inherited = self._belief.inherited()
