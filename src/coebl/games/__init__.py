@@ -4,7 +4,7 @@
 >>> GAMES.make("diagonal:n=2").payoff.shape, GAMES["rps"].title
 ((4, 4), 'Rock-paper-scissors')
 >>> NOISES.names
-['gaussian', 'none', 'bernoulli', 'laplace', 'student-t', 'exponential']
+['gaussian', 'misstated', 'none', 'bernoulli', 'laplace', 'student-t', 'exponential']
 >>> sorted(SUFFIXES)
 ['.csv', '.json', '.nfg', '.npy']
 """
