@@ -163,6 +163,7 @@ def _print_description(entry: Entry[Any]) -> None:
 
 def _print_learner(entry: Entry[Any]) -> None:
     from coebl.learners import KINDS
+    from coebl.learners.base import AIMS
 
     learner: Any = entry.factory
     say(f"usage: {entry.usage}", hang=4)
@@ -172,6 +173,8 @@ def _print_learner(entry: Entry[Any]) -> None:
         print(f"  for example {entry.example}")
     kind = learner.kind()
     say(f"{kind}: {KINDS[kind]}; {'needs' if learner.needs_horizon else 'does not need'} the horizon")
+    if kind != "search":
+        say(f"in a game that is not zero-sum it aims {AIMS[learner.aim]}")
     if learner.cites:
         say(learner.cites)
 

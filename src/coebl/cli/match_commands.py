@@ -121,8 +121,11 @@ def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
 @opt.app.command("match")
 def match_command(
     game: opt.GameSpec,
-    row: Annotated[str, opt.option("SPEC", "The row player's learner.")],
-    column: Annotated[str, opt.option("SPEC", "The column player's learner.")],
+    row: Annotated[str | None, opt.option("SPEC", "The row player's learner.")] = None,
+    column: Annotated[str | None, opt.option("SPEC", "The column player's learner.")] = None,
+    players: Annotated[
+        str | None, opt.option("SPECS", "The learners of all seats in one list, in place of --row and --column.")
+    ] = None,
     rounds: Annotated[int, opt.integer("Rounds per run.")] = 3000,
     seeds: Annotated[int, opt.integer("Number of runs.")] = 50,
     first_seed: opt.FirstSeed = 0,
@@ -137,7 +140,7 @@ def match_command(
     device: opt.DeviceOption = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Play two learners against each other and print the outcome.
+    """Play learners against each other and print the outcome.
 
     \b
     Examples:
@@ -145,6 +148,8 @@ def match_command(
       coebl match --game my-game.csv --row exp3 --column best-response --rounds 500 --seeds 20 --noise laplace
       coebl match --game rps --row ucb --column exp3 --metric regret --metric exploitability
       coebl match --game rps --row ucb --column exp3 --metric all
+      coebl match --game chicken --players exp3,ucb
+      coebl match --game public-goods:players=4 --players exp3,exp3,hedge,coebl:c=2
       coebl match --game rps --row ucb --column exp3 --seeds 5 --save rounds.parquet
       coebl match --game random-gaussian:m=128,n=128 --row coebl --column ucb --seeds 1000 --device cuda
     """
@@ -154,9 +159,12 @@ def match_command(
     from coebl.kernels.cache import announce_compilation
     from coebl.metrics import parse_metrics
 
-    match = Match.of(game, row, column, rounds, noise)
+    match = Match.among(game, _learners(row, column, players), rounds, noise)
     if match.row.kind() == "search":
-        raise InputError(f"--row is {row}, which is a search; accepted: a learner. To measure it: coebl runtime {row}.")
+        name = match.row
+        raise InputError(
+            f"--row is {name}, which is a search; accepted: a learner. To measure it: coebl runtime {name}."
+        )
     check_integer("--seeds", seeds, 1, MOST_SEEDS)
     check_integer("--first-seed", first_seed, 0, 2**63 - seeds)  # results keep seeds as 64-bit numbers
     where = check_device("cpu" if device is None else device)
@@ -190,6 +198,24 @@ def match_command(
         say(sentence)
         print()
         _print_match(result, estimates)
+
+
+def _learners(row: str | None, column: str | None, players: str | None) -> list[str]:
+    """Return the learners of the seats, from either way to name them."""
+    opt.reject_both("--players", "--row or --column", both=players is not None and (row or column) is not None)
+    if players is None:
+        for name, given in (("--row", row), ("--column", column)):
+            if given is None:
+                raise InputError(f"{name} is missing; accepted: --row and --column, or --players SPEC,SPEC,...")
+        return [str(row), str(column)]
+    specs: list[str] = []
+    for part in players.split(","):
+        inside = "=" in part.partition(":")[0]  # a further parameter of the spec before it
+        if inside and specs:
+            specs[-1] += f",{part}"
+        else:
+            specs.append(part)
+    return specs
 
 
 def _default_metrics(allowed: list[str]) -> list[str]:
@@ -262,14 +288,15 @@ def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dic
     match = result.match
     return {
         "game": match.game.spec or match.game.name,
-        "row": str(match.row),
-        "column": str(match.column),
+        **({"row": str(match.row), "column": str(match.column)} if len(match.players) == 2 else {}),
+        "players": [str(player) for player in match.players],
         "rounds": match.rounds,
         "seeds": len(result.seeds),
         "device": result.device,
         "noise": str(match.game.noise),
         "first_seed": int(result.seeds[0]),
         "value": None if _lacks_value(match) else cast("Game", match.game).value,
+        **({"rewards": _rewards_summary(result)} if "rewards" in result.kept else {}),
         "metrics": {
             name: {key: finite(getattr(estimate, key, None)) for key in ("mean", "low", "high", "sd")}
             for name, estimate in estimates.items()
@@ -278,9 +305,15 @@ def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dic
 
 
 def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
+    from coebl.games import TensorGame
+
     match = result.match
     where = f", on {result.device}" * (result.device != "cpu")
     print(f"{printable(str(match))}, {counted(len(result.seeds), 'seed')}, noise {match.game.noise}{where}")
+    if isinstance(match.game, TensorGame):
+        print("rewards a round, means over the runs with 95 % intervals (Student)\n")
+        _print_rewards(result)
+        return
     print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('Game', match.game))}\n")
     least, largest = match.game.ranges[0]
     rows = []
@@ -294,16 +327,45 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
     print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
 
 
+def _mean_rewards(result: Result) -> list[Estimate]:
+    """The mean reward of a round of each seat."""
+    from coebl.evidence.statistics import mean_interval
+
+    return [mean_interval(rewards.mean(axis=0)) for rewards in result.kept["rewards"]]
+
+
+def _rewards_summary(result: Result) -> dict[str, dict[str, float | None]]:
+    """The mean reward of a round of each seat, for --json."""
+    earned = zip(result.match.game.seats, _mean_rewards(result), strict=True)
+    return {seat: {key: finite(getattr(mean, key)) for key in ("mean", "low", "high", "sd")} for seat, mean in earned}
+
+
+def _print_rewards(result: Result) -> None:
+    """Print what each seat of a game that is not zero-sum earns, and what its security strategy would earn at least."""
+    game: Any = result.match.game
+    rows = []
+    for seat, player, earned in zip(game.seats, result.match.players, _mean_rewards(result), strict=True):
+        mean, *ends = in_interval(earned.mean, earned.low, earned.high)
+        interval = "none: one seed" if earned.n == 1 else " .. ".join(ends)
+        rows.append((printable(seat), str(player), mean, interval, f"{game.security(seat).value:.4g}"))
+    print_table(["seat", "learner", "mean", "95 % interval", "security"], rows, right=["mean", "security"])
+
+
 def _lacks_value(match: Match) -> bool:
     return "value" in getattr(match.game, "unknown", ())
 
 
 def _earned_sentence(result: Result) -> str:
-    """A sentence about the rewards of the row player, for a game without a value, which would separate the players."""
+    """A sentence about the rewards, for a game without a value, which would separate the players."""
     from coebl.evidence.statistics import mean_interval
+    from coebl.games import TensorGame
 
-    earned = mean_interval(result.kept["rewards"][0].mean(axis=0))
+    together = len(result.match.players) != 2 or isinstance(result.match.game, TensorGame)
+    rewards = sum(result.kept["rewards"]) if together else result.kept["rewards"][0]
+    earned = mean_interval(rewards.mean(axis=0))
     interval = "in a single run" if earned.n == 1 else f"95 % interval {earned.low:.2g} .. {earned.high:.2g}"
+    if together:
+        return f"Together the players earn {earned.mean:.3g} a round, {interval}."
     return f"The row player earns {earned.mean:.2g} a round, {interval}; the value of the game is not known."
 
 

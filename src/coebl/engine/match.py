@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -123,7 +124,28 @@ class Match:
         >>> print(match)
         diagonal:n=2, ucb v coebl:c=2, 100 rounds
         """
-        return cls(parse_game(game, noise), (parse_learner(row), parse_learner(column)), rounds)
+        return cls.among(game, (row, column), rounds, noise)
+
+    @classmethod
+    def among(
+        cls,
+        game: GameLike,
+        players: Sequence[str | Learner],
+        rounds: int = 3000,
+        noise: str | Noise | None = None,
+    ) -> Match:
+        """Return a match of any number of players from specs.
+
+        Args:
+            game: as in `of`; also a pair of matrices, the payoffs of each of two players.
+            players: the spec of the learner in each seat, or a `Learner`.
+            rounds: the number of rounds.
+            noise: a spec or a `Noise`; by default that of the game.
+
+        >>> print(Match.among("jordan", ["exp3", "ucb", "hedge"], rounds=100))
+        jordan, exp3 v ucb v hedge, 100 rounds
+        """
+        return cls(parse_game(game, noise), tuple(map(parse_learner, players)), rounds)
 
     @property
     def row(self) -> Learner:

@@ -18,7 +18,7 @@ from coebl.engine.result import Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.search_runs import play_search
 from coebl.engine.table import Table
 from coebl.engine.until import Until
-from coebl.games import Noise
+from coebl.games import Noise, TensorGame, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
 from coebl.metrics import Metric, parse_metrics
@@ -51,10 +51,10 @@ def simulate(
     """Play a match once per seed, all at the same time.
 
     Args:
-        match: a match: `simulate(match, 50)`. Or a game, followed by a row learner and a column learner, each as a
-            spec or an object: `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a file, or a matrix of
-            payoffs to the row player.
-        *more: the seeds after a match, the two learners after a game.
+        match: a match: `simulate(match, 50)`. Or a game, followed by a learner for each seat, as a spec or an object:
+            `simulate("rps", "ucb", "exp3", seeds=50)`. A game may also be a file, a matrix of payoffs to the row
+            player, or a pair of matrices, the payoffs of each player.
+        *more: the seeds after a match, the learners after a game.
         seeds: the seeds of the runs; a number n means 0 .. n - 1. A run is a function of the match, the seed and the
             device.
         rounds: the number of rounds, if no `Match` is given; 3000 by default.
@@ -63,7 +63,7 @@ def simulate(
             logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
             for a search, only "last", the end of each run.
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
-            pseudo_regret and exploitability; of a search, only exploitability.
+            pseudo_regret and exploitability; of a search, only exploitability; of a game that is not zero-sum, none.
         keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
             times that each pair of actions was played; or "beliefs" at the recorded rounds, of learners that estimate
             payoffs: by seat, `mean` and `count`, (recorded, runs, m, k), in the seat's view. See `Result.kept`.
@@ -89,9 +89,11 @@ def simulate(
     search = match.players[0] if isinstance(match.players[0], Search) else None
     if search and device != "cpu":
         raise InputError(f"device is {device}, and {search} is a search; accepted: cpu.")
+    if isinstance(match.game, TensorGame) and device != "cpu":
+        raise InputError(f"device is {device}, and {match.game.name} is not a zero-sum matrix game; accepted: cpu.")
     backend = backend_for(device)
     if metrics is None:
-        metrics = ("exploitability",) if search else DEFAULT_METRICS
+        metrics = ("exploitability",) if search else () if isinstance(match.game, TensorGame) else DEFAULT_METRICS
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)
@@ -200,13 +202,14 @@ def _read_arguments(
         if len(more) + (seeds is not None) != 1:
             raise InputError("with a match simulate takes the seeds and nothing else by position: simulate(match, 50).")
         return match, check_seeds(more[0] if more else seeds)
-    if len(more) != 2:
+    game = parse_game(match, noise)
+    if len(more) != len(game.seats):
+        needed = "row and column" if len(game.seats) == 2 else ", ".join(game.seats)
         raise InputError(
-            f"simulate got {1 + len(more)} of game, row and column; accepted: a game and two learners, "
+            f"simulate got {1 + len(more)} of game, {needed}; accepted: a game and a learner for each of its seats, "
             'simulate("rps", "ucb", "exp3", seeds=50), or simulate(match, 50).'
         )
-    row, column = more
-    return Match.of(match, row, column, 3000 if rounds is None else rounds, noise), check_seeds(seeds)
+    return Match.among(game, more, 3000 if rounds is None else rounds), check_seeds(seeds)
 
 
 def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:

@@ -272,6 +272,9 @@ class Table:
         self.game = game = match.game if deal is None else deal(seeds, backend)
         self._widths = [space.width for space in game.spaces]
         self._others = [[other for other in range(len(game.seats)) if other != seat] for seat in range(len(game.seats))]
+        for number, learner in enumerate(match.players):
+            if len(game.seats) > 2 and {"opponent", "payoffs"}.isdisjoint(learner.sees):
+                self._others[number] = []  # the joint action is not computed where it is not seen
         self.seats = [self._seated(number) for number in range(len(game.seats))]
         facing = [self.seats[others[0]] if len(others) == 1 else None for others in self._others]
         pairs = zip(self.seats, facing, strict=True)

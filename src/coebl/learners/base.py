@@ -18,6 +18,9 @@ Everything is in the learner's *own view*, in either seat: its actions are the r
 Rewards and payoffs are in one scale, whatever the units of the game: counted from the middle of their known range, in
 units of the standard deviation of their noise (`coebl.engine.units`). So formulas that assume unit noise are right.
 
+In a game of several players the opponent is all others together, and its action their joint action. In a game that is
+not zero-sum, a learner that solves for a maximin of its beliefs declares aim = "security": it plays safe.
+
 Rules that `coebl.testing.check_learner` holds a learner to:
 
 - A run must not depend on the other runs of its batch, to the last bit: sum over the last axis, not over runs; no `@`,
@@ -64,6 +67,13 @@ PLAYS: dict[Plays, str] = {"indices": "numbered actions", "bits": "genomes"}
 _OTHER: dict[Plays, str] = {  # the repair, by what the game has
     "indices": "pick another learner, or a game with space=bits.",
     "bits": "pick another learner; up to 10 genes, as-atoms:learner=... seats it.",
+}
+
+Aim = Literal["response", "security"]
+"""What a learner aims at in a game that is not zero-sum."""
+AIMS: dict[Aim, str] = {
+    "response": "to earn much against what the others play",
+    "security": "at the security strategy, the maximin of its payoffs over the joint actions of the others",
 }
 
 Kind = Literal["bandit", "informed bandit", "full information", "oracle", "search"]
@@ -286,6 +296,7 @@ class Learner(Component):
     needs_horizon: ClassVar[bool] = False
     importance_weighted: ClassVar[bool] = False  # True if it uses seen.probability, of moves that it may have chosen
     improves: ClassVar[bool] = True  # True if it learns to play better actions, which the conformance kit then checks
+    aim: ClassVar[Aim] = "response"  # in a game that is not zero-sum: "security" if it solves for a maximin
     cites: ClassVar[str] = ""
     colour: ClassVar[int | None] = (
         None  # its place in the palette of figures; a custom learner's is by default a free one

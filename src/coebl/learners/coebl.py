@@ -42,6 +42,7 @@ class Coebl(BeliefLearner):
     """
 
     name = "coebl"
+    aim = "security"
     title = "COEBL"
     sees = frozenset({"opponent"})
     needs_horizon = True

@@ -30,6 +30,7 @@ class ExploreThenCommit(Learner):
     """
 
     name = "explore-then-commit"
+    aim = "security"
     title = "Explore-then-commit"
     sees = frozenset({"opponent"})
     cites = (

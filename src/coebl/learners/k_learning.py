@@ -38,6 +38,7 @@ class KLearning(BeliefLearner):
     """
 
     name = "k-learning"
+    aim = "security"
     title = "K-learning"
     sees = frozenset({"opponent"})
     cites = "O'Donoghue, Lattimore and Osband (2021). Matrix games with bandit feedback. UAI."

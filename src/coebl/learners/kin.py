@@ -51,6 +51,7 @@ class Kin(BeliefLearner):
     """
 
     name = "kin"
+    aim = "security"
     title = "Kin"
     colour = 4
     pair_cost = 0.006

@@ -28,6 +28,7 @@ class MaximinUcb(BeliefLearner):
     """
 
     name = "maximin-ucb"
+    aim = "security"
     title = "Maximin-UCB"
     pair_cost = 0.001
     sees = frozenset({"opponent"})

@@ -167,6 +167,7 @@ class Nash(Learner):
     """
 
     name = "nash"
+    aim = "security"
     title = "Nash"
     sees = frozenset({"game"})
     improves = False

@@ -24,6 +24,7 @@ class Thompson(BeliefLearner):
     """
 
     name = "thompson"
+    aim = "security"
     title = "Thompson sampling"
     colour = 7
     pair_cost = 0.02  # of a normal number

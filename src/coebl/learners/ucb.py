@@ -30,6 +30,7 @@ class Ucb(BeliefLearner):
     """
 
     name = "ucb"
+    aim = "security"
     title = "UCB"
     solve_cost = 0.0005  # a fifth of that from scratch: a solve starts from the last solution
     sees = frozenset({"opponent"})

@@ -1,0 +1,127 @@
+"""Matches of games that are not zero-sum: any number of players, security and responses, and the runs of (A, -A)."""
+
+import json
+
+import numpy as np
+import pytest
+
+from coebl import Game, Match, simulate
+from coebl.core.errors import InputError
+from coebl.games import TensorGame
+from coebl.learners import LEARNERS
+from learner_rules import INDEXED
+
+WIDE = np.array([[0.5, -1.0, 0.2, 0.0], [-0.3, 0.8, 0.1, -0.6], [0.9, -0.2, -0.7, 0.4]])
+CUBES = np.random.default_rng(4).uniform(-3, 5, (3, 2, 3, 4))
+KEEP = ["policies", "actions", "rewards"]
+
+
+def played(game, *players, **options):
+    return simulate(game, *players, **{"rounds": 60, "seeds": 3, "metrics": [], "keep": KEEP, **options}).kept
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "noise"),
+    [
+        ("exp3", "ucb:ties=random", "gaussian"),
+        ("coebl:c=2", "tsallis-inf", "bernoulli"),
+        ("hedge", "kin", "laplace:sigma=0.3"),
+        ("thompson", "ots-rm", "student-t"),
+        ("nash", "best-response", "none"),
+        ("best-response", "gp-mw", "exponential"),
+    ],
+)
+def test_a_matrix_and_minus_it_give_the_runs_of_the_zero_sum_game(row, column, noise):
+    matrix = played(Game(WIDE, payoff_range=(-1, 1.5)), row, column, noise=noise)
+    pair = played(TensorGame((WIDE, -WIDE), payoff_ranges=[(-1, 1.5), None]), row, column, noise=noise)
+    for name in KEEP:
+        for one, other in zip(matrix[name], pair[name], strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def test_rewards_are_those_of_the_joint_action_and_a_full_information_learner_sees_its_row():
+    """Hedge, in the seat of the second of three, against its formula on payoffs that are found by enumeration."""
+    game = TensorGame(CUBES, noise="none")
+    kept = played(game, "exp3", "hedge", "ucb")
+    at = tuple(kept["actions"])
+    for payoff, rewards in zip(CUBES, kept["rewards"], strict=True):
+        np.testing.assert_array_equal(rewards, payoff[at])
+    twin = played(Game(game.own_view("player2").payoff, noise="none"), "hedge", "uniform", rounds=1)
+    np.testing.assert_array_equal(kept["policies"][1][0], twin["policies"][0][0])
+    first, third = kept["actions"][0], kept["actions"][2]
+    earned = np.array([CUBES[1][first, own, third] for own in range(3)]).cumsum(axis=1)[:, -2]  # (actions, runs)
+    assert (kept["policies"][1][-1].argmax(axis=1) == earned.argmax(axis=0)).all()
+
+
+def test_every_player_has_noise_of_its_own():
+    game = TensorGame(CUBES)
+    kept = played(game, "uniform", "uniform", "uniform", rounds=4000)
+    errors = np.array([r - p[tuple(kept["actions"])] for r, p in zip(kept["rewards"], CUBES, strict=True)])
+    correlation = np.corrcoef(errors.reshape(3, -1))
+    assert abs(correlation - np.eye(3)).max() < 4 / np.sqrt(12_000)
+
+
+def test_a_run_does_not_depend_on_the_batch_or_the_blocks():
+    match = Match.among(TensorGame(CUBES), ["ucb", "exp3", "hedge"], 50)
+    whole = simulate(match, 4, metrics=[], keep=KEEP).kept
+    cut = simulate(match, [2], metrics=[], keep=KEEP, block_rounds=7).kept
+    for name in KEEP:
+        for one, other in zip(whole[name], cut[name], strict=True):
+            np.testing.assert_array_equal(one[:, 2], other[:, 0], err_msg=name)
+
+
+# The second action is best against 9 to 1, and worst if the opponent only wanted to harm.
+RISK = Game(([[1.0, 1.0], [3.0, -3.0]], [[0.0, 1.0], [2.0, 0.0]]))
+STILL = ("uniform", "fixed", "switching")
+
+
+@pytest.mark.parametrize("name", [n for n in INDEXED if n not in STILL and not n.endswith("as-released")])
+def test_a_learner_plays_what_it_declares(name):
+    learner = LEARNERS[name].factory
+    policies = played(RISK, learner.example or name, "fixed:0.9/0.1", rounds=1500)["policies"][0]
+    risk = policies[-300:, :, 1].mean()
+    assert risk > 0.6 if learner.aim == "response" else risk < 0.2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: simulate("jordan", "exp3", "ucb", seeds=2), "simulate got 3 of game, player1, player2, player3;"),
+        (lambda: simulate("rps", "exp3", seeds=2), "simulate got 2 of game, row and column; accepted: a game and a"),
+        (lambda: Match.among("jordan", ["exp3"] * 2), "a Learner for each seat of jordan, (player1, player2, player3)"),
+        (lambda: simulate("jordan", "exp3", "ucb", "best-response", seeds=2), "answers the policy of one opponent"),
+        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, device="cuda"), "device is cuda, and chicken is not a"),
+        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, metrics=["regret"]), "regret needs a game with a value"),
+        (lambda: simulate("chicken", "exp3", "ucb", seeds=2, metrics=["external_regret"]), "a matrix of payoffs"),
+    ],
+)
+def test_mistakes_are_one_line(call, message):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_plays_any_number_of_seats(coebl):
+    code, out, _ = coebl("match", "--game", "chicken", "--players", "exp3,ucb", "--rounds", "40", "--seeds", "3")
+    assert code == 0
+    assert out.startswith("Together the players earn ")
+    assert [line.split()[:2] for line in out.splitlines()[-2:]] == [["row", "exp3"], ["column", "ucb"]]
+    three = ["match", "--game", "jordan", "--rounds", "20", "--seeds", "2", "--json", "--players"]
+    found = json.loads(coebl(*three, "exp3,coebl:c=2,mutation=laplace,hedge").stdout)
+    assert found["players"] == ["exp3", "coebl:c=2,mutation=laplace", "hedge"]
+    assert list(found["rewards"]) == ["player1", "player2", "player3"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--row", "exp3"], "--column is missing; accepted: --row and --column, or --players SPEC,SPEC,..."),
+        (["--row", "exp3", "--players", "ucb,ucb"], "--players and --row or --column are both given; accepted: one of"),
+        (["--players", "ucb"], "accepted: a tuple with a Learner for each seat of rps, (row, column)."),
+    ],
+)
+def test_players_are_named_in_one_way(options, message, coebl):
+    code, _, error = coebl("match", "--game", "rps", *options)
+    assert code == 2
+    assert message in error
