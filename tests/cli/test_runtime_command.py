@@ -45,6 +45,10 @@ def test_it_writes_a_figure_and_files_for_iohanalyzer(tmp_path):
     ("words", "message"),
     [
         (("--budget", "2.5"), "--budget is 2.5; accepted: an integer"),
+        (("--budget", "inf"), "--budget is inf; accepted: an integer"),
+        (("--budget", "1e400"), "--budget is inf; accepted: an integer"),
+        (("--seeds", "1000000000000"), r"--seeds is 1000000000000; accepted: an integer, 1 \.\. 1,000,000"),
+        (("--first-seed", "9" * 30), "--first-seed is 9+; accepted: an integer"),
         (("--plot", "x.gif"), "--plot is x.gif; accepted"),
         (("--until", "x"), "until is 'x'; accepted"),
     ],

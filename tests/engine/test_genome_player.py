@@ -1,6 +1,7 @@
 """Players of genomes: they play as in a simulation, and continue from a file or a copy to the last bit."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -59,13 +60,16 @@ def play(player, rounds):
             lambda: GenomePlayer("pbil", 4, payoff_range=(0, np.nan)),
             "payoff_range is (0.0, nan); accepted: finite numbers, low < high.",
         ),
-        (lambda: GenomePlayer("pbil", 4, noise=-1), "noise is -1; accepted: a standard deviation >= 0."),
-        (lambda: GenomePlayer("pbil", 0), "genes is 0; accepted: an integer, >= 1."),
+        (
+            lambda: GenomePlayer("pbil", 4, noise=-1),
+            "noise is -1; accepted: a standard deviation, 0 or 1e-60 .. 1e+60. Choose other units.",
+        ),
+        (lambda: GenomePlayer("pbil", 0), "genes is 0; accepted: an integer, 1 .. 50,000,000."),
         (
             lambda: GenomePlayer("pbil", 4).observe(reward=1.0),
             "observe came before act; ask act() for a genome, play it, then call observe().",
         ),
-        (lambda: answered(GenomePlayer("pbil", 4), np.nan), "reward is nan; accepted: a finite number."),
+        (lambda: answered(GenomePlayer("pbil", 4), np.nan), "reward is nan; accepted: a finite number, up to 1e+60."),
         (
             lambda: GenomePlayer("cga", 4),
             "cga is a search, of both players' genomes; accepted: a learner of genomes.",
@@ -85,3 +89,34 @@ def test_mistakes_are_one_line(call, message):
 def answered(player, reward, opponent=None):
     player.act()
     player.observe(reward=reward, opponent=opponent)
+
+
+@pytest.mark.parametrize(
+    "forged", [{"genome": np.full(4, 7, np.int8)}, {"policy": np.full(4, 7.0)}, {"policy": np.full(4, np.nan)}]
+)
+def test_a_file_that_no_player_writes_is_rejected(tmp_path, forged):
+    player = GenomePlayer("pbil", 4, seed=1)
+    player.act()
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz") as stored:
+        arrays = dict(stored)
+    np.savez(tmp_path / "forged.npz", **{**arrays, **forged})
+    with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*$"):
+        GenomePlayer.load(tmp_path / "forged.npz")
+
+
+def test_a_state_that_does_not_fit_is_rejected_when_it_is_loaded(tmp_path):
+    player = GenomePlayer("pbil", 4, seed=1)
+    player.act()
+    player.save(tmp_path / "player.npz")
+    with np.load(tmp_path / "player.npz") as stored:
+        arrays = dict(stored)
+    content = json.loads(arrays["settings"].tobytes())
+    attributes = next(iter(content["state"].values()))[3]
+    for node in attributes.values():
+        if isinstance(node, list) and node[0] == "array" and node[2] == [1, 4]:
+            node[2] = [1, 2]  # fewer genes
+    arrays["settings"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
+    np.savez(tmp_path / "forged.npz", **arrays)
+    with pytest.raises(InputError, match="is damaged, or was saved by another version"):
+        GenomePlayer.load(tmp_path / "forged.npz")

@@ -17,6 +17,7 @@ import pytest
 
 from coebl.core.errors import InputError
 from coebl.engine import Match, Player, simulate
+from coebl.engine.genome_player import GenomePlayer
 from coebl.engine.records import KEPT, Outcome
 from coebl.engine.table import build_seat
 from coebl.games import Game
@@ -297,6 +298,106 @@ def test_a_file_of_more_actions_than_memory_holds_is_rejected(tmp_path, change, 
         Player.load(forged)
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("history", "action", 9475),
+        ("history", "action", -1),
+        ("history", "opponent", 3),
+        ("history", "opponent", -2),
+        ("history", "advised", 2),
+        ("history", "reward", np.inf),
+        ("history", "probability", np.nan),
+        ("means", (0, 0), np.nan),
+        ("visits", (1, 2), -4),
+        ("totals", 1, np.nan),
+        ("totals", 4, -0.5),
+        ("totals", 5, -0.5),
+        ("totals", 6, -3),
+    ],
+)
+def test_records_that_no_contest_has_are_rejected_in_one_line(tmp_path, name, place, value):
+    """Otherwise a later round fails, when the learner learns again from them."""
+    player = Player("exp3", actions=2, opponent_actions=3)
+    for k in range(5):
+        player.observe(player.act(), reward=0.1 * k, opponent=k % 3)
+    with np.load(altered_copy(tmp_path, player)) as stored:
+        forged = stored[name].copy()
+    forged[place] = value
+    with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*\.$"):
+        Player.load(altered_copy(tmp_path, player, **{name: forged}))
+
+
+def test_a_state_of_fewer_actions_is_rejected_also_if_the_first_ones_are_there(tmp_path):
+    player = Player("gp-mw", actions=4, opponent_actions=4, horizon=90)
+    player.observe(player.act(), reward=0.1, opponent=0)
+    with np.load(altered_copy(tmp_path, player)) as stored:
+        content = json.loads(stored["settings"].tobytes())
+
+    def shorten(node):
+        if isinstance(node, list) and node and node[0] == "array" and node[2] == [1, 4, 4]:
+            node[2] = [1, 4, 2]
+        for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
+            shorten(part)
+
+    shorten(content["state"])
+    forged = altered_copy(tmp_path, player, settings=np.frombuffer(json.dumps(content).encode(), np.uint8))
+    with pytest.raises(InputError, match="is damaged, or was saved by another version"):
+        Player.load(forged)
+
+
+@pytest.mark.parametrize(("kind", "learner"), [(Player, "exp3"), (GenomePlayer, "pbil")])
+@pytest.mark.parametrize(
+    "units",
+    [
+        {"payoff_range": (0, 1e200)},
+        {"payoff_range": (0, 5e-324)},
+        {"payoff_range": (-1.7e308, 1.7e308)},
+        {"noise": 1e-320},
+        {"noise": 1e308},
+        {"noise": "loud"},
+        {"noise": np.nan},
+        {"noise": -1},
+    ],
+)
+def test_units_beyond_calculation_are_rejected(kind, learner, units):
+    [name] = units
+    with pytest.raises(InputError, match=rf"^{name} is [^\n]*; accepted: [^\n]*$"):
+        kind(learner, 3, **units)
+
+
+@pytest.mark.parametrize(("kind", "learner"), [(Player, "exp3"), (GenomePlayer, "pbil")])
+@pytest.mark.parametrize("size", [{"horizon": 10**400}, {"genes": 10**12}])
+def test_sizes_beyond_calculation_are_rejected(kind, learner, size):
+    arguments = {"actions" if kind is Player else "genes": 3, **size}
+    if kind is Player and "genes" in size:
+        arguments = {"actions": 10**12}
+    with pytest.raises(InputError, match=r"^(horizon|genes|actions)[^\n]*; accepted: [^\n]*$"):
+        kind(learner, **arguments)
+
+
+@pytest.mark.parametrize("reward", [1e300, -1.7e308, np.inf, np.nan, 10**400, "1", 1j])
+def test_a_reward_beyond_calculation_is_rejected_and_does_no_harm(reward):
+    """Learners square rewards: one that is too large would spoil every later round."""
+    for player in (Player("kin", 2, 2, seed=1), GenomePlayer("pbil", 3, seed=1)):
+        player.act()
+        with pytest.raises(InputError, match=r"^reward is [^\n]*; accepted: a finite number, up to 1e\+60\.$"):
+            player.observe(reward=reward)
+        assert player.round == 1
+
+
+@pytest.mark.parametrize("learner", ["exp3", "ucb", "coebl", "kin", "strain"])
+@pytest.mark.parametrize("units", [{}, {"payoff_range": (0, 1e-60)}, {"noise": 1e-60}, {"noise": 1e60}])
+@pytest.mark.parametrize("rewards", [[1e60, -1e60, 0], [1e-320, 0, -5e-324]])
+def test_any_reward_that_is_accepted_can_be_learned_from(learner, units, rewards):
+    player = Player(learner, 3, 3, horizon=90, seed=1, **units)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about units
+        for k, reward in enumerate(rewards * 4):
+            player.observe(player.act(), reward=reward, opponent=k % 3)
+    assert np.isfinite(player.policy).all()
+
+
 def test_a_file_that_needs_more_memory_than_there_is_is_rejected(tmp_path, monkeypatch):
     whole = altered_copy(tmp_path, Player("exp3", actions=2))
     monkeypatch.setattr(Player, "_seat_learner", lambda _: (_ for _ in ()).throw(MemoryError))
@@ -398,7 +499,7 @@ def test_a_saved_action_out_of_range_is_rejected_in_one_line(tmp_path, action):
         Player.load(other)
 
 
-@pytest.mark.parametrize(("reward", "far"), [(3.0, False), (-3.0, False), (3.01, True), (-3.01, True), (1e300, True)])
+@pytest.mark.parametrize(("reward", "far"), [(3.0, False), (-3.0, False), (3.01, True), (-3.01, True), (1e50, True)])
 def test_a_reward_in_other_units_is_reported_once(reward, far):
     player = Player("ots-rm", actions=2, opponent_actions=2, payoff_range=(-1, 1))
     with warnings.catch_warnings(record=True) as caught:

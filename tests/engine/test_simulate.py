@@ -1,5 +1,6 @@
 """Simulations: what a run depends on, what it does not, and what is recorded."""
 
+import itertools
 import multiprocessing
 import subprocess
 import sys
@@ -400,3 +401,9 @@ class TestBeliefs:
             simulate("rps", "exp3", "hedge", rounds=5, seeds=1, keep=["beliefs"])
         with pytest.raises(InputError, match="has genomes"):
             simulate("diagonal:n=5,space=bits", "pbil", "pbil", rounds=5, seeds=1, keep=["beliefs"])
+
+
+@pytest.mark.parametrize("seeds", [10**12, range(10**12), itertools.count()])
+def test_seeds_without_end_are_rejected_at_once(seeds):
+    with pytest.raises(InputError, match="accepted: at most 1,000,000 at a time"):
+        simulate("rps", "exp3", "exp3", rounds=2, seeds=seeds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -420,16 +421,17 @@ def runtime_command(
       coebl runtime kin --game diagonal:n=5 --budget 3000 --until "exploitability < 0.1"
     """
     from coebl.engine import Match, simulate
+    from coebl.engine.simulate import MOST_SEEDS
     from coebl.engine.until import HittingTime, Until
     from coebl.evidence.runtimes import Runtimes
     from coebl.kernels.cache import announce_compilation
     from coebl.search import Search
 
-    if budget != int(budget):
+    if not isfinite(budget) or budget != int(budget):
         raise InputError(f"--budget is {budget:g}; accepted: an integer, such as 100000 or 1e7.")
     match = Match.of(game, algorithm, algorithm, int(budget), noise)
-    check_integer("--seeds", seeds, 1)
-    check_integer("--first-seed", first_seed, 0)
+    check_integer("--seeds", seeds, 1, MOST_SEEDS)
+    check_integer("--first-seed", first_seed, 0, 2**63 - seeds)
     condition = Until.parse(until or ("optimum" if isinstance(match.row, Search) else "exploitability < 0.1"))
     suffix = opt.figure_format("--plot", plot) if plot else ""  # before anything is run
     with progress_bar(printable(str(match)), match.rounds) as advance, announce_compilation():

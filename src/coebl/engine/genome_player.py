@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import secrets
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coebl.core.arrays import Floats, Ints, check_range
+from coebl.core.arrays import MOST_ENTRIES, Floats, Ints
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.player_file import choose_learner, read_player, reports_damage, write_player
 from coebl.engine.state import State
 from coebl.engine.table import Seated, seat_alone
-from coebl.engine.units import Units
+from coebl.engine.units import MOST_ROUNDS, Units, check_noise, check_reward, check_scale
 from coebl.games import Bits
 from coebl.learners import Learner, parse_learner
 from coebl.search import Search
@@ -58,12 +59,10 @@ class GenomePlayer:
             raise InputError(f"{self.learner} plays numbered actions; accepted: a learner of genomes. Use Player.")
         if isinstance(self.learner, Search):
             raise InputError(f"{self.learner} is a search, of both players' genomes; accepted: a learner of genomes.")
-        self.genes = check_integer("genes", genes, 1)
-        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
+        self.genes = check_integer("genes", genes, 1, MOST_ENTRIES)
+        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
-        self.payoff_range, self.noise = check_range(payoff_range), float(noise)
-        if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise InputError(f"noise is {shorten(noise)}; accepted: a standard deviation >= 0.")
+        self.payoff_range, self.noise = check_scale(payoff_range), check_noise(noise)
         self._round, self._acted = 1, False
         self._policy: Floats | None = None  # (genes,), of this round
         self._seated = self._seat_learner()
@@ -101,8 +100,7 @@ class GenomePlayer:
         """
         if not self._acted:
             raise InputError("observe came before act; ask act() for a genome, play it, then call observe().")
-        if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
-            raise InputError(f"reward is {reward!r}; accepted: a finite number.")
+        reward = check_reward(reward)
         shown: Any = None
         if "opponent" in self.learner.sees:
             bits = np.asarray(opponent)
@@ -132,6 +130,8 @@ class GenomePlayer:
     def load(cls, path: str | os.PathLike[str], learner: str | Learner | None = None) -> GenomePlayer:
         """Continue where `save` stopped.
 
+        A copy plays two rounds first, so that a file that does not fit the learner is reported here and not later.
+
         Args:
             path: of a file that `save` wrote.
             learner: an equal learner, or its spec, if it or a part of it is in a file of yours.
@@ -146,7 +146,15 @@ class GenomePlayer:
                 player._policy = np.array(saved.arrays["policy"], np.float64).reshape(player.genes)
             if player._acted:
                 player._seated.actions[0, 0] = saved.arrays["genome"]
+            copy.deepcopy(player)._rehearse()
         return player
+
+    def _rehearse(self) -> None:
+        """Play two rounds: a state that does not fit the learner, or is no genome or policy, fails."""
+        for _ in range(2):
+            if not np.isin(self.act(), (0, 1)).all() or not ((self.policy >= 0) & (self.policy <= 1)).all():
+                raise ValueError("it has a genome or a policy that no learner makes")
+            self.observe(reward=sum(self.payoff_range) / 2, opponent=np.zeros(self.genes))
 
     def __getstate__(self) -> dict[str, Any]:
         acted = self._seated.actions[0, 0].copy() if self._acted else None

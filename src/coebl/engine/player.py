@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from coebl.core.arrays import MOST_ENTRIES, Floats, check_range
+from coebl.core.arrays import MOST_ENTRIES, Floats
 from coebl.core.errors import InputError, check_integer, shorten
 from coebl.engine.insight import Insight
 from coebl.engine.player_file import Saved, choose_learner, read_player, reports_damage, write_player
 from coebl.engine.records import UNKNOWN, Labels, Outcome, Records, Ticket
 from coebl.engine.state import State, StateError
 from coebl.engine.table import Seated, seat_alone
-from coebl.engine.units import Units, have_moved, learn_units
+from coebl.engine.units import MOST_ROUNDS, Units, check_noise, check_reward, check_scale, have_moved, learn_units
 from coebl.games import Indices
 from coebl.learners import Learner, parse_learner
 
@@ -87,12 +87,10 @@ class Player(Insight):
                 f"actions x opponent_actions is {self.actions:,} x {self.opponent_actions or 1:,}; accepted: at most "
                 f"{MOST_ENTRIES:,} together, since numbers are kept for each pair. Leave out actions that are alike."
             )
-        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1)
+        self.horizon = None if horizon is None else check_integer("horizon", horizon, 1, MOST_ROUNDS)
         self.seed = secrets.randbits(63) if seed is None else check_integer("seed", seed, 0)
-        self.payoff_range = None if payoff_range is None else check_range(payoff_range)
-        if noise is not None and not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
-            raise InputError(f"noise is {shorten(noise)}; accepted: None, or a standard deviation >= 0.")
-        self.noise = None if noise is None else float(noise)
+        self.payoff_range = None if payoff_range is None else check_scale(payoff_range)
+        self.noise = None if noise is None else check_noise(noise)
         self._warned: dict[str, str] = {}  # warnings so far, by topic
         self._lock = threading.RLock()
         self.reset()
@@ -205,13 +203,12 @@ class Player(Insight):
                 ticket and before `act`, it is a move that was made without asking.
         """
         with self._lock:
-            if not isinstance(reward, (int, float, np.number)) or not np.isfinite(reward):
-                raise InputError(f"reward is {reward!r}; accepted: a finite number.")
+            reward = check_reward(reward)
             other = self._opponent_number(opponent)
             played = UNKNOWN if action is None else _number("action", action, self.actions, self.labels.own)
             asked = ticket is not None or self._current is not None
             ticket = self._find(ticket, played)
-            self._report(ticket, int(ticket) if action is None else played, other, float(reward), asked)
+            self._report(ticket, int(ticket) if action is None else played, other, reward, asked)
 
     def forget(self, ticket: Ticket) -> None:
         """Close a ticket whose outcome will never be known.
@@ -418,6 +415,7 @@ class Player(Insight):
                 action, probability = int(ticket), float(ticket.policy[ticket])
                 trial._teach(action, 0, middle, probability)
                 trial._records.add(Outcome(ticket.round, action, action, 0, middle, probability, True))
+            trial._teach(self.actions - 1, (self.opponent_actions or 1) - 1, middle, 1.0)  # the last of its numbers
             learn_units(trial._records, self.payoff_range, self.noise)
             trial._policy = None
             trial._next_policy()

@@ -222,6 +222,17 @@ class Records:
         self.outcomes, self._freedom = outcomes, int(self._freedom)
         for name, own in {"visits": self.visits, "means": self.means}.items():
             own[:] = arrays[name].reshape(own.shape)
+        m, k = self.visits.shape
+        limits = {"advised": (UNKNOWN, m), "action": (0, m), "opponent": (UNKNOWN, k if k > 1 else 2**31)}
+        for name, (first, end) in limits.items():
+            if not ((history[name] >= first) & (history[name] < end)).all():
+                raise ValueError(f"its history has another number of {name}s than it says")
+        finite = np.concatenate([history["reward"], self.means.ravel(), [self.mean_reward]])
+        sums = np.concatenate(
+            [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]
+        )
+        if not (np.isfinite(finite).all() and (sums >= 0).all()):
+            raise ValueError("it has sums that no outcomes have")
 
 
 class Labels(NamedTuple):

@@ -6,6 +6,7 @@ import operator
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -215,7 +216,7 @@ def _read_arguments(
 def check_seeds(seeds: int | Sequence[int] | None) -> list[int]:
     """Return the seeds as a list; they have to be distinct and >= 0."""
     try:
-        listed = seeds if isinstance(seeds, Iterable) else range(min(operator.index(seeds), MOST_SEEDS + 1))  # type: ignore[arg-type]
+        listed = islice(seeds if isinstance(seeds, Iterable) else range(operator.index(seeds)), MOST_SEEDS + 1)  # type: ignore[arg-type]
         numbers = [operator.index(seed) for seed in listed]
     except TypeError:
         numbers = []

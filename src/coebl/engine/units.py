@@ -7,7 +7,10 @@ from functools import cached_property
 from math import sqrt
 from typing import TypeVar
 
-from coebl.core.arrays import Floats
+import numpy as np
+
+from coebl.core.arrays import Floats, check_range
+from coebl.core.errors import InputError, shorten
 from coebl.engine.records import Records
 from coebl.games import AnyGame
 
@@ -72,6 +75,38 @@ class Units:
         return self.middle + self.scale * seen
 
 
+def check_scale(payoff_range: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of a payoff range, if they are of a size to calculate with."""
+    low, high = check_range(payoff_range)
+    if not (max(-low, high) <= _MOST and high - low >= _LEAST):
+        raise InputError(
+            f"payoff_range is ({low}, {high}); accepted: numbers up to {_MOST:g}, {_LEAST:g} apart or more. Choose "
+            "other units."
+        )
+    return low, high
+
+
+def check_noise(noise: object) -> float:
+    """Return the standard deviation of noise, if it is a number of a size to calculate with."""
+    if not isinstance(noise, _NUMBERS) or not (noise == 0 or _LEAST <= noise <= _MOST):
+        raise InputError(
+            f"noise is {shorten(noise)}; accepted: a standard deviation, 0 or {_LEAST:g} .. {_MOST:g}. Choose other "
+            "units."
+        )
+    return float(noise)
+
+
+def check_reward(reward: object) -> float:
+    """Return a reward of a size to calculate with: learners square rewards, and divide by their range and noise."""
+    if not isinstance(reward, _NUMBERS) or not -_MOST <= reward <= _MOST:
+        raise InputError(f"reward is {shorten(reward)}; accepted: a finite number, up to {_MOST:g}.")
+    number = float(reward)
+    return number if abs(number) >= _LEAST else 0.0
+
+
+MOST_ROUNDS = 10**15  # of a horizon, which learners take the logarithm of
+_NUMBERS = (int, float, np.integer, np.floating)
+_LEAST, _MOST = 1e-60, 1e60  # of a width or a noise, and of any number: the square of their ratio is finite
 _FLOOR = 0.1  # the least noise, as a share of half the width: with much less, learners would hardly explore
 _LEAST_SHARE = 0.2  # of the width of the rewards, that is left for the payoffs
 _SURE = 8  # degrees of freedom at which half of the noise is taken off the range
