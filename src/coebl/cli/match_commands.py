@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from io import BytesIO
 from math import isfinite
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from coebl.engine import Keep, Match, Result
     from coebl.evidence.runtimes import Runtimes
     from coebl.evidence.statistics import Estimate
-    from coebl.games import Game, GenomeGame, ZeroSumGame
+    from coebl.games import Game, GenomeGame, TensorGame, ZeroSumGame
 
 
 _MOST_ACTIONS = 24  # of a strategy that are printed
@@ -40,21 +41,25 @@ def solve_command(
     ],
     as_json: opt.AsJson = False,
 ) -> None:
-    """Print the value of a game and both optimal strategies.
+    """Print the value of a game and both optimal strategies, or the equilibria of one that is not zero-sum.
 
     \b
     Examples:
       coebl solve kuhn-poker
       coebl solve diagonal:4 --json
+      coebl solve chicken
       coebl solve my-game.csv
     """
-    from coebl.games import Game, GenomeGame, parse_zero_sum
+    from coebl.games import Game, GenomeGame, TensorGame, parse_game
     from coebl.kernels.cache import announce_compilation
 
-    loaded = parse_zero_sum(game)
+    loaded = parse_game(game)
     with announce_compilation():
         if isinstance(loaded, GenomeGame):
             _print_value(loaded, as_json)
+            return
+        if isinstance(loaded, TensorGame):
+            _print_equilibria(loaded, as_json)
             return
         assert isinstance(loaded, Game)
         solution = loaded.solution
@@ -82,6 +87,33 @@ def _print_value(game: GenomeGame, as_json: bool) -> None:
         return
     print(f"{printable(name)}: two genomes of {game.n} genes")
     print(f"value to the row player  {tidy_value(game)}")
+
+
+def _print_equilibria(game: TensorGame, as_json: bool) -> None:
+    """Print the Nash equilibria of two players, and the correlated equilibrium that pays most in all."""
+    best = game.correlated()
+    found = game.equilibria() if len(game.shape) == 2 else []
+    if as_json:
+        nash = [{"strategies": [x.tolist() for x in p.strategies], "payoffs": p.payoffs} for p in found]
+        correlated = {"joint": best.joint.tolist(), "payoffs": best.payoffs}
+        print(json.dumps({"name": game.spec or game.name, "equilibria": nash, "correlated": correlated}))
+        return
+    print(f"{printable(game.spec or game.name)}: {' x '.join(map(str, game.shape))}")
+    for number, profile in enumerate(found, 1):
+        print(f"\nequilibrium {number}, certified to {profile.regret:.1e} of the payoff range")
+        for seat, labels, strategy, payoff in zip(
+            game.seats, game.labels, profile.strategies, profile.payoffs, strict=True
+        ):
+            print(f"{printable(seat)} earns {payoff:.6g}")
+            _print_strategy(labels, strategy.tolist())
+    earned = ", ".join(f"{payoff:.6g}" for payoff in best.payoffs)
+    print(f"\nthe correlated equilibrium that pays most in all, certified to {max(best.regret, best.gap):.1e}")
+    print(f"the players earn {earned}")
+    names = [
+        " ".join(own[a] for own, a in zip(game.labels, at, strict=True))
+        for at in itertools.product(*map(range, game.shape))
+    ]
+    _print_strategy(names, [chance if chance > 1e-9 else 0.0 for chance in best.joint.ravel().tolist()])
 
 
 def _solution_summary(game: Game) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from coebl.games import catalogue, random_games, general_sum  # noqa: I001 - eac
 from coebl.games.drifting import DriftingGame
 from coebl.games.game import AnyGame, Game, NamedGame, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game, write_game
+from coebl.games.general_equilibria import Correlated, Profile
 from coebl.games.genome_games import BiggerNumber, Bilinear, BinaryDiagonal, CountGame, Diagonal, GeneBilinear
 from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import NOISES, Noise, parse_noise
@@ -29,6 +30,7 @@ __all__ = [
     "Bilinear",
     "BinaryDiagonal",
     "Bits",
+    "Correlated",
     "CountGame",
     "Diagonal",
     "DriftingGame",
@@ -39,6 +41,7 @@ __all__ = [
     "Indices",
     "NamedGame",
     "Noise",
+    "Profile",
     "Space",
     "TensorGame",
     "ZeroSumGame",

@@ -182,7 +182,8 @@ def jordan() -> TensorGame:
     """Matching pennies for three players: each but the last wants to match the next, the last to differ from the first.
 
     A player earns 1 if it gets what it wants, else -1. Jordan (1993).
-    The unique equilibrium is uniform for all, which pays 0 each.
+    The unique equilibrium is uniform for all, which pays 0 each. A correlated equilibrium pays 1/3 each: uniform on the
+    six cells in which two players get what they want.
     """
     first, second, third = 1 - 2 * _joint("jordan", 3, 2)
     return TensorGame((first * second, second * third, -third * first), labels=[["heads", "tails"]] * 3)

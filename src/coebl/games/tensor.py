@@ -16,6 +16,7 @@ from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
+    from coebl.games.general_equilibria import Correlated, Profile
     from coebl.solver import Solution
 
 Between = Literal["independent", "common", "opposite"]
@@ -145,6 +146,63 @@ class TensorGame(NamedGame):
         from coebl.solver import solve_matrix  # imports Numba
 
         return solve_matrix(self.own_view(seat).payoff)
+
+    def against(self, seat: int, strategies: Sequence[Floats]) -> Floats:
+        """Return what each action of a player earns on average against the strategies of the others: (actions,).
+
+        Args:
+            seat: the number of the player, from 0.
+            strategies: per player: (actions,). That of the player itself is not used.
+        """
+        payoff = self.payoffs[seat]
+        for other in reversed(range(len(self.shape))):  # the axes before it keep their places
+            if other != seat:
+                payoff = np.tensordot(payoff, np.asarray(strategies[other], np.float64), axes=(other, 0))
+        return payoff
+
+    def expected(self, strategies: Sequence[Floats]) -> tuple[float, ...]:
+        """Return what each player earns on average with these strategies.
+
+        Args:
+            strategies: per player: (actions,).
+
+        >>> TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]])).expected(([1, 0], [0.5, 0.5]))
+        (1.5, 1.0)
+        """
+        return tuple(float(self.against(seat, strategies) @ np.asarray(own)) for seat, own in enumerate(strategies))
+
+    def equilibria(self) -> list[Profile]:
+        """Return the Nash equilibria of two players, each certified by its regret, by enumeration of supports.
+
+        These are all of them, unless the game is degenerate, as where an action has several best responses: then
+        equilibria in which the players mix over different numbers of actions may be missing. For up to 20,000 pairs of
+        supports, such as 8 x 8 actions.
+
+        >>> for profile in TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]])).equilibria():
+        ...     print(*profile.strategies, np.round(profile.payoffs, 6))
+        [1. 0.] [1. 0.] [3. 2.]
+        [0. 1.] [0. 1.] [2. 3.]
+        [0.6 0.4] [0.4 0.6] [1.2 1.2]
+        """
+        from coebl.games.general_equilibria import nash_equilibria
+
+        return nash_equilibria(self)
+
+    def correlated(self, *, coarse: bool = False) -> Correlated:
+        """Return the correlated equilibrium in which the players earn most together, certified.
+
+        Args:
+            coarse: true for a coarse correlated equilibrium, in which players decide whether to follow the advice
+                before they receive it.
+
+        >>> chicken = [[6, 2], [7, 0]]
+        >>> TensorGame((chicken, np.transpose(chicken))).correlated().joint
+        array([[0.5 , 0.25],
+               [0.25, 0.  ]])
+        """
+        from coebl.games.general_equilibria import best_correlated
+
+        return best_correlated(self, coarse)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the game to a file: .json keeps all of it, .nfg payoffs and labels.

@@ -1,0 +1,158 @@
+"""Equilibria of games that are not zero-sum, against enumeration of deviations and the equilibria that are known."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from coebl import Game
+from coebl.core.errors import InputError
+from coebl.games import TensorGame, parse_game
+
+CUBES = np.random.default_rng(8).normal(size=(3, 2, 3, 4))
+
+
+def pair(m, n, seed):
+    return TensorGame(np.random.default_rng(seed).normal(size=(2, m, n)), name="pair")
+
+
+def earned(game, strategies):
+    """What each player earns, by enumeration of joint actions."""
+    total = np.zeros(len(strategies))
+    for at in itertools.product(*map(range, game.shape)):
+        total += np.prod([x[a] for x, a in zip(strategies, at, strict=True)]) * np.array([p[at] for p in game.payoffs])
+    return total
+
+
+def gains_by_advice(game, joint, coarse):
+    """What each deviation gains: from every advised action to every other one, or from all of them to one."""
+    found = []
+    for seat, count in enumerate(game.shape):
+        for other, advised in itertools.product(range(count), [None] if coarse else range(count)):
+            gain = 0.0
+            for at in itertools.product(*map(range, game.shape)):
+                if advised in (None, at[seat]):
+                    deviated = (*at[:seat], other, *at[seat + 1 :])
+                    gain += joint[at] * (game.payoffs[seat][deviated] - game.payoffs[seat][at])
+            found.append(gain)
+    return np.array(found)
+
+
+KNOWN = {  # payoffs of all equilibria
+    "prisoners-dilemma": [(1, 1)],
+    "stag-hunt": [(4, 4), (3, 3), (3, 3)],
+    "chicken": [(2, 7), (7, 2), (14 / 3, 14 / 3)],
+    "battle-of-the-sexes": [(3, 2), (2, 3), (6 / 5, 6 / 5)],
+    "coordination:n=3": [(1, 1)] * 3 + [(1 / 2, 1 / 2)] * 3 + [(1 / 3, 1 / 3)],
+    "shapley": [(1 / 3, 1 / 3)],
+    "travellers-dilemma:high=5": [(2, 2)],
+}
+
+
+@pytest.mark.parametrize("spec", KNOWN)
+def test_the_equilibria_are_those_of_the_catalogue(spec):
+    found = parse_game(spec).equilibria()
+    np.testing.assert_allclose([profile.payoffs for profile in found], KNOWN[spec])
+    assert max(profile.regret for profile in found) <= 1e-9
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (3, 4), (5, 2), (1, 4)])
+def test_no_deviation_gains_and_their_number_is_odd(m, n):
+    for seed in range(8):
+        game = pair(m, n, seed)
+        found = game.equilibria()
+        assert len(found) % 2 == 1  # as in every game that is not degenerate
+        for profile in found:
+            base = earned(game, profile.strategies)
+            np.testing.assert_allclose(profile.payoffs, base, atol=1e-12)
+            for seat, count in enumerate(game.shape):
+                for action in range(count):
+                    others = list(profile.strategies)
+                    others[seat] = np.eye(count)[action]
+                    assert earned(game, others)[seat] <= base[seat] + 1e-8
+
+
+def test_a_zero_sum_game_has_the_equilibrium_of_the_solver():
+    matrix = np.random.default_rng(3).normal(size=(4, 3))
+    [profile] = Game((matrix, -matrix)).equilibria()
+    solution = Game(matrix).solution
+    np.testing.assert_allclose(profile.strategies[0], solution.row, atol=1e-9)
+    np.testing.assert_allclose(profile.strategies[1], solution.column, atol=1e-9)
+    assert Game((matrix, -matrix)).correlated().payoffs == pytest.approx((solution.value, -solution.value), abs=1e-6)
+
+
+def test_what_actions_earn_is_by_enumeration():
+    game = TensorGame(CUBES)
+    random = np.random.default_rng(2)
+    strategies = [random.dirichlet(np.ones(count)) for count in game.shape]
+    np.testing.assert_allclose(game.expected(strategies), earned(game, strategies))
+    for seat, count in enumerate(game.shape):
+        tried = [[*strategies[:seat], np.eye(count)[a], *strategies[seat + 1 :]] for a in range(count)]
+        np.testing.assert_allclose(game.against(seat, strategies), [earned(game, one)[seat] for one in tried])
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize(
+    "game", [TensorGame(CUBES), pair(3, 4, 1), parse_game("jordan"), parse_game("congestion")], ids=repr
+)
+def test_no_deviation_from_correlated_advice_gains(game, coarse):
+    found = game.correlated(coarse=coarse)
+    assert found.joint.sum() == pytest.approx(1)
+    assert found.joint.min() >= 0
+    assert gains_by_advice(game, found.joint, coarse).max() <= 1e-6
+    np.testing.assert_allclose(found.payoffs, [(found.joint * payoff).sum() for payoff in game.payoffs])
+    assert max(found.regret, found.gap) <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_kind_of_equilibrium_pays_at_least_as_much_as_a_narrower_one(seed):
+    game = pair(3, 3, seed)
+    nash = max(sum(profile.payoffs) for profile in game.equilibria())
+    correlated, coarse = (sum(game.correlated(coarse=kind).payoffs) for kind in (False, True))
+    assert nash <= correlated + 1e-6
+    assert correlated <= coarse + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("spec", "payoffs"),
+    [
+        ("prisoners-dilemma", (1, 1)),
+        ("chicken", (21 / 4, 21 / 4)),
+        ("stag-hunt", (4, 4)),
+        ("public-goods", (1, 1, 1)),
+    ],
+)
+def test_the_best_correlated_equilibria_that_are_known(spec, payoffs):
+    assert sum(parse_game(spec).correlated().payoffs) == pytest.approx(sum(payoffs), abs=1e-6)
+
+
+@pytest.mark.parametrize("spec", ["shapley", "jordan"])
+def test_advice_pays_the_most_that_any_cell_does(spec):
+    """Uniform on the six best cells, as the docstrings state: no cell pays more, so that this is the best."""
+    game = parse_game(spec)
+    best = sum(game.payoffs) == 1
+    assert (best.sum(), sum(game.payoffs).max()) == (6, 1)
+    assert gains_by_advice(game, best / 6, coarse=False).max() <= 1e-12
+    assert sum(game.correlated().payoffs) == pytest.approx(1)
+
+
+def test_what_is_too_large_or_has_more_players_is_rejected():
+    with pytest.raises(InputError, match=r"^jordan has 3 players; Nash equilibria are listed for two\. Use correlated"):
+        parse_game("jordan").equilibria()
+    with pytest.raises(
+        InputError, match=r"^pair is 9 x 9, too large to try all supports; accepted: up to 20,000 pairs"
+    ):
+        pair(9, 9, 0).equilibria()
+    with pytest.raises(InputError, match=r"has 390,625 joint actions; accepted: at most 100,000\."):
+        parse_game("public-goods:players=8,tokens=4").correlated()
+
+
+def test_the_command_prints_them(coebl):
+    code, out, _ = coebl("solve", "chicken")
+    assert code == 0
+    assert out.count("\nequilibrium ") == 3
+    assert "the players earn 5.25, 5.25" in out
+    found = json.loads(coebl("solve", "jordan", "--json").stdout)
+    assert found["equilibria"] == []
+    assert np.shape(found["correlated"]["joint"]) == (2, 2, 2)
