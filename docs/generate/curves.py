@@ -17,6 +17,7 @@ from coebl.games import Game, parse_game, parse_matrix
 from coebl.learners import Responder, parse_learner
 from coebl.metrics import metric_class
 from coebl.plots import plot_panels, plot_simplex, save
+from inside import plot_beliefs
 from matrices import plot_matrix
 from repository import ROOT
 
@@ -82,6 +83,11 @@ def policy_replay(game: str, learner: str) -> str:
 
 def _self_play(game: str, learner: str) -> Result:
     return simulate(game, learner, learner, rounds=3000, seeds=1, metrics=["exploitability"], keep=["policies"])
+
+
+def belief_panels() -> bytes:
+    """What COEBL believes of the payoffs, over the rounds."""
+    return _kept("beliefs", plot_beliefs)
 
 
 def metric_games(name: str) -> tuple[str, ...]:

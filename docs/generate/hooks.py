@@ -6,6 +6,7 @@ The site is built strictly, so that a warning stops the build.
 from __future__ import annotations
 
 import logging
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from public import PACKAGES, missing
 from reference import pages
 from repository import linked, rewritten
 
+_GLOSSARY = "glossary.md"
+_FIRST = ("reference/metrics/", "explanation/", _GLOSSARY)  # what a search lists first
 _LOG = logging.getLogger("mkdocs.hooks.coebl")
 
 
@@ -81,8 +84,12 @@ def _added(config: MkDocsConfig, uri: str, source: Path | str) -> File:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Rewrite links to files of the repository to their places on the site."""
-    return rewritten(markdown, page.file.src_uri)
+    """Rewrite links to files of the repository to their places on the site; link to the glossary; rank for search."""
+    uri = page.file.src_uri
+    if uri.startswith(_FIRST):
+        page.meta.setdefault("search", {"boost": 3})
+    glossary = "" if uri == _GLOSSARY else f"\n\n[Words used here]({relpath(_GLOSSARY, Path(uri).parent)}){{.glossary}}"
+    return rewritten(markdown, uri) + glossary
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from latex2mathml.converter import convert
+
 from coebl.cli.match_commands import tidy_value
 from coebl.core.registry import Entry, Registry
 from coebl.games import GAMES, NOISES, Game, TensorGame, ZeroSumGame, parse_game, parse_matrix
-from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner
+from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner, Responder
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
@@ -20,6 +22,7 @@ from curves import (
     GENOME_GAMES,
     ROUNDS,
     SEEDS,
+    belief_panels,
     game_curves,
     game_matrix,
     learner_curves,
@@ -29,6 +32,8 @@ from curves import (
     policy_replay,
 )
 from docstrings import fenced, split
+from gallery import gallery
+from inside import round_stepper
 from public import PACKAGES, names, public
 from repository import ROOT
 
@@ -37,6 +42,9 @@ _HOW_DRAWN = (
     f"over {ROUNDS} rounds, with Gaussian noise of standard deviation 1: means of {SEEDS} seeds, drawn when the site "
     "was built."
 )
+
+
+REPLAYED = ("rps", "biased-rps", "matching-pennies")  # games whose pages have a replay
 
 
 class Page(NamedTuple):
@@ -66,6 +74,9 @@ def convergence_pictures() -> Iterator[Page]:
         spec = learner.replace("_", ":", 1)
         yield Page(f"explanation/policies-{game}-of-{learner}.svg", policy_panels(game, spec))
     yield Page("explanation/replay.html", policy_replay("rps", "exp3"))
+    yield Page("explanation/inside-coebl.html", round_stepper())
+    yield Page("explanation/beliefs.svg", belief_panels())
+    yield from (Page(*made) for made in gallery())
 
 
 # Learners
@@ -81,6 +92,8 @@ def learner_pages() -> Iterator[Page]:
         curves = learner_curves(entry.example)
         if curves:
             yield Page(f"reference/learners/{entry.name}.svg", curves)
+            if "indices" in learner.plays and not issubclass(learner, Responder):
+                yield Page(f"reference/learners/{entry.name}-policies.svg", policy_panels("rps", entry.example))
         yield Page(f"reference/learners/{entry.name}.md", _learner_page(entry, learner, bool(curves)))
     parts = ["# Learners", "By what they see, from the least to the most. `coebl list learners` prints the same."]
     for kind, meaning in KINDS.items():
@@ -103,14 +116,12 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         "The payoffs of the pairs of genomes that it asks for, with noise: it is of the kind *search*."
         if kind == "search"
         else f"{', '.join(['Its actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
-        "## Parameters",
-        _parameters(entry),
-        "## Proven bound",
-        _bound(learner),
-        "## Source",
-        learner.cites or "None: it does not learn.",
-        "## Curves",
+        *_section("Parameters", _parameters(entry)),
+        *_section("Proven bound", _bound(learner)),
+        *_section("Source", learner.cites),
     ]
+    if drawn:
+        parts.append("## Curves")
     if drawn and "indices" not in learner.plays:
         parts += [
             f"![Exploitability in self-play]({entry.name}.svg){{.wide}}",
@@ -123,11 +134,19 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
             f"Pseudo-regret on `{'`, `'.join(DRAWN)}` {_HOW_DRAWN} The column player is the best response, so lower is "
             "better, and nobody can be below 0. So few rounds show how a learner starts, not where it ends.",
         ]
-    else:
-        fits = "indices" in learner.plays
-        given = "it plays a given mixture, which has to fit the game" if fits else "it plays genomes, see its how-to"
-        parts.append(f"None: {given}.")
+    if drawn and "indices" in learner.plays and not issubclass(learner, Responder):
+        parts += [
+            "## Its policies",
+            f"![One run in self-play on rock-paper-scissors]({entry.name}-policies.svg){{.drawing .wide}}",
+            "One run in self-play on rock-paper-scissors: see [what convergence looks "
+            "like](../../explanation/convergence.md).",
+        ]
     return "\n\n".join([*parts, "## In Python", _snippet(entry)])
+
+
+def _section(title: str, text: str) -> list[str]:
+    """Return a heading and its text; nothing if there is none."""
+    return [f"## {title}", text] if text else []
 
 
 def _snippet(entry: Entry[Learner]) -> str:
@@ -137,7 +156,7 @@ def _snippet(entry: Entry[Learner]) -> str:
 
 def _bound(learner: type[Learner]) -> str:
     if inspect.getattr_static(learner, "regret_bound") is inspect.getattr_static(Learner, "regret_bound"):
-        return "None is declared."
+        return ""
     text = (inspect.getdoc(learner.regret_bound) or "").partition("\n\n")[0]
     number = learner.regret_bound(3, 3, 3000)
     example = f" With 3 x 3 actions and 3000 rounds it is {number:,.0f}." if number is not None else ""
@@ -174,8 +193,7 @@ def _head(entry: Entry[Any], game: ZeroSumGame | TensorGame) -> list[str]:
         f"# {entry.title}",
         f"`{entry.example}` · {' x '.join(map(str, game.shape))} actions",
         split(inspect.getdoc(entry.factory) or "")[0],
-        "## Parameters",
-        _parameters(entry),
+        *_section("Parameters", _parameters(entry)),
     ]
 
 
@@ -205,6 +223,14 @@ def game_pages() -> Iterator[Page]:
         ]
         if not changes:
             yield Page(f"reference/games/{entry.name}-payoffs.svg", game_matrix(entry.example))
+        if entry.name in REPLAYED:
+            about = f"One run of COEBL, c = 2, in self-play on {entry.title}"
+            parts += [
+                "## Replay",
+                f'<iframe src="{entry.name}-replay.html" title="{about}" loading="lazy"></iframe>',
+                f"{about}.",
+            ]
+            yield Page(f"reference/games/{entry.name}-replay.html", policy_replay(entry.example, "coebl:c=2"))
         yield Page(f"reference/games/{entry.name}.svg", game_curves(entry.example))
         yield Page(f"reference/games/{entry.name}.md", "\n\n".join(parts))
     head = (
@@ -242,15 +268,23 @@ def _metric_page(entry: Entry[Metric], metric: type[Metric]) -> str:
         [
             f"# {entry.title}",
             f"`{entry.name}`",
-            inspect.getdoc(metric) or "",
-            f"    {metric.definition}",
-            f"{metric.meaning} Of this metric: {'; '.join(fact for fact, true in facts.items() if true)}.",
+            metric.meaning or inspect.getdoc(metric) or "",
+            _typeset(metric.formula) or f"    {metric.definition}",
+            (inspect.getdoc(metric) or "").partition("\n\n")[2],
+            f"{'; '.join(fact for fact, true in facts.items() if true).capitalize()}.",
             f"It is undefined for some [games](../games/index.md), such as {', '.join(refused)}." if refused else "",
             "## Curves",
             f"![{entry.title} of three learners in self-play]({entry.name}.svg){{.wide}}",
             f"{entry.title} of three learners in self-play, on `{'`, `'.join(metric_games(entry.name))}` {_HOW_DRAWN}",
         ]
     )
+
+
+def _typeset(formula: str) -> str:
+    """Return a formula in MathML, which browsers draw without scripts and fonts; nothing for one that is also words."""
+    if not re.fullmatch(r"\$[^$]+\$", formula):
+        return ""
+    return convert(formula.strip("$").replace(r"\!", ""), display="block")
 
 
 def _list_page(title: str, text: str, *registries: Registry[Any]) -> str:
@@ -271,7 +305,7 @@ def _operators_page() -> str:
 def _parameters(entry: Entry[Any]) -> str:
     """Return a table of the parameters of a spec."""
     if not entry.parameters:
-        return "No parameters."
+        return ""
     _, meanings = split(inspect.getdoc(entry.factory) or "")
     rows = ["| parameter | default | accepted | meaning |", "|---|---|---|---|"]
     for p in entry.parameters:
