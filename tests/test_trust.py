@@ -130,6 +130,8 @@ def test_reading_results_runs_no_file_that_they_name(tmp_path, trace, coebl, thi
         ["run", "study.toml", "--out", folder, "--workers", "1"],
         ["claims", folder],
         ["figures", folder],
+        ["results", folder, "--latex"],
+        ["explain", folder, "exp3"],
     ):
         coebl(*words)
         assert not trace.exists(), words
