@@ -74,7 +74,7 @@ def convergence_pictures() -> Iterator[Page]:
         spec = learner.replace("_", ":", 1)
         yield Page(f"explanation/policies-{game}-of-{learner}.svg", policy_panels(game, spec))
     yield Page("explanation/replay.html", policy_replay("rps", "exp3"))
-    yield Page("explanation/inside-coebl.html", round_stepper())
+    yield Page("explanation/one-round.html", round_stepper())
     yield Page("explanation/beliefs.svg", belief_panels())
     yield from (Page(*made) for made in gallery())
 
