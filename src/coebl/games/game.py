@@ -351,6 +351,8 @@ class Game(ZeroSumGame, Interchange):
         return "\n".join([title, *lines])
 
 
+Game.__new__.__dict__["__wrapped__"] = Game.__init__  # so that help() and the site list the arguments of the latter
+
 MatrixGame = Game
 """Another name for `Game`, for code that handles other kinds of games too."""
 

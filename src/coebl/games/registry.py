@@ -88,6 +88,10 @@ def parse_game(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame 
 def parse_zero_sum(spec: GameLike, noise: str | Noise | None = None) -> ZeroSumGame:
     """Return the game of a spec or a file, as `parse_game` does; reject one that is not zero-sum.
 
+    Args:
+        spec: as for `parse_game`.
+        noise: another noise, if one is given.
+
     >>> parse_zero_sum("chicken")
     Traceback (most recent call last):
         ...
