@@ -231,7 +231,7 @@ class Records:
         sums = np.concatenate(
             [history["probability"], self.visits.ravel(), [self._around, self._within, self._freedom]]
         )
-        if not (np.isfinite(finite).all() and (sums >= 0).all()):
+        if not ((np.abs(finite) < 1e61).all() and (sums >= 0).all() and (self.visits % 1 == 0).all()):
             raise ValueError("it has sums that no outcomes have")
 
 
