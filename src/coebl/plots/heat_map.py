@@ -114,10 +114,11 @@ def draw_matrix(
 def _plus_minus(mean: float, half: float) -> str:
     """Return a number with as many digits as its interval supports.
 
-    >>> _plus_minus(-2.276, 1.54), _plus_minus(1142.2, 32.1), _plus_minus(3.14159, math.nan)
-    ('−2.3 ± 1.5', '1142 ± 32', '3.142')
+    >>> _plus_minus(-2.276, 1.54), _plus_minus(1142.2, 32.1), _plus_minus(3.14159, math.nan), _plus_minus(-0.2, 13)
+    ('−2.3 ± 1.5', '1142 ± 32', '3.142', '0 ± 13')
     """
     if not half > 0:
         return "infinite" if math.isnan(mean) else with_minus(number_text(mean))
     places = decimal_places(half)
-    return with_minus(f"{mean:.{places}f} ± {half:.{places}f}")
+    rounded = round(mean, places) + 0.0  # no signed zero
+    return with_minus(f"{rounded:.{places}f} ± {half:.{places}f}")
