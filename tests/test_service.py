@@ -90,7 +90,7 @@ def test_players_play_over_http_and_continue_after_a_restart(tmp_path, monkeypat
         server("POST", "/players/prices/outcomes", action="left", reward=1.0, opponent=2)  # made without asking
         play(server, 5)
         assert server("GET", "/players/prices")["open_tickets"] == []
-        assert "<table>" in server("GET", "/players/prices/page")
+        assert "<table" in server("GET", "/players/prices/page")
 
 
 @pytest.mark.filterwarnings("ignore:reward is")

@@ -22,6 +22,7 @@ from tools.templates import read_csv, read_json, render
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+OWN = ("kin", "strain")  # the learners of this project
 CONTENDERS = tuple(kind for kind in KINDS if kind not in REFERENCES)
 
 
@@ -47,6 +48,18 @@ class Files:
     def ahead(self, kind: str) -> str:
         """The learner with the largest advantage over its kind."""
         return min(self.of_kinds([kind]), key=lambda learner: self.standings[learner]["kind_rank"])
+
+    def published(self) -> str:
+        """The informed bandit with the largest advantage over its kind that is not of this project."""
+        others = [learner for learner in self.of_kinds(["informed bandit"]) if learner not in OWN]
+        return min(others, key=lambda learner: self.standings[learner]["kind_rank"])
+
+    def leaders(self) -> dict[str, list[str]]:
+        """By learner, the games on which it has the largest advantage over the other contenders."""
+        found: dict[str, list[str]] = {learner: [] for learner in self.of_kinds(CONTENDERS)}
+        for game in self.summary["games"]:
+            found[next(iter(self.ranking(game)))].append(game)
+        return found
 
     def least(self, key: str, kinds: Collection[str]) -> str:
         """The learner of these kinds with the least regret, or exploitability."""

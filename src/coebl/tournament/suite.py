@@ -109,7 +109,7 @@ class Suite(_Table):
 
     >>> suite = read_suite("standard")
     >>> suite.id, len(suite.games), suite.seeds
-    ('standard-1', 13, 50)
+    ('standard-2', 13, 50)
     """
 
     name: Line  # as on the command line
