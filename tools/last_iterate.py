@@ -52,12 +52,12 @@ def read_published(path: Path) -> Means:
 def over_games(means: Means) -> list[tuple[str, dict[str, Estimate], int]]:
     """Return the learners, those with the best last policies first: means over games, and games with the least."""
     games = next(iter(means.values()))
-    least = {game: min(means, key=lambda learner: means[learner][game]["last"]) for game in games}
+    least = {game: min(by_game[game]["last"] for by_game in means.values()) for game in games}
     rows = [
         (
             learner,
             {which: mean_interval(np.array([of[which] for of in by_game.values()])) for which in METRICS},
-            sum(winner == learner for winner in least.values()),
+            sum(by_game[game]["last"] == number for game, number in least.items()),
         )
         for learner, by_game in means.items()
     ]

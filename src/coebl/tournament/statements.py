@@ -162,8 +162,11 @@ class StatementAim(ABC):
         return {word: counts[word] for word in (*WORDS[self.statement.kind].values(), MISSING)}
 
     def overall_words(self, result: AimResult) -> str:
-        """The tests over all games, as in "Over all games by opponent, ahead: 8, level: 2."."""
-        counts = (f"{word}: {number}" for word, number in self.outcomes(result.overall).items() if number)
+        """The tests over all games, as in "Over all games by opponent, ahead: 8, undecided: 2."."""
+        words = {"level": "undecided"}
+        counts = (
+            f"{words.get(word, word)}: {number}" for word, number in self.outcomes(result.overall).items() if number
+        )
         return f"Over all games by opponent, {', '.join(counts)}."
 
 

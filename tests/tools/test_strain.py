@@ -1,0 +1,45 @@
+"""What docs/evolution.md says of Strain's test and of last policies comes from the results beside it."""
+
+from pathlib import Path
+
+import pytest
+
+from coebl.tournament.suite import read_suite
+from tools.last_iterate import RESULTS, over_games, read_published, table
+from tools.templates import read_json
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "evolution.md").read_text()
+
+
+def test_the_published_test_is_the_registered_one_and_the_page_quotes_it():
+    suite, summary = read_suite("strain"), read_json(ROOT / "results" / "strain" / "summary.json")
+    assert (summary["suite_sha256"], summary["notes"], summary["seeds"]) == (suite.digest, [], suite.seeds)
+    assert summary["registered"]["date"] < summary["begun"]
+    (trial,) = summary["trials"]
+    assert (trial["subject"], trial["opponents"]) == (
+        suite.subject,
+        [one.replace(":c=8", "") for one in suite.learners],
+    )
+    for id, statement in trial["statements"].items():
+        assert f"- ({id}) " in PAGE
+        assert statement["said"] in PAGE
+        assert statement["reached"] is False, "the page says that all aims were missed"
+    head_to_head = {row["opponent"]: row["outcome"] for row in trial["statements"]["a"]["overall"]}
+    assert {opponent for opponent, outcome in head_to_head.items() if outcome != "ahead"} == {"k-learning", "kin"}
+    assert f"{summary['worker_seconds'] / 60:.0f} minutes of processor time" in PAGE
+
+
+def test_the_page_has_the_table_of_last_policies():
+    means = read_published(ROOT / RESULTS / "means.csv")
+    assert table(means) == (ROOT / RESULTS / "table.md").read_text()
+    assert table(means) in PAGE
+    rows = over_games(means)
+    assert rows[0][0] == "kin"
+    of = {learner: found for learner, found, _ in rows}
+    assert of["strain:mutation=0.02"]["last"].mean == pytest.approx(
+        of["strain:mutation=0.02"]["average"].mean, rel=0.02
+    )
+    assert of["strain:mutation=0.02"]["average"].mean < 1.05 * of["strain"]["average"].mean
+    for learner in ("ots-rm", "ots-hedge", "gp-mw"):
+        assert of[learner]["last"].mean > 1.7 * of[learner]["average"].mean
