@@ -14,8 +14,11 @@ from coebl.cli import main
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS), str(TESTS.parent)]  # so that `from oracles import ...` and `from tools import ...` work
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `nohup make test &`: children would inherit it
+# `nohup make test &`: what is ignored here, children would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("repeatable")

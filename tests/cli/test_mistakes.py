@@ -20,7 +20,7 @@ MISTAKES = [  # words of the command, part of the line
     (["run", "large.csv", "--out", "new"], "large.csv: this is larger than 64 MiB, which is the most that is read"),
     (["check", "endless.py:Mine"], "endless.py: this is a pipe or a device, not a file; accepted: path/to/file.py"),
     (["solve", "x" * 300], "See: coebl list games"),
-    (["solve", "x" * 300 + ".csv"], "cannot be read (File name too long)"),
+    (["solve", "x" * 300 + ".csv"], "a name that is too long"),
     (["solve", "a\nb\x1b[2J"], r"unknown game 'a\nb\x1b[2J'"),
     (["solve", "labels.csv"], r"column_labels has 'a\nb' twice"),
     (["results", "new", "--html"], "coebl: No such option: --html. See: coebl results --help\n"),

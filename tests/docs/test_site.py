@@ -132,8 +132,9 @@ def test_a_game_is_shown_as_the_command_shows_it(generators, coebl):
 def test_bounds_are_sentences(generators):
     from reference import _bound
 
-    for entry in LEARNERS:
-        text = _bound(entry.factory)
+    texts = [text for entry in LEARNERS if (text := _bound(entry.factory))]  # empty if nothing is proven
+    assert len(texts) > 5
+    for text in texts:
         assert text.endswith(".")
         assert "None elsewhere" not in text
 

@@ -58,7 +58,7 @@ def play(player, rounds):
         ),
         (
             lambda: GenomePlayer("pbil", 4, payoff_range=(0, np.nan)),
-            "payoff_range is (0.0, nan); accepted: finite numbers, low < high.",
+            "payoff_range is (0, nan); accepted: finite numbers, low < high.",
         ),
         (
             lambda: GenomePlayer("pbil", 4, noise=-1),

@@ -120,7 +120,7 @@ def test_a_function_of_a_users_own(here: Path) -> None:
         ("inspecton.csv", "inspecton.csv: there is no such file: did you mean 'inspection.csv'?"),
         ("folder", "folder: this is a folder; accepted: a file."),
         ("rsp", "unknown game 'rsp': did you mean 'rps'? See: coebl list games"),
-        ("x" * 300 + ".csv", "x: cannot be read (File name too long)"),
+        ("x" * 300 + ".csv", "x: a name that is too long"),
         ("x" * 300, "x'. See: coebl list games"),
         ("a\0b.csv", "has the character NUL"),
     ],

@@ -67,8 +67,9 @@ def interval_cells(mean: float, low: float, high: float, seeds: int) -> tuple[st
 def interval_bar(mean: float, low: float, high: float, most: float, width: int = 21) -> str:
     """An interval on an axis from -most to most, with a mark at its mean and one at zero.
 
-    >>> print(interval_bar(2, 1, 3, 4, 9), interval_bar(-1, -2, 0.5, 4, 9), sep="|")
-        ·├●┤ |  ├●─┤
+    >>> plain = str.maketrans("├─┤●·", "|-|o.")  # as where the terminal has no others
+    >>> interval_bar(2, 1, 3, 4, 9).translate(plain), interval_bar(-1, -2, 0.5, 4, 9).translate(plain)
+    ('    .|o|', '  |o|')
     """
     if isnan(low) or not most > 0:
         return ""

@@ -43,14 +43,18 @@ def evenly_spread(length: int, points: int) -> Ints:
     return np.unique(np.linspace(0, length - 1, min(length, points)).round().astype(np.int64))
 
 
-def check_range(payoff_range: tuple[float, float], argument: str = "payoff_range") -> tuple[float, float]:
+def check_range(
+    payoff_range: tuple[float, float],
+    argument: str = "payoff_range",
+    accepted: str = "finite numbers, low < high",
+) -> tuple[float, float]:
     """Return the ends of a payoff range, if they are finite numbers in order."""
     try:
         low, high = (float(end) for end in payoff_range)
     except (TypeError, ValueError):
         raise InputError(f"{argument} is {shorten(payoff_range)}; accepted: two numbers, (low, high).") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"{argument} is ({low}, {high}); accepted: finite numbers, low < high.")
+        raise InputError(f"{argument} is ({low:g}, {high:g}); accepted: {accepted}.")
     return low, high
 
 

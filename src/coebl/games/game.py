@@ -399,10 +399,8 @@ def known_range(
     lowest, highest = float(payoff.min()), float(payoff.max())
     if payoff_range is None:
         return lowest, highest if highest > lowest else lowest + 1.0
-    low, high = check_range(payoff_range, argument)
+    accepted = f"low < high with every payoff between them, which lie in {lowest:g} .. {highest:g}"
+    low, high = check_range(payoff_range, argument, accepted)
     if not low <= lowest <= highest <= high:
-        raise InputError(
-            f"{argument} is ({low:g}, {high:g}); accepted: low < high with every payoff between them, "
-            f"which lie in {lowest:g} .. {highest:g}."
-        )
+        raise InputError(f"{argument} is ({low:g}, {high:g}); accepted: {accepted}.")
     return low, high

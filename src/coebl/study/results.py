@@ -148,8 +148,9 @@ class Results:
         return list(dict.fromkeys(metric for record in self.records() for metric in record.metrics))
 
     def matches(self) -> list[MatchName]:
-        """The game and the players of every match with a finished cell."""
-        return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
+        """The game and the players of every match of two players with a finished cell."""
+        pairs = (record for record in self.records() if len(record.players) == 2)
+        return list(dict.fromkeys(MatchName(record.game, *record.players) for record in pairs))
 
     def runtimes(self) -> dict[MatchKey, Runtimes]:
         """The hitting times of every match whose runs end at a condition.
@@ -391,7 +392,7 @@ class Results:
             self._chosen_metrics([metric])
         cells = self._matching(game, (row, column), noise)
         metric = metric or self._telling_metric(cells)
-        cells = [record for record in cells if metric in record.metrics]
+        cells = [record for record in cells if metric in record.metrics and len(record.players) == 2]
         if not cells:
             raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
         matches = [MatchName(record.game, *record.players) for record in cells]
