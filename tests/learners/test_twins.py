@@ -111,6 +111,7 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
             ("coebl:c=2", CoeblTwin, {"c": 2.0}, 1e-7),
             ("coebl:recombination=row", ComposedTwin, {"shares": (0.5, 0.5, 0.0)}, 1e-7),
             ("kin", KinTwin, {}, 1e-7),
+            ("strain", StrainTwin, {}, 1e-7),
             ("thompson", ThompsonTwin, {}, 1e-7),
             ("ots-hedge", OtsHedgeTwin, {}, 1e-9),
             ("ots-rm", OtsRmTwin, {}, 1e-9),

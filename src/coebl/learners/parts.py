@@ -18,6 +18,7 @@ from coebl.core.arrays import Floats, Ints
 from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat
 
+_FORGOTTEN = 1e-100  # visits; so few have no weight
 EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs
 
 
@@ -189,33 +190,46 @@ class EstimatedPrior:
     what is bad.
     """
 
-    def __init__(self, seat: Seat, hope: float) -> None:
-        self._seat, self._hope, self._most = seat, hope, seat.half_width**2
-        self._tally = Tally(seat)
+    def __init__(self, seat: Seat, hope: float, forgetting: float = 1.0) -> None:
+        self._hope, self._most = hope, seat.half_width**2
+        self._tally = Tally(seat, forgetting)
         self.variance = seat.full(self._most)  # (runs,), v
         self.prior = seat.zeros()  # (runs,), mu'
         self.share = seat.full(1.0, seat.actions, seat.opponent_actions)  # (runs, m, k), g
         self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k)
 
-    def add(self, action: Ints, opponent: Ints, reward: Floats) -> None:
-        """Learn from one reward per run."""
+    @property
+    def count(self) -> Floats:
+        """The visits to every pair, n: (runs, m, k)."""
+        return self._tally.count
+
+    def add(self, action: Ints, opponent: Ints, reward: Floats) -> bool:
+        """Learn from one reward per run. Returns whether other pairs changed too, as old visits count less."""
         index = self._tally.add(action, opponent, reward)
-        share = inherited_share(self._tally.count[index], self.variance)
+        if index is EVERY_PAIR:
+            self._inherit()
+            return True
+        share = inherited_share(self.count[index], self.variance)
         self.share[index] = share
         self.mean[index] = (1 - share) * self._tally.mean[index] + share * self.prior
+        return False
 
     def estimate_prior(self) -> None:
         """Estimate mu, by the means of the pairs, and v, by their spread less that of the noise; update all pairs."""
-        count, mean, most = self._tally.count, self._tally.mean, self._most
+        count, mean, most = self.count, self._tally.mean, self._most
         variance = self.variance[:, None, None]
         weight = count / (1 + count * variance)
         known = (weight * variance) ** 2  # (1 - g)²
-        spread = known * ((mean - self.prior[:, None, None]) ** 2 - 1 / np.maximum(count, 1))
+        spread = known * ((mean - self.prior[:, None, None]) ** 2 - 1 / np.maximum(count, _FORGOTTEN))
         prior = _of_pairs(weight * mean) / (_of_pairs(weight) + 4 / most)
         self.variance = np.clip((3 * most + _of_pairs(spread)) / (3 + _of_pairs(known)), most / 100, most)
         self.prior = prior + self._hope * np.maximum(0, -prior)
-        self.share = inherited_share(count, self.variance[:, None, None])
-        self.mean = (1 - self.share) * mean + self.share * self.prior[:, None, None]
+        self._inherit()
+
+    def _inherit(self) -> None:
+        """Compute the shares and the estimates of all pairs."""
+        self.share = inherited_share(self.count, self.variance[:, None, None])
+        self.mean = (1 - self.share) * self._tally.mean + self.share * self.prior[:, None, None]
 
 
 def _of_pairs(numbers: Floats) -> Floats:

@@ -11,9 +11,9 @@ import numpy as np
 from coebl.backend import exp, log
 from coebl.core.arrays import Floats
 from coebl.core.specs import Range
-from coebl.learners.base import Learner, Seat, Seen
+from coebl.learners.base import Seat, Seen
 from coebl.learners.evolution.selection import Pool
-from coebl.learners.parts import EstimatedPrior, softmax
+from coebl.learners.parts import BeliefLearner, EstimatedPrior, softmax
 
 Share = Annotated[float, Range(0, 1)]
 
@@ -22,7 +22,7 @@ _MOST_RARE = 50.0  # of 1 / (m s_i) - 1, so that no strain gains without limit
 
 
 @dataclass
-class Strain(Learner):
+class Strain(BeliefLearner):
     """Strain, replicator selection with memory, inheritance and an elite on trial (of this project).
 
     The actions are strains of a population, and what is played is their shares. Selection is the replicator's, which
@@ -83,7 +83,7 @@ class Strain(Learner):
     def start(self, seat: Seat) -> None:
         self.seat = seat
         m, k = seat.actions, seat.opponent_actions
-        self.belief = EstimatedPrior(seat, self.hope)
+        self.belief = EstimatedPrior(seat, self.hope, self.forgetting)
         self.met = seat.zeros(k)  # (runs, k), N, how often each of the opponent's actions was met
         self.fitness = seat.zeros(m)  # (runs, m), S, as believed when they were met
         self.elites = seat.full(1 / m, m)  # (runs, m), e
@@ -109,6 +109,9 @@ class Strain(Learner):
         self.current = (1 - share) * self.strains + share * self.elites
         return self.current
 
+    def beliefs(self) -> tuple[Floats, Floats]:
+        return self.belief.mean, self.belief.count
+
     def observe(self, t: int, seen: Seen) -> None:
         seat, belief = self.seat, self.belief
         met = seat.at(seen.opponent)
@@ -119,7 +122,7 @@ class Strain(Learner):
             rarity = 1 / np.maximum(seat.actions * self.strains, 1 / (1 + _MOST_RARE)) - 1
             self.fitness += self.mutation * self.scale[:, None] * rarity
         self.met[met] += 1
-        belief.add(seen.action, seen.opponent, seen.reward)
+        forgot = belief.add(seen.action, seen.opponent, seen.reward)
         after = self._optimism(belief.mean[column], belief.share[column], belief.variance[:, None], count + 1)
         self.optimistic[column] = after
         self._again += (count + 1) * after - count * before
@@ -129,6 +132,8 @@ class Strain(Learner):
         if t >= self._next:
             self._next = t + max(1, t // 20)
             belief.estimate_prior()
+            self._imagine()
+        elif forgot:
             self._imagine()
 
     def _imagine(self) -> None:
