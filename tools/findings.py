@@ -19,8 +19,7 @@ from coebl.core.text import number_text
 from coebl.evidence.rendering import MARKS, MEANINGS, mark, outcome_word
 from coebl.learners import LEARNERS
 from coebl.learners.coebl import Coebl
-from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import BEST_RESPONSE, REFERENCE, ROLES, SETTING, VARIANTS, actions_of
+from coebl.papers.ijcai2025 import BEST_RESPONSE, PAPER, REFERENCE, ROLES, SETTING, VARIANTS, actions_of
 from coebl.plots import save
 from coebl.report.verdict_grid import finding
 from tools.picture import NAME, draw_by_c, draw_picture, draw_policies, read_checks

@@ -15,11 +15,11 @@ from coebl.core.text import number_text, with_minus
 from coebl.evidence.statistics import ALPHA
 from coebl.naming import game_title, learner_style, learner_title, metric_words
 from coebl.papers import Variant
-from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import (
+from coebl.papers.ijcai2025 import (
     BASELINES,
     BEST_RESPONSE,
     MAIN_SIZES,
+    PAPER,
     RATES,
     VARIANTS,
     coebl,

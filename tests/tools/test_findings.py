@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import t as student
 
-from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import SETTING
+from coebl.papers.ijcai2025 import PAPER, SETTING
 from tools.findings import document
 from tools.picture import draw_by_c, draw_picture, read_checks
 from tools.templates import template_path

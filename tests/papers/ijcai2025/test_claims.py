@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from coebl.engine.match import MatchName
-from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import VARIANTS, size_of
+from coebl.papers.ijcai2025 import PAPER, VARIANTS, size_of
 from made_curves import MadeCurves, MadeRuns
 
 ROUNDS = np.arange(10, 3001, 10)

@@ -10,8 +10,7 @@ from coebl.core.errors import InputError
 from coebl.naming import learner_style
 from coebl.papers import drawing
 from coebl.papers.drawing import draw
-from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import BASELINES, RATES, ROLES, VARIANTS, coebl
+from coebl.papers.ijcai2025 import BASELINES, PAPER, RATES, ROLES, VARIANTS, coebl
 
 FIGURES = PAPER.figures
 TEXT, RELEASED = VARIANTS["text"], VARIANTS["as-released"]

@@ -8,8 +8,7 @@ from coebl.engine.match import MatchName
 from coebl.games import parse_game
 from coebl.learners import parse_learner
 from coebl.metrics import METRICS
-from coebl.papers.ijcai2025 import PAPER
-from coebl.papers.ijcai2025.paper_claims import BASELINES, ROLES, SETTING, VARIANTS, actions_of, games, has_bound
+from coebl.papers.ijcai2025 import BASELINES, PAPER, ROLES, SETTING, VARIANTS, actions_of, games, has_bound
 from coebl.papers.reproduce import experiments
 from coebl.study import parse_study, read_study
 

@@ -1,13 +1,370 @@
 """Lin, "Randomised optimism via competitive co-evolution for matrix games with bandit feedback", IJCAI 2025.
 
-`study.toml` has the experiments, `paper.toml` the variants, the claims and the words of the page. `paper_claims` has
-the games and roles and the checks of the claims, `paper_figures` the figures.
+`study.toml` has the experiments, `paper.toml` the variants, the claims and the words of the page. Here are the games
+and roles, the checks of the claims, and the figures: those of the paper, and two that it does not have. Head to head,
+COEBL is the column player.
+
+`figure.needs(variant)` lists the matches of a figure, and `figure(results, variant, "paper")` draws it. The choice of
+measures is "paper", as in the published figures, which come from the paper's program, or "noise-free": the same without
+the noise of the rewards, and exploitability for KL and TV.
 """
 
-from coebl.papers import read_paper
-from coebl.papers.ijcai2025.paper_claims import CHECKS, REFERENCE
-from coebl.papers.ijcai2025.paper_figures import FIGURES
+from __future__ import annotations
 
-__all__ = ["PAPER"]
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coebl.core.specs import split_spec
+from coebl.engine.match import MatchName
+from coebl.evidence.checks import Check, Largest, Near, Sample, above, below, sublinear
+from coebl.learners import Coebl, parse_learner
+from coebl.naming import game_title, learner_title
+from coebl.papers import Checks, Variant, read_paper, read_setting, read_variants
+from coebl.papers.drawing import Figure, Panel, curves_panel, heat_map_panel, line_title, sweep_panel
+from coebl.plots import Reference, plot_reference
+from coebl.plots.style import GUIDE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SETTING, VARIANTS = read_setting(__name__), read_variants(__name__)
+
+SIZES = (2, 3, 4, 5, 6, 7)
+MAIN_SIZES = (2, 3, 4)  # of the figures in the main text, and of the quick run
+FAMILIES = ("diagonal", "bigger-number")
+ROLES = ("coebl", "ucb", "exp3", "exp3-ix")  # the learners of the paper; the variant says which spec plays each
+BASELINES = ROLES[1:]
+BEST_RESPONSE = "best-response"
+REFERENCE = Reference("0.1 √(K² t)", lambda actions, rounds: 0.1 * actions * np.sqrt(rounds))
+RATES = (0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)  # the c of the figure by-c
+
+
+def coebl(rate: float) -> str:
+    """Return the canonical spec of COEBL with this c.
+
+    >>> coebl(8), coebl(0.5)
+    ('coebl', 'coebl:c=0.5')
+    """
+    return str(Coebl(c=rate))
+
+
+def games(sizes: Sequence[int] = SIZES) -> list[str]:
+    """Return rock-paper-scissors, then both families by size.
+
+    >>> games((2,))
+    ['rps', 'diagonal:n=2', 'bigger-number:n=2']
+    """
+    return ["rps", *(game for family in FAMILIES for game in family_of_games(family, sizes))]
+
+
+def family_of_games(name: str, sizes: Sequence[int] = SIZES) -> list[str]:
+    """Return the games of a family by size."""
+    return [f"{name}:n={size}" for size in sizes]
+
+
+def size_of(game: str) -> int | None:
+    """Return the n of a game of the two families.
+
+    >>> size_of("diagonal:n=4"), size_of("rps")
+    (4, None)
+    """
+    size = split_spec(game).arguments.get("n")
+    return None if size is None else int(size)
+
+
+def actions_of(game: str) -> int:
+    """Return K, the number of actions of each player."""
+    size = size_of(game)
+    return 3 if size is None else 2**size
+
+
+def has_bound(game: str) -> bool:
+    """Return True if the theorem covers a game, T >= 2 m²; there, learners also meet a best response."""
+    return 2 * actions_of(game) ** 2 <= SETTING.rounds
+
+
+ROUNDS = SETTING.rounds
+CONVERGED = 0.05  # TV(x) + TV(y), on average over the last rounds
+SPAN = 100  # the number of first rounds, and of last rounds
+DIAGONAL, BIGGER_NUMBER = map(family_of_games, FAMILIES)
+
+
+def _duels(variant: Variant, chosen: Iterable[str], roles: Iterable[str] = BASELINES) -> list[Sample]:
+    """The last rounds of the matches of the baselines against COEBL."""
+    return [SETTING.end(variant.match(game, role, "coebl")) for game in chosen for role in roles]
+
+
+def _last(match: MatchName) -> Sample:
+    return SETTING.latest(match, SPAN)
+
+
+def _grows_sublinearly(match: MatchName) -> Check:
+    """The regret grows sublinearly over the last two thirds of the rounds."""
+    return sublinear(SETTING.at(match, ROUNDS // 3), SETTING.end(match))
+
+
+def _small_advantage(variant: Variant) -> list[Check]:
+    samples = [SETTING.at(variant.match("rps", "ucb", "coebl"), round) for round in (2010, 2500, ROUNDS)]
+    return [check for sample in samples for check in (above(sample, 5), below(sample, 10))]
+
+
+def _speed(variant: Variant) -> list[Check]:
+    """Divergence is a larger distance at the end than at the start; the faster learner is nearer at the end.
+
+    Means over all rounds would not do: Exp3-IX begins at the uniform policy, the equilibrium of this game.
+    """
+    exp3 = variant.match("rps", "exp3")
+    slow, coebl_, ucb = (_last(variant.match("rps", role)) for role in ("exp3-ix", "coebl", "ucb"))
+    return [above(_last(exp3), minus=SETTING.between(exp3, 1, SPAN)), above(slow, minus=coebl_), above(slow, minus=ucb)]
+
+
+def _beneath_the_line(variant: Variant) -> list[Check]:
+    checks: list[Check] = []
+    for game in DIAGONAL:
+        match = variant.match(game, "coebl")
+        checks.append(_grows_sublinearly(match))
+        for round in (ROUNDS // 3, 2 * ROUNDS // 3, ROUNDS):
+            checks.append(below(SETTING.at(match, round), 0.1 * actions_of(game) * math.sqrt(round)))
+    return checks
+
+
+def _ahead(chosen: Sequence[str], roles: Sequence[str] = BASELINES) -> Checks:
+    """COEBL is ahead of the baselines on these games."""
+    return lambda variant: [above(sample) for sample in _duels(variant, chosen, roles)]
+
+
+def _convergence(converges: Sequence[str], others_do_not: Sequence[str], others: Sequence[str] = BASELINES) -> Checks:
+    """COEBL converges in self-play on some games, the others do not on some."""
+    return lambda variant: [
+        *(below(_last(variant.match(game, "coebl")), CONVERGED) for game in converges),
+        *(above(_last(variant.match(game, role)), CONVERGED) for game in others_do_not for role in others),
+    ]
+
+
+def _numbers_on_diagonal(variant: Variant) -> list[Check]:
+    duels = _duels(variant, DIAGONAL)
+    six_first = sorted(duels, key=lambda sample: size_of(sample.pairing.game) != 6)
+    return [
+        *(above(sample, 16.2) for sample in duels),
+        Largest(tuple(six_first), 0, first=len(BASELINES)),
+        Near(tuple(duels), 389.8, "largest"),
+    ]
+
+
+def _convergence_of_ucb(variant: Variant) -> list[Check]:
+    four, *larger = (_last(variant.match(game, "ucb", "coebl")) for game in family_of_games("diagonal", (4, 5, 6, 7)))
+    return [below(four, CONVERGED), *(above(sample, CONVERGED) for sample in larger)]
+
+
+def _numbers_on_bigger_number(variant: Variant) -> list[Check]:
+    duels = _duels(variant, BIGGER_NUMBER)
+    extremes = Near(tuple(duels), 8.39, "least"), Near(tuple(duels), 351.27, "largest")
+    return [*(above(sample) for sample in duels), *extremes]
+
+
+def _growth(variant: Variant) -> list[Check]:
+    return [
+        above(SETTING.end(variant.match(larger, role)), minus=SETTING.end(variant.match(smaller, role)))
+        for family in FAMILIES
+        for role in ROLES
+        for smaller, larger in pairwise(family_of_games(family))
+    ]
+
+
+def _robustness(variant: Variant) -> list[Check]:
+    ucb, own = (
+        [SETTING.end(variant.match(game, role, BEST_RESPONSE)) for game in games() if has_bound(game)]
+        for role in ("ucb", "coebl")
+    )
+    return [above(sample, minus=other) for sample, other in zip(ucb, own, strict=True)]
+
+
+def _theorem(variant: Variant) -> list[Check]:
+    rate = 8
+    if variant.spec("coebl", "*") != coebl(rate):
+        return []
+    bounds = {game: Coebl.regret_bound(actions_of(game), actions_of(game), ROUNDS, rate) for game in games()}
+    return [
+        below(SETTING.end(MatchName(game, coebl(rate), BEST_RESPONSE)), bound)
+        for game, bound in bounds.items()
+        if bound is not None
+    ]
+
+
+CHECKS: dict[str, Checks] = {
+    "C1": _small_advantage,
+    "C2": _ahead(["rps"], ["exp3", "exp3-ix"]),
+    "C3": lambda variant: [_grows_sublinearly(variant.match("rps", role)) for role in ROLES],
+    "C4": _speed,
+    "C5": _beneath_the_line,
+    "C6": _convergence(DIAGONAL[:2], DIAGONAL[:2]),
+    "C7": _convergence([], DIAGONAL[2:], ROLES),
+    "C8": _numbers_on_diagonal,
+    "C9": _ahead(DIAGONAL),
+    "C10": _convergence_of_ucb,
+    "C11": _convergence(BIGGER_NUMBER[:3], BIGGER_NUMBER),
+    "C12": _numbers_on_bigger_number,
+    "C13": _growth,
+    "C14": _ahead(games()),
+    "C15": _robustness,
+    "C16": _theorem,
+}
+
+
+# Figures
+
+Measure = dict[str, str]  # the metric by choice of measures
+SELF_PLAY: Measure = {"paper": "regret_magnitude", "noise-free": "absolute_pseudo_regret"}
+HEAD_TO_HEAD: Measure = {"paper": "regret", "noise-free": "pseudo_regret"}
+DIVERGENCE: Measure = {"paper": "kl", "noise-free": "exploitability"}
+DISTANCE: Measure = {"paper": "tv", "noise-free": "exploitability"}
+CONVERGENCE = "exploitability"  # in self-play
+
+Groups = list[list[Panel]]
+Lines = dict[str, MatchName]  # by role
+
+_BOTH: dict[str, str] = {"paper": "", "noise-free": "-noise-free"}
+_ONE: dict[str, str] = {"paper": ""}
+_AHEAD = "head-to-head; above 0, COEBL is ahead"
+
+
+def heading(title: str, shown: Sequence[MatchName], variant: Variant) -> str:
+    """Return the title of a figure, with the variant and COEBL's c in it."""
+    learners = [parse_learner(spec) for spec in {spec for match in shown for spec in match[1:]}]
+    rates = sorted({learner.c for learner in learners if isinstance(learner, Coebl)})
+    named = f"{variant.title}, c = {' or '.join(f'{rate:g}' for rate in rates)}"
+    return f"{title} ({variant.title if 'c =' in variant.title else named})"
+
+
+_figure = partial(Figure, heading=heading, suffixes=_BOTH)
+
+
+def curves(title: str, measure: Measure, lines: Lines, zoomed: bool = False) -> Panel:
+    """Return a panel of curves, with what the paper's figures have beside them."""
+    game = next(iter(lines.values())).game
+
+    def finish(ax: Axes) -> None:
+        if measure is SELF_PLAY:
+            count = "K = 3" if game == "rps" else "$K = 2^n$"  # one entry of the legend for all panels
+            rounds = range(0, SETTING.rounds + 1, SETTING.rounds // 100)
+            plot_reference(ax, REFERENCE, actions_of(game), rounds, rf"$0.1\sqrt{{K^2 t}}$, {count}")
+        if measure is HEAD_TO_HEAD:
+            ax.axhline(0, **GUIDE)
+        if zoomed:
+            ax.set_yscale("log")
+        elif measure is DISTANCE:
+            ax.set_ylim(-0.08, 2.08)  # the whole range in these games, so that panels are comparable
+
+    return curves_panel(title, measure, lines, finish)
+
+
+def self_plays(variant: Variant, game: str) -> Lines:
+    """Return every learner against itself."""
+    return {role: variant.match(game, role) for role in ROLES}
+
+
+def duels(variant: Variant, game: str) -> Lines:
+    """Return every baseline against COEBL."""
+    return {role: variant.match(game, role, "coebl") for role in BASELINES}
+
+
+def rps_self_play(variant: Variant) -> Groups:
+    """Regret, and distance to equilibrium twice: the paper zooms in on small distances, a log axis shows all."""
+    lines = self_plays(variant, "rps")
+    return [
+        [
+            curves("regret", SELF_PLAY, lines),
+            curves("distance to equilibrium", DIVERGENCE, lines),
+            curves("the same, zoomed: log scale", DIVERGENCE, lines, zoomed=True),
+        ]
+    ]
+
+
+def rps_head_to_head(variant: Variant) -> Groups:
+    """A panel per baseline."""
+    lines = duels(variant, "rps")
+    return [[curves(line_title(role, match), HEAD_TO_HEAD, {role: match}) for role, match in lines.items()]]
+
+
+def by_size(
+    family: str, sizes: Sequence[int], lines: Callable[[Variant, str], Lines], *measures: Measure
+) -> Callable[[Variant], Groups]:
+    """A row of panels per measure, with a panel per size."""
+
+    def panels(variant: Variant) -> Groups:
+        by_game = {f"n = {size_of(game)}": lines(variant, game) for game in family_of_games(family, sizes)}
+        return [[curves(title, measure, lines) for title, lines in by_game.items()] for measure in measures]
+
+    return panels
+
+
+def heat_map(variant: Variant) -> Groups:
+    """Every game by every baseline; all variants have one colour scale."""
+    rows = {
+        game_title(game): {learner_title(role): match for role, match in duels(variant, game).items()}
+        for game in games()
+    }
+    alike = [match for other in VARIANTS.values() for game in games() for match in duels(other, game).values()]
+    return [[heat_map_panel(HEAD_TO_HEAD["noise-free"], rows, alike)]]
+
+
+def by_c(variant: Variant) -> Groups:
+    """Losses of COEBL to a best response, and its exploitability in self-play, by c: a panel per game."""
+    learners = {f"{rate:g}": coebl(rate) for rate in RATES}
+    opponent = f"against a {learner_title(BEST_RESPONSE)}"
+    rows = (
+        (HEAD_TO_HEAD["noise-free"], opponent, lambda spec: BEST_RESPONSE),
+        (CONVERGENCE, "in self-play", lambda spec: spec),
+    )
+    return [
+        [
+            sweep_panel(
+                game_title(game),
+                metric,
+                "c of COEBL",
+                {c: MatchName(game, spec, column(spec)) for c, spec in learners.items()},
+                against,
+            )
+            for game in chosen
+        ]
+        for chosen in (games(MAIN_SIZES)[:4], games(MAIN_SIZES)[4:])
+        for metric, against, column in rows
+    ]
+
+
+def _by_size_figures(sizes: Sequence[int], ending: str, *second: Measure) -> list[Figure]:
+    """Self-play and head-to-head on both families; `second` is shown below the regret head to head."""
+    return [
+        figure
+        for family in FAMILIES
+        for title in [game_title(family)]
+        for figure in (
+            _figure(
+                f"{family}-self-play{ending}",
+                f"{title}, self-play",
+                by_size(family, sizes, self_plays, SELF_PLAY, DISTANCE),
+            ),
+            _figure(
+                f"{family}-head-to-head{ending}",
+                f"{title}, {_AHEAD}",
+                by_size(family, sizes, duels, HEAD_TO_HEAD, *second),
+            ),
+        )
+    ]
+
+
+FIGURES = [
+    _figure("rps-self-play", "Rock-paper-scissors, self-play", rps_self_play),
+    _figure("rps-head-to-head", f"Rock-paper-scissors, {_AHEAD}", rps_head_to_head),
+    *_by_size_figures(MAIN_SIZES, ""),
+    *_by_size_figures(SIZES, "-all", DISTANCE),
+    _figure("heat-map", "Baselines against COEBL; above 0, COEBL is ahead", heat_map, suffixes=_ONE),
+    _figure("by-c", "COEBL by c; lower is better, and the ring is the least", by_c, suffixes=_ONE, varied=False),
+]
 
 PAPER = read_paper(__name__, CHECKS, FIGURES, REFERENCE)

@@ -1,0 +1,346 @@
+"""Co-evolutionary searches: with one pair, with two populations, with marginals; and the operators that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import Annotated
+
+import numpy as np
+
+from coebl.backend import log, log1p
+from coebl.core.arrays import Booleans, Floats, Ints
+from coebl.core.specs import Range
+from coebl.learners.base import Seat
+from coebl.search.base import Genomes, Pairs, Search
+
+
+def first_genomes(seat: Seat, count: int, bits: int) -> Genomes:
+    """Draw genomes whose bits are fair coins: (runs, count, bits)."""
+    return (seat.random.uniform(count, bits) < 0.5).astype(np.int8)
+
+
+def draw_integers(seat: Seat, below: int, *shape: int) -> Ints:
+    """Draw integers that are uniform on 0 .. below - 1: (runs, *shape)."""
+    return (seat.random.uniform(*shape) * below).astype(np.int64)
+
+
+def choose(genomes: Genomes, index: Ints) -> Genomes:
+    """Return a new array of genomes by their numbers in each run.
+
+    Args:
+        genomes: (runs, count, bits).
+        index: (runs, chosen).
+    """
+    runs, count, bits = genomes.shape
+    flat = (index + count * np.arange(runs)[:, None]).ravel()
+    chosen: Genomes = genomes.reshape(-1, bits)[flat].reshape(runs, -1, bits)
+    return chosen
+
+
+def mutate(seat: Seat, genomes: Genomes, chi: float) -> None:
+    """Flip every bit independently with probability chi / bits, in place.
+
+    The distances between flipped bits, over all genomes of a run, are geometric. They are drawn instead of a number
+    per bit, as few bits are flipped; so many of them that the end is not reached with probability below 1e-12.
+
+    Args:
+        seat: of the search.
+        genomes: (runs, count, bits).
+        chi: the expected number of flipped bits in a genome, at most `bits`.
+    """
+    _, count, bits = genomes.shape
+    size, rate = count * bits, min(1.0, chi / bits)
+    if rate == 0:
+        return
+    expected = size * rate
+    draws = min(size, ceil(expected + 8 * sqrt(expected) + 20))
+    with np.errstate(divide="ignore"):
+        gaps = np.floor(log1p(-seat.random.uniform(draws)) / log1p(-rate))
+    places = np.minimum(gaps, size).cumsum(axis=1) + np.arange(draws)
+    run, number = np.nonzero(places < size)
+    genomes.reshape(-1)[run * size + places[run, number].astype(np.int64)] ^= 1
+
+
+def dominates(with_other_y: Floats, own: Floats, other_x: Floats) -> Booleans:
+    """Return where a pair (x, y) dominates another, (x', y'): g(x, y') >= g(x, y) >= g(x', y).
+
+    Args:
+        with_other_y: g(x, y').
+        own: g(x, y).
+        other_x: g(x', y).
+    """
+    return (with_other_y >= own) & (own >= other_x)
+
+
+def as_policies(x: Genomes, y: Genomes) -> tuple[Floats, Floats]:
+    """Return the policies that play one genome each: (runs, bits) of floats."""
+    return x.astype(np.float64), y.astype(np.float64)
+
+
+# Searches with one pair
+
+
+@dataclass
+class _OnePair(Search):
+    """A search that keeps and recommends one pair."""
+
+    def start(self, seat: Seat) -> None:
+        """Draw the pair."""
+        self.seat = seat
+        self.x = first_genomes(seat, 1, seat.actions)  # (runs, 1, n)
+        self.y = first_genomes(seat, 1, seat.opponent_actions)  # (runs, 1, m)
+
+    def recommend(self) -> tuple[Floats, Floats]:
+        """Return the pair."""
+        return as_policies(self.x[:, 0], self.y[:, 0])
+
+
+@dataclass
+class _Dominance(_OnePair):
+    """A pair that is replaced by a mutant of it which dominates it."""
+
+    def vary(self) -> tuple[Genomes, Genomes]:
+        """Return a mutant of the pair, in new arrays."""
+        raise NotImplementedError
+
+    def ask(self) -> tuple[Genomes, Genomes]:
+        """Return (x', y), (x', y') and (x, y'), where (x', y') is the mutant."""
+        self.new_x, self.new_y = self.vary()
+        x = np.concatenate([self.new_x, self.new_x, self.x], axis=1)
+        y = np.concatenate([self.y, self.new_y, self.new_y], axis=1)
+        return x, y
+
+    def tell(self, values: Floats) -> None:
+        """Replace the pair where the mutant dominates it."""
+        better = dominates(*values.T)[:, None, None]
+        self.x, self.y = np.where(better, self.new_x, self.x), np.where(better, self.new_y, self.y)
+
+
+@dataclass
+class RlsPd(_Dominance):
+    """RLS-PD: randomised local search on a pair, by pairwise dominance.
+
+    An iteration takes 3 queries.
+
+        x, y = random genomes
+        each iteration: (x', y') = (x, y) with one bit flipped, uniform among the n + m bits of the pair
+          replace (x, y) by (x', y') if g(x', y) >= g(x', y') >= g(x, y')
+    """
+
+    name = "rls-pd"
+    title = "RLS-PD"
+    cites = (
+        "Lehre and Lin (2024). Concentration tail-bound analysis of coevolutionary and bandit learning algorithms. "
+        "IJCAI."
+    )
+
+    def vary(self) -> tuple[Genomes, Genomes]:
+        """Flip one bit of the pair."""
+        bits = self.seat.actions
+        both = np.concatenate([self.x[:, 0], self.y[:, 0]], axis=1)  # (runs, n + m)
+        place = draw_integers(self.seat, both.shape[1], 1)
+        both[np.arange(len(both))[:, None], place] ^= 1
+        return both[:, None, :bits], both[:, None, bits:]
+
+
+@dataclass
+class OnePlusOneCoea(_Dominance):
+    """(1+1)-CoEA: bitwise mutation of a pair, by pairwise dominance.
+
+    An iteration takes 3 queries.
+
+        x, y = random genomes
+        each iteration: (x', y') = (x, y), each bit flipped with probability chi / n
+          replace (x, y) by (x', y') if g(x', y) >= g(x', y') >= g(x, y')
+
+    Args:
+        chi: the expected number of bits that a mutation flips in a genome.
+    """
+
+    name = "1+1-coea"
+    title = "(1+1)-CoEA"
+    cites = (
+        "Lehre and Lin (2025). Towards runtime analysis of population-based co-evolutionary algorithms on sparse "
+        "binary zero-sum games. AAAI 39."
+    )
+
+    chi: Annotated[float, Range(0)] = 1.0
+
+    def vary(self) -> tuple[Genomes, Genomes]:
+        """Mutate both genomes."""
+        x, y = self.x.copy(), self.y.copy()
+        mutate(self.seat, x, self.chi)
+        mutate(self.seat, y, self.chi)
+        return x, y
+
+
+@dataclass
+class LambdaCoea(_OnePair):
+    """(1, lambda)-CoEA: in turn, one side is replaced by the best of its mutants against the other side.
+
+    A step takes as many queries as there are mutants. The best one is drawn uniformly if several are equal.
+
+        x, y = random genomes
+        each step, x and y in turn: draw mutants of it, each bit flipped with probability chi / n
+          x becomes the mutant of largest g(x', y), or y that of smallest g(x, y')
+
+    Args:
+        mutants: lambda, the number of mutants of a step.
+        chi: the expected number of bits that a mutation flips in a genome.
+    """
+
+    name = "1-lambda-coea"
+    title = "(1, λ)-CoEA"
+    cites = "Lehre and Lin (2024). Overcoming binary adversarial optimisation with competitive coevolution. PPSN XVIII."
+
+    mutants: Annotated[int, Range(1, 10**6)] = 100
+    chi: Annotated[float, Range(0)] = 0.6
+
+    def start(self, seat: Seat) -> None:
+        """Draw the pair; x begins."""
+        super().start(seat)
+        self.x_moves = True
+
+    def ask(self) -> tuple[Genomes, Genomes]:
+        """Return the mutants of one side with the genome of the other."""
+        x, y = np.repeat(self.x, self.mutants, axis=1), np.repeat(self.y, self.mutants, axis=1)
+        self.offspring = x if self.x_moves else y
+        mutate(self.seat, self.offspring, self.chi)
+        return x, y
+
+    def tell(self, values: Floats) -> None:
+        """Keep the best mutant."""
+        gain = values if self.x_moves else -values
+        best = gain == gain.max(axis=1, keepdims=True)
+        lot = np.where(best, self.seat.random.uniform(self.mutants), -1.0)
+        winner = choose(self.offspring, lot.argmax(axis=1)[:, None])
+        if self.x_moves:
+            self.x = winner
+        else:
+            self.y = winner
+        self.x_moves = not self.x_moves
+
+
+# Populations and marginals
+
+
+@dataclass
+class Pdcoea(Search):
+    """PDCoEA: two populations, from which pairs are drawn, compared by pairwise dominance, and mutated.
+
+    A generation takes 3 population queries. With noise, each of them has its own.
+
+        P, Q = population random genomes each
+        each generation, population times:
+          draw x1, x2 from P and y1, y2 from Q, uniformly and with replacement
+          keep (x1, y1) if g(x1, y2) >= g(x1, y1) >= g(x2, y1), else (x2, y2)
+          flip each bit of both with probability chi / n; they go into the next P and Q
+
+    It recommends the majority of each population, bit by bit; all of P and Q are candidates.
+
+    Args:
+        population: the number of genomes on each side.
+        chi: the expected number of bits that a mutation flips in a genome.
+    """
+
+    name = "pdcoea"
+    title = "PDCoEA"
+    cites = (
+        "Lehre (2024). Runtime analysis of competitive co-evolutionary algorithms for maximin optimisation of a "
+        "bilinear function. Algorithmica 86."
+    )
+
+    population: Annotated[int, Range(1, 10**6)] = 500
+    chi: Annotated[float, Range(0)] = 0.3
+
+    def start(self, seat: Seat) -> None:
+        """Draw both populations."""
+        self.seat = seat
+        self.P = first_genomes(seat, self.population, seat.actions)  # (runs, population, n)
+        self.Q = first_genomes(seat, self.population, seat.opponent_actions)  # (runs, population, m)
+
+    def ask(self) -> Pairs:
+        """Return (x1, y2), (x1, y1) and (x2, y1) of every pair of pairs."""
+        index = draw_integers(self.seat, self.population, 4 * self.population)
+        i1, i2, j1, j2 = np.split(index, 4, axis=1)
+        self.first, self.second = np.stack([i1, j1], axis=1), np.stack([i2, j2], axis=1)  # (runs, 2, population)
+        i, j = np.concatenate([i1, i1, i2], axis=1), np.concatenate([j2, j1, j1], axis=1)
+        return Pairs(self.P, self.Q, i, j)
+
+    def tell(self, values: Floats) -> None:
+        """Keep the dominant pairs, mutated."""
+        kept = dominates(*np.split(values, 3, axis=1))  # (runs, population)
+        chosen = np.where(kept[:, None], self.first, self.second)
+        self.P, self.Q = choose(self.P, chosen[:, 0]), choose(self.Q, chosen[:, 1])
+        mutate(self.seat, self.P, self.chi)
+        mutate(self.seat, self.Q, self.chi)
+
+    def recommend(self) -> tuple[Floats, Floats]:
+        """Return the majority of each population."""
+        x, y = ((2 * genomes.sum(axis=1) > self.population).astype(np.float64) for genomes in (self.P, self.Q))
+        return x, y
+
+    def candidates(self) -> tuple[Genomes, Genomes]:
+        """Return both populations."""
+        return self.P, self.Q
+
+
+@dataclass
+class Cga(Search):
+    """Competitive cGA: marginals for both sides, moved towards the better of two samples.
+
+    An iteration takes 4 queries. Of n bits, K = scale sqrt(n) ln n, the size of the population that the marginals
+    stand for (Harik, Lobo and Goldberg 1999).
+
+        p_i = q_i = 1/2
+        each iteration: draw x1, x2 from p and y1, y2 from q
+          f(x) = g(x, y1) + g(x, y2);  h(y) = g(x1, y) + g(x2, y)
+          of x1 and x2, let x be the one of larger f, x' the other: p += (x - x') / K; no change if they are equal
+          of y1 and y2, let y be the one of smaller h, y' the other: q += (y - y') / K, likewise
+          keep p and q in [0, 1]
+
+    Args:
+        scale: K is this number times sqrt(n) ln n.
+    """
+
+    name = "cga"
+    title = "Competitive cGA"
+    cites = "Harik, Lobo and Goldberg (1999). The compact genetic algorithm. IEEE Trans. Evol. Comp. 3."
+
+    scale: Annotated[float, Range(0, open_low=True)] = 4.0
+
+    def start(self, seat: Seat) -> None:
+        """Begin with fair coins."""
+        self.seat = seat
+        self.p = seat.full(0.5, seat.actions)  # (runs, n)
+        self.q = seat.full(0.5, seat.opponent_actions)  # (runs, m)
+
+    def ask(self) -> tuple[Genomes, Genomes]:
+        """Return every pair of the two x and the two y."""
+        x = (self.seat.random.uniform(2, self.seat.actions) < self.p[:, None]).astype(np.int8)
+        y = (self.seat.random.uniform(2, self.seat.opponent_actions) < self.q[:, None]).astype(np.int8)
+        self.x, self.y = x, y  # (runs, 2, n) and (runs, 2, m)
+        return np.repeat(x, 2, axis=1), np.tile(y, (1, 2, 1))
+
+    def tell(self, values: Floats) -> None:
+        """Move the marginals towards the winners."""
+        payoff = values.reshape(-1, 2, 2)  # (runs, x, y)
+        self.p = self._moved(self.p, self.x, payoff.sum(axis=2))
+        self.q = self._moved(self.q, self.y, -payoff.sum(axis=1))
+
+    def _moved(self, marginals: Floats, samples: Genomes, gain: Floats) -> Floats:
+        bits = marginals.shape[1]
+        step = 1 / max(1.0, self.scale * sqrt(bits) * log(bits))
+        first, second = samples.astype(np.float64).transpose(1, 0, 2)
+        winner = np.sign(gain[:, :1] - gain[:, 1:])  # 1: the first; -1: the second; 0: neither
+        moved: Floats = np.clip(marginals + step * winner * (first - second), 0, 1)
+        return moved
+
+    def recommend(self) -> tuple[Floats, Floats]:
+        """Return the marginals."""
+        return self.p, self.q
+
+    def candidates(self) -> tuple[Genomes, Genomes]:
+        """Return the samples of the last iteration."""
+        return self.x, self.y
