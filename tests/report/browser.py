@@ -88,7 +88,8 @@ class MadeUp:
         }
         stored = {"learners": self.learner_info, "metric_info": self.metric_info}
         return [
-            SimpleNamespace(game=game, players=(row, column), **shared, **stored) for game, row, column in self._matches
+            SimpleNamespace(game=game, players=(row, column), policies=None, **shared, **stored)
+            for game, row, column in self._matches
         ]
 
     def runtimes(self):

@@ -17,6 +17,7 @@ from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.engine.match import MOST_ROUNDS, Match
+from coebl.engine.policies import frames_for
 from coebl.engine.table import Table
 from coebl.engine.until import Hit, HittingTime
 from coebl.metrics import Block, Metric
@@ -155,7 +156,7 @@ class Result:
             seed: of the run; by default the first.
         """
         from coebl.plots.policy_paths import policy_paths
-        from coebl.report.replay import Replay, frames_for
+        from coebl.report.replay import Replay
 
         points = frames_for(tuple(space.width for space in self.match.game.spaces))
         return Replay(policy_paths(self, seed, points))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from coebl.core.arrays import Floats, Ints
-from coebl.core.errors import InputError, shorten
+from coebl.engine.policies import MOST_AREAS, sample_policies
 from coebl.games import Game
-from coebl.games.drifting import DriftingGame
 from coebl.naming import game_title, known_of, learner_titles, looks
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ Picture = Literal["square", "triangle", "areas"]
 
 HEIGHT = math.sqrt(3) / 2  # of the triangle
 CORNERS: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])  # of the triangle, one per action
-MOST_AREAS = 16  # actions of a player that have an area each; with more, the rest is one area
 
 
 @dataclass(frozen=True)
@@ -88,31 +86,19 @@ def policy_paths(result: Result, seed: int | None = None, points: int = 500, als
     (array([  1,  10,  93, 900]), (4, 3), 'triangle')
     """
     game = result.match.game
-    if "policies" not in result.kept:
-        raise InputError('the result has no policies of every round; simulate with keep=["policies"].')
-    if not isinstance(game, Game) or isinstance(game, DriftingGame):  # which has an equilibrium per phase
-        raise InputError(f"{game.name} has no payoff matrix, or more than one; accepted: results of a game with one.")
-    seeds = [int(present) for present in result.seeds]
-    seed = seeds[0] if seed is None else seed
-    if seed not in seeds:
-        present = ", ".join(map(str, seeds[:5])) + ", ..." * (len(seeds) > 5)
-        raise InputError(f"seed is {shorten(seed)}; accepted: a seed of the result, out of {present}.")
-    last = result.match.rounds
-    spaced = np.geomspace(1, last, max(2, points)).round().astype(np.int64)
-    rounds = np.unique([*spaced, *(kept for kept in also if 1 <= kept <= last)])
-    runs = [policies[:, seeds.index(seed)] for policies in result.kept["policies"]]
-    counts = np.arange(1, last + 1)[:, None]
+    sampled = sample_policies(result, seed, points, also)
+    assert isinstance(game, Game)  # sample_policies accepts no other
     known = known_of(result.match.players, [])
     specs = [str(player) for player in result.match.players]
     titles, styles = learner_titles(specs, known), looks(specs, known=known)
     return PolicyPaths(
         game=game,
-        seed=seed,
+        seed=sampled.seed,
         titles=tuple(titles[spec] for spec in specs),
         colours=tuple(styles[spec].colour for spec in specs),
-        rounds=rounds,
-        policies=tuple(run[rounds - 1] for run in runs),
-        averages=tuple((run.cumsum(axis=0) / counts)[rounds - 1] for run in runs),
+        rounds=sampled.rounds,
+        policies=sampled.policies,
+        averages=sampled.averages,
     )
 
 

@@ -141,6 +141,11 @@ class Content:
         """The index of the metric of the head-to-head table."""
         return list(self.metrics).index(self.table_metric) if self.table_metric else None
 
+    def place_of(self, game: str, noise: str) -> int | None:
+        """Return the index of a game; None if the page does not have it."""
+        places = (place for place, one in enumerate(self.games) if one["spec"] == game and one["noise"] in ("", noise))
+        return next(places, None)
+
     @property
     def titles(self) -> dict[str, str]:
         """The titles of the learners, by spec."""

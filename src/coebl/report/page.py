@@ -27,6 +27,7 @@ from coebl.report.content import Presentation, read_content
 from coebl.report.embedding import embed, read_asset, vega_script
 from coebl.report.head_to_head import Section, heat_maps, plain_tables, ranking_section, times_section
 from coebl.report.legend import Preset, learner_colours, unbroken
+from coebl.report.replay import kept_replays
 from coebl.report.verdict_grid import (
     OUTCOMES,
     VERDICT_KINDS,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["About", "Presentation", "Preset", "Reference", "about_results", "write_page"]
 
-_SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "page.js")
+_SCRIPTS = ("tools.js", "state.js", "charts.js", "figures.js", "tables.js", "replay.js", "page.js")
 
 
 def write_page(
@@ -83,6 +84,7 @@ def write_page(
     if times := times_section(results, content):
         sections = [*sections, times]
     maps = heat_maps(content)
+    replays = kept_replays(results, content)
     variants = {preset.id: preset.name for preset in show.presets if preset.id}
     data = content.for_script() | {
         "name": about.name or show.title,
@@ -90,6 +92,7 @@ def write_page(
         "verdicts": [verdict_entry(verdict, content.titles) for verdict in verdicts],
         "outcomes": list(OUTCOMES.values()),
         "maps": maps,
+        "replays": replays,
         "until": results.condition(),
         "switches": dict(show.switches),
     }
@@ -114,8 +117,9 @@ def write_page(
         sections=sections,
         content=content,
         has_maps=maps is not None,
+        replay=markup(read_asset("replay_body.html")) if replays else "",
         plain_tables=plain_tables(content),
-        css=markup(read_asset("page.css") + "\n" + learner_colours(content.learners)),
+        css=markup(read_asset("page.css") + "\n" + read_asset("replay.css") + learner_colours(content.learners)),
         script=markup('"use strict";\n(() => {\n' + "\n".join(map(read_asset, _SCRIPTS)) + "})();\n"),
         library=markup(library),
         data=markup(embed(finite(data))),

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,22 +15,19 @@ from coebl.core.errors import printable
 from coebl.core.files import write_whole
 from coebl.core.modules import require
 from coebl.core.text import few_digits, finite, one_line
-from coebl.plots.policy_paths import MOST_AREAS, PolicyPaths, areas_of, on_triangle, replicator_arrows
+from coebl.games import Game
+from coebl.plots.policy_paths import PolicyPaths, areas_of, on_triangle, replicator_arrows
 from coebl.plots.policy_plots import AREA_COLOURS
 from coebl.report.embedding import embed, read_asset, vega_script
 
-MOST_FRAMES, FEWEST_FRAMES = 450, 60
-_NUMBERS = 5000  # of the frames together: about 20 kB
+if TYPE_CHECKING:
+    from coebl.report.content import Content
+    from coebl.study import Results
 
-
-def frames_for(actions: tuple[int, ...]) -> int:
-    """Return the number of rounds that a replay has, so that it stays small.
-
-    >>> frames_for((3, 3)), frames_for((16, 16))
-    (450, 74)
-    """
-    each = 8 if max(actions) <= 3 else 2 * sum(min(number, MOST_AREAS) for number in actions)
-    return max(FEWEST_FRAMES, min(MOST_FRAMES, _NUMBERS // (each + 3)))
+_START = """
+drawReplayOf(JSON.parse(document.getElementById("data").textContent), true)
+  .then(() => { document.documentElement.dataset.drawn = "yes"; });
+"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,13 +97,11 @@ class Replay:
         library = vega_script(require("vl_convert"))
         html: str = template.render(
             title=_words(self.paths.title, 200),
-            last=f"{self.paths.rounds[-1]:,}",
-            frames=len(self.paths.rounds),
-            star=self.paths.equilibrium_label,
-            has_marks=self.paths.picture != "areas",
+            css=markup(read_asset("replay.css")),
+            body=markup(read_asset("replay_body.html")),
             data=markup(embed(finite(self.data()))),
             library=markup(library),
-            script=markup('"use strict";\n(() => {\n' + read_asset("replay.js") + "})();\n"),
+            script=markup('"use strict";\n' + read_asset("replay.js") + _START),
         )
         return html
 
@@ -125,6 +120,31 @@ class Replay:
         return (
             f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{escape(self.html())}"></iframe>'
         )
+
+
+def kept_replays(results: Results, content: Content) -> list[dict[str, Any]]:
+    """Return the replays of a study that keeps policies, for the script of its page."""
+    places = {learner["spec"]: place for place, learner in enumerate(content.learners)}
+    replays, games = {}, {}
+    for record in sorted(results.records(), key=lambda record: record.seeds, reverse=True):
+        kept, place = record.policies, content.place_of(record.game, record.noise)
+        if kept is None or place is None:
+            continue
+        if place not in games:  # its equilibrium is computed once
+            games[place] = Game(kept.payoff, row_labels=kept.labels[0], column_labels=kept.labels[1])
+        row, column = (places[spec] for spec in record.players)
+        paths = PolicyPaths(
+            game=games[place],
+            seed=kept.seed,
+            titles=tuple(content.titles[spec] for spec in record.players),
+            colours=tuple(f"var(--learner-{one})" for one in (row, column)),
+            rounds=np.array(kept.rounds),
+            policies=tuple(np.array(seat) / 1000 for seat in kept.policies),
+            averages=tuple(np.array(seat) / 1000 for seat in kept.averages),
+        )
+        match = {"game": place, "row": row, "column": column, "seed": kept.seed}
+        replays[place, row, column] = match | {"data": Replay(paths).data()}
+    return [replays[match] for match in sorted(replays)]
 
 
 def _words(text: str, width: int = 60) -> str:

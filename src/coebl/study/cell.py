@@ -15,6 +15,7 @@ from coebl.core.errors import printable
 from coebl.core.specs import files_in, inner_files, move_files, split_spec, without_folder
 from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
+from coebl.engine.result import Keep
 from coebl.games import Game, GenomeGame, parse_game
 from coebl.learners import parse_learner
 from coebl.study.record import Description, seat_key
@@ -41,6 +42,7 @@ class Cell:
     device: Device = "cpu"  # a seed leads to other runs on another device
     objects: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # that specs cannot make
     until: str | None = None  # the condition that ends a run before its last round
+    keep: tuple[Keep, ...] = ()  # what else to keep of its runs; only a cell of one seed has it
 
     def match(self) -> Match:
         """The match that the cell plays."""
@@ -58,6 +60,7 @@ class Cell:
             progress=progress,
             device=self.device,
             until=self.until,
+            keep=self.keep,
         )
 
     @property
@@ -104,6 +107,7 @@ class Cell:
             files={key: _checksum(file) for key, file in named.items() if file and is_file(file)} | self._sources(),
             device=self.device,
             until=self.until,
+            keep=self.keep,
         )
 
     def _sources(self) -> dict[str, str]:
@@ -124,7 +128,7 @@ class Cell:
         first, last, count = self.seeds[0], self.seeds[-1], len(self.seeds)
         seeds = f"seed{'s' * (count > 1)} {first}{f'..{last}' * (count > 1)}"
         some = f" ({count} of them)" * (last - first >= count)
-        where = f", on {self.device}" * (self.device != "cpu")
+        where = f", on {self.device}" * (self.device != "cpu") + f", with {' and '.join(self.keep)}" * bool(self.keep)
         return printable(f"{self.game}, {' v '.join(self.players)}, {self.rounds} rounds, {seeds}{some}{where}")
 
 

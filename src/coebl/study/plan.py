@@ -103,12 +103,12 @@ def _to_run(
     missing = [pair for digest, pair in requested.items() if digest not in finished]
     held: dict[Key, Held] = {key_of(description): {} for _, description in missing}
     for description in itertools.chain((requested[digest][1] for digest in finished), other_cells) if missing else ():
-        if (of_match := held.get(key_of(description))) is not None:
+        if (of_match := held.get(key_of(description))) is not None and not description.keep:
             of_match.setdefault(frozenset(_metrics(description)), set()).update(description.seeds)
     todo: dict[Cell, Cell] = {}
     found = len(requested)
     for cell, description in missing:
-        pieces = _lacking(cell, description, held[key_of(description)])
+        pieces = [cell] if cell.keep else _lacking(cell, description, held[key_of(description)])
         todo |= dict.fromkeys(pieces, cell)
         found -= bool(pieces)
     return todo, found

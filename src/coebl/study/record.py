@@ -18,14 +18,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 import coebl
 from coebl.backend import Device, backend_for
+from coebl.core.arrays import Floats
 from coebl.core.errors import InputError, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import files_in, inner_files, split_spec, without_folder
 from coebl.core.text import one_line
 from coebl.engine import Record, Result
 from coebl.engine.match import MatchKey
+from coebl.engine.policies import frames_for, sample_policies
 from coebl.engine.until import Hit, HittingTime
-from coebl.games import GAMES, NOISES
+from coebl.games import GAMES, NOISES, Game
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
@@ -70,6 +72,7 @@ Spec = Annotated[str, AfterValidator(_spec)]
 Specs = Annotated[tuple[Spec, ...], Field(min_length=2)]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+Thousandths = tuple[tuple[Annotated[int, Field(ge=0, le=1000)], ...], ...]
 
 
 class _Stored(BaseModel):
@@ -89,14 +92,16 @@ class Description(_Stored):
     files: dict[str, str]  # checksums, by "game", "row", "column" or the name of the file
     device: Device = "cpu"
     until: str | None = None  # the condition that ends a run
+    keep: tuple[Literal["policies"], ...] = ()  # what else is kept of the runs
 
     def digest(self) -> str:
         """The name under which the cell is stored: equal for equal descriptions, anywhere."""
-        layout = {name: value for name, value in self if name not in ("players", "device", "until")}
+        layout = {name: value for name, value in self if name not in ("players", "device", "until", "keep")}
         two = len(self.players) == 2  # separate keys in the earlier format, which had two seats
         layout |= dict(zip(SEATS, self.players, strict=True)) if two else {"players": self.players}
         layout |= {} if self.device == "cpu" else {"device": self.device}
         layout |= {} if self.until is None else {"until": self.until}
+        layout |= {"keep": self.keep} if self.keep else {}
         text = json.dumps(layout | {"format": _RUNS}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -106,6 +111,47 @@ class Description(_Stored):
         inner = [file for spec in specs for file in inner_files(spec)]
         seats = [seat_key(seat) for seat in range(len(self.players))]
         return ["game", *seats, *dict.fromkeys([*inner, *files_in(self.noise or "")])]
+
+
+class KeptPolicies(_Stored):
+    """The policies of the first run of a cell at a few rounds, in thousandths, and the game of their pictures."""
+
+    seed: Count
+    payoff: Annotated[tuple[Annotated[tuple[Finite, ...], Field(min_length=1)], ...], Field(min_length=1)]
+    labels: tuple[Names, Names]  # of the actions of each seat
+    rounds: Annotated[tuple[Count, ...], Field(min_length=1)]
+    policies: tuple[Thousandths, Thousandths]  # per seat: (rounds, actions)
+    averages: tuple[Thousandths, Thousandths]  # likewise, of the policies so far
+
+    @model_validator(mode="after")
+    def _check(self) -> KeptPolicies:
+        shape = len(self.payoff), len(self.payoff[0])
+        sizes = {len(row) for row in self.payoff} | {shape[1]}
+        for kind in (self.policies, self.averages):
+            for actions, labels, numbers in zip(shape, self.labels, kind, strict=True):
+                lengths = {len(labels), *map(len, numbers)}
+                if len(sizes) > 1 or lengths != {actions} or len(numbers) != len(self.rounds):
+                    raise ValueError("its policies do not fit its game")
+        return self
+
+    @classmethod
+    def of(cls, result: Result) -> KeptPolicies:
+        """The policies of the first run of a result."""
+        game = result.match.game
+        assert isinstance(game, Game)  # sample_policies accepts no other
+        sampled = sample_policies(result, points=frames_for(game.shape) // 2)
+
+        def thousandths(kind: Iterable[Floats]) -> Any:
+            return tuple(tuple(map(tuple, (1000 * seat).round().astype(int).tolist())) for seat in kind)
+
+        return cls(
+            seed=sampled.seed,
+            payoff=tuple(map(tuple, game.payoff.tolist())),
+            labels=(game.row_labels, game.column_labels),
+            rounds=tuple(sampled.rounds.tolist()),
+            policies=thousandths(sampled.policies),
+            averages=thousandths(sampled.averages),
+        )
 
 
 class CellRecord(_Stored):
@@ -128,6 +174,7 @@ class CellRecord(_Stored):
     learners: dict[str, Annotated[LearnerWords, AfterValidator(_complete)]] = {}  # by spec; empty in older files
     metric_info: dict[str, MetricWords] = {}  # by name; likewise
     payoff_range: tuple[Finite, Finite] | None = None  # likewise
+    policies: KeptPolicies | None = None  # if the description has them in `keep`
     versions: dict[str, str]  # of all that the numbers may depend on
     seconds: dict[str, Seconds]  # of the phases of the run
     created: str
@@ -212,6 +259,7 @@ def make_record(
             learners={spec: _described(player, spec) for spec, player in zip(players, match.players, strict=True)},
             metric_info={name: describe_metric(classes[name]) for name in result.metrics if name in classes},
             payoff_range=(float(match.game.ranges[0][0]), float(match.game.ranges[0][1])),
+            policies=KeptPolicies.of(result) if description.keep else None,
             versions=versions(result.device),
             seconds={phase: float(seconds) for phase, seconds in result.seconds.items()},
             created=now(),

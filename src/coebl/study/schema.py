@@ -9,15 +9,17 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from coebl.backend import DEVICES
 from coebl.core.errors import InputError, nearest, reason_of, shorten
 from coebl.core.specs import MOST_IN_GRID, expand, files_in, move_files, split_spec, without_folder
 from coebl.engine import Match, Record
 from coebl.engine.match import MOST_ROUNDS
+from coebl.engine.policies import MOST_AREAS, has_pictures
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
@@ -57,6 +59,7 @@ ACCEPTED = {
     "device": f"{' or '.join(DEVICES)}, where to run it",
     "until": 'a condition that ends a run, such as "exploitability < 0.1", or "optimum"',
     "record": '"all", "log", "last", or a number k >= 1, for every k-th round',
+    "keep": '["policies"]: of the first seed, for a replay on the page',
     "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
     "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
     "parts": "tables [[parts]], each with other keys",
@@ -96,6 +99,7 @@ class Build:
         self._file_names: dict[str, Path] = {}  # by which results identify them
         self._objects: dict[str, Any] = {}  # by the names that represent them in specs
         self._shapes: dict[str, tuple[int, int]] = {}  # of the games, so that nothing has to build them again
+        self._drawn: set[str] = set()  # the games whose policies are kept, if any are
         self._noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
         self._metric_specs: dict[type[Metric], str] = {}  # of metrics in files, by which each is known
@@ -191,9 +195,13 @@ class Build:
             )
             return
         allowed = self._check_games(games, metrics, pairs, rounds)
+        keep = self._keep_policies(search or ("until" if until else None))
         for (game, measured), noise, pair, block in itertools.product(allowed.items(), noises, pairs, blocks):
             objects = {name: self._objects[name] for name in (game, *pair, noise) if name in self._objects}
-            yield Cell(game, pair, rounds, block, noise, record, measured, device, objects, until)
+            cell = Cell(game, pair, rounds, block, noise, record, measured, device, objects, until)
+            if keep and game in self._drawn and block is blocks[0]:
+                yield replace(cell, seeds=block[:1], keep=keep)
+            yield cell
 
     # Plain values
 
@@ -228,6 +236,14 @@ class Build:
             "record", "log", lambda value: value in ("all", "log", "last") or _is_integer(value, 1, math.inf)
         )
         return kept
+
+    def _keep_policies(self, ending: str | None) -> tuple[Literal["policies"], ...]:
+        keep = self._table.get("keep", [])
+        if keep not in ([], ["policies"]):
+            self._reject_key("keep")
+        elif keep and ending:
+            self._add(self._place_of("keep"), f"runs differ in length with {ending}, so none is kept. Leave keep out.")
+        return ("policies",) if keep else ()
 
     def _seeds(self) -> Sequence[int]:
         seeds, place = self._table.get("seeds", 1), self._place_of("seeds")
@@ -470,6 +486,8 @@ class Build:
                 if key in allowed:
                     continue
                 self._shapes[key] = game.shape
+                if has_pictures(game) and max(game.shape) <= MOST_AREAS:
+                    self._drawn.add(key)
                 allowed[key] = self._allowed(metrics, key, game)
                 name = without_folder(game.spec) if game.spec else Path(key).name
                 self._noises[name] = without_folder(str(game.noise))

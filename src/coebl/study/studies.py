@@ -49,6 +49,7 @@ learners = ["coebl:c=[2,8]", "ucb", "exp3"]  # see: coebl list learners
 noise = "gaussian:sigma=1"                   # or a list; without this line, each game has its own
 record = "log"                               # all, log, last, or a number k: every k-th round
 metrics = ["regret", "pseudo_regret", "tv"]  # or ["all"]: all that each game allows
+# keep = ["policies"]                        # of the first seed: the page has a replay
 
 [match-ups]                    # what several lines give counts once
 self-play = true               # every learner against itself; or a list of learners
@@ -82,6 +83,8 @@ class Study:
         until: a condition that ends a run, see `coebl.simulate`; the results have the metric hitting_time.
         record: the rounds at which metrics are kept, see `coebl.simulate`; by default "log", or "last" with until.
         metrics: names, or file.py:Name; or "all".
+        keep: ["policies"] for a replay on the page: those of the first seed at a few hundred rounds, on games with a
+            matrix of at most 16 actions per player.
         seeds_per_cell: seeds that are run and stored together.
         device: "cpu" or "cuda".
         parts: mappings with the arguments that differ from part to part; the cells are those of all parts, each once.
@@ -121,6 +124,7 @@ class Study:
         until: str | None = None,
         record: Record | None = None,
         metrics: Sequence[str] | str | None = None,
+        keep: Sequence[str] | None = None,
         seeds_per_cell: int | None = None,
         device: Device = "cpu",
         parts: Sequence[Mapping[str, Any]] | None = None,

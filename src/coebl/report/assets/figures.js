@@ -282,6 +282,7 @@ function drawSections() {
   drawControls();
   drawFigures();
   drawTable();
+  drawReplay();
   drawDuels();
   drawFrontier();
 }

@@ -48,6 +48,7 @@ connectControls();
 connectFigures();
 connectMaps();
 connectTable();
+connectReplay();
 connectDuels();
 connectFrontier();
 const asked = location.hash;

@@ -1,199 +1,203 @@
 // The replay: one Vega-Lite chart per player and one of the exploitability, all with the signal `now`, the frame that is shown.
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
-const LAST = DATA.rounds.length - 1;
-const SECONDS = 14; // of the whole replay
-const JUMPS = 12; // of a replay with reduced motion, a second each
-const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
-const [INK, SOFT, LINE, EDGE] = ["var(--ink)", "var(--soft)", "var(--line)", "var(--edge)"];
-const CONFIG = {
-  background: "transparent", aria: false, view: { stroke: null },
-  font: "system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif",
-  axis: {
-    labelColor: INK, titleColor: SOFT, gridColor: LINE, domainColor: EDGE, tickColor: EDGE,
-    titleFontWeight: "normal", labelFontSize: 12, titleFontSize: 12,
-  },
-  legend: { labelColor: INK, labelFontSize: 11, labelLimit: 130, symbolSize: 60 },
-};
-
-const quantity = (field, options) => ({ field, type: "quantitative", ...options });
-const layer = (mark, encoding, rest) => ({ mark, encoding, ...rest });
-const when = (filter) => ({ transform: [{ filter }] });
-const [SO_FAR, NOW] = ["datum.frame <= now", "datum.frame === now"];
-const RECENT = `datum.frame <= now && datum.frame >= now - ${Math.ceil(LAST / 10)}`;
-const whole = (spec) => ({
-  config: CONFIG, params: [{ name: "now", value: LAST }], ...spec,
-});
-
-/** The way of a policy, its average and the equilibrium, in a plane. */
-function marks({ x, y, seat }, xScale, yScale) {
-  const colour = `var(--seat-${seat})`;
-  const rows = DATA.rounds.map((_, frame) =>
-    ({ frame, x: x[0][frame] / 1000, y: y[0][frame] / 1000, mx: x[1][frame] / 1000, my: y[1][frame] / 1000 }));
-  const at = (fx, fy) => ({ x: quantity(fx, xScale), y: quantity(fy, yScale) });
-  const way = { ...at("x", "y"), order: { field: "frame", type: "quantitative" } };
-  const line = { type: "line", color: colour, strokeWidth: 1.3, strokeJoin: "round" };
-  return [
-    layer({ ...line, opacity: 0.4 }, way, { data: { values: rows }, ...when(SO_FAR) }),
-    layer({ ...line, opacity: 0.9 }, way, { data: { values: rows }, ...when(RECENT) }),
-    layer({ type: "point", shape: "cross", filled: true, fill: INK, size: 130, opacity: 1 }, at("x", "y"),
-      { data: { values: [{ x: x[2] / 1000, y: y[2] / 1000 }] }, name: "star" }),
-    layer({ type: "point", filled: true, fill: "var(--paper)", stroke: colour, strokeWidth: 2.2, size: 110, opacity: 1 },
-      at("mx", "my"), { data: { values: rows }, name: "average", ...when(NOW) }),
-    layer({ type: "point", filled: true, fill: colour, size: 110, opacity: 1 }, at("x", "y"),
-      { data: { values: rows }, name: "policy", ...when(NOW) }),
-  ];
-}
-
-const bare = (domain) => ({ axis: null, scale: { domain, nice: false } });
-
-function triangle(chart) {
-  const height = Math.sqrt(3) / 2;
-  const corners = [[0, 0], [1, 0], [0.5, height]];
-  const [xScale, yScale] = [bare([-0.12, 1.12]), bare([-0.12, height + 0.1])];
-  const outline = [0, 1, 2, 0].map((corner, order) => ({ x: corners[corner][0], y: corners[corner][1], order }));
-  const label = (corner, options) => layer(
-    { type: "text", fill: SOFT, fontSize: 12, limit: 130, ...options },
-    { x: quantity("x", xScale), y: quantity("y", yScale), text: { field: "text", type: "nominal" } },
-    { data: { values: [{ x: corners[corner][0], y: corners[corner][1], text: chart.names[corner] }] } });
-  return whole({
-    width: 300, height: 263, // a unit is as long across as up
-    layer: [
-      layer({ type: "line", color: EDGE, strokeWidth: 1.2 },
-        { x: quantity("x", xScale), y: quantity("y", yScale), order: { field: "order", type: "quantitative" } },
-        { data: { values: outline } }),
-      label(0, { align: "left", dx: -20, dy: 14 }), label(1, { align: "right", dx: 20, dy: 14 }), label(2, { dy: -10 }),
-      ...marks(chart, xScale, yScale),
-    ],
-  });
-}
-
-function square(chart) {
-  const axis = (title) => ({ title, scale: { domain: [0, 1], nice: false }, axis: { values: [0, 0.5, 1], grid: false } });
-  const [xScale, yScale] = chart.names.map(axis);
-  const [x, y, angle, size] = chart.field;
-  const arrows = x.map((place, at) => ({ x: place / 1000, y: y[at] / 1000, angle: angle[at], size: 30 + 2 * size[at] }));
-  return whole({
-    width: 300, height: 300,
-    layer: [
-      layer({ type: "point", shape: "arrow", filled: true, fill: EDGE, opacity: 0.55 }, {
-        x: quantity("x", xScale), y: quantity("y", yScale),
-        angle: quantity("angle", { scale: null }), size: quantity("size", { scale: null }),
-      }, { data: { values: arrows } }),
-      ...marks(chart, xScale, yScale),
-    ],
-  });
-}
-
-const LOG = (title) => quantity("round", { title, scale: { type: "log", domain: [1, Math.max(2, DATA.rounds[LAST])], nice: false }, axis: { format: ",~r", tickCount: 5, grid: false } });
-const cursor = (title) => layer({ type: "rule", stroke: INK, strokeWidth: 1.2 }, { x: LOG(title) },
-  { data: { values: DATA.rounds.map((round, frame) => ({ frame, round })) }, ...when(NOW) });
-const coloured = (chart, legend) =>
-  ({ field: "name", type: "nominal", scale: { domain: chart.names, range: chart.colours }, legend });
-const share = quantity("share", { stack: "zero", title: null, scale: { domain: [0, 1], nice: false }, axis: { values: [0, 0.5, 1], grid: false } });
-
-function areas(chart) {
-  const rows = DATA.rounds.flatMap((round, frame) =>
-    chart.names.map((name, order) => ({ round, name, order, share: chart.policy[frame][order] / 1000 })));
-  return whole({
-    width: "container", height: 200,
-    layer: [
-      layer({ type: "area", clip: true }, { x: LOG("round"), y: share, color: coloured(chart, null), order: quantity("order") },
-        { data: { values: rows } }),
-      cursor("round"),
-    ],
-  });
-}
-
-/** The policy and the average of the frame, and the equilibrium, as columns. */
-function columns(chart) {
-  const column = (kind, shares, frame) => chart.names.map((name, order) => ({ kind, frame, name, order, share: shares[order] / 1000 }));
-  const rows = [
-    ...DATA.rounds.flatMap((_, frame) =>
-      [...column("policy", chart.policy[frame], frame), ...column("average", chart.average[frame], frame)]),
-    ...column(DATA.star, chart.at, null),
-  ];
-  return whole({
-    data: { values: rows }, transform: [{ filter: `datum.frame === null || ${NOW}` }],
-    width: 62, height: 200, mark: { type: "bar", clip: true },
-    encoding: {
-      x: { field: "kind", type: "nominal", sort: null, title: null, axis: { labelAngle: -90 },
-        scale: { domain: ["policy", "average", DATA.star] } },
-      y: { ...share, axis: null },
-      color: coloured(chart, { title: null, orient: "right", symbolLimit: 16, rowPadding: 0 }),
-      order: quantity("order"),
+/** Draw a replay into the elements of replay_body.html, begin to play it if asked to, and return how to end it. */
+async function drawReplayOf(DATA, playing) {
+  const LAST = DATA.rounds.length - 1;
+  const SECONDS = 14; // of the whole replay
+  const JUMPS = 12; // of a replay with reduced motion, a second each
+  const EMBED = { ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1 };
+  const [INK, SOFT, LINE, EDGE] = ["var(--ink)", "var(--soft)", "var(--line)", "var(--edge)"];
+  const CONFIG = {
+    background: "transparent", aria: false, view: { stroke: null },
+    font: "system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif",
+    axis: {
+      labelColor: INK, titleColor: SOFT, gridColor: LINE, domainColor: EDGE, tickColor: EDGE,
+      titleFontWeight: "normal", labelFontSize: 12, titleFontSize: 12,
     },
+    legend: { labelColor: INK, labelFontSize: 11, labelLimit: 130, symbolSize: 60 },
+  };
+
+  const quantity = (field, options) => ({ field, type: "quantitative", ...options });
+  const layer = (mark, encoding, rest) => ({ mark, encoding, ...rest });
+  const when = (filter) => ({ transform: [{ filter }] });
+  const [SO_FAR, NOW] = ["datum.frame <= now", "datum.frame === now"];
+  const RECENT = `datum.frame <= now && datum.frame >= now - ${Math.ceil(LAST / 10)}`;
+  const whole = (spec) => ({
+    config: CONFIG, params: [{ name: "now", value: LAST }], ...spec,
   });
-}
 
-function gains() {
-  const rows = DATA.rounds.map((round, frame) =>
-    ({ frame, round, now: DATA.exploitability[0][frame], mean: DATA.exploitability[1][frame] }));
-  const y = (field) => quantity(field, { title: "exploitability", scale: { zero: true }, axis: { tickCount: 4 } });
-  const encoding = (field) => ({ x: LOG("round"), y: y(field) });
-  const point = (field, fill) => layer({ type: "point", filled: true, fill, stroke: INK, strokeWidth: 2, size: 60, opacity: 1 },
-    encoding(field), when(NOW));
-  return whole({
-    width: "container", height: 130, data: { values: rows },
-    layer: [
-      layer({ type: "line", color: INK, strokeWidth: 1.5 }, encoding("now")),
-      layer({ type: "line", color: INK, strokeWidth: 1.5, strokeDash: [5, 3] }, encoding("mean")),
-      cursor("round"), point("mean", "var(--paper)"), point("now", INK),
-    ],
-  });
-}
+  /** The way of a policy, its average and the equilibrium, in a plane. */
+  function marks({ x, y, seat }, xScale, yScale) {
+    const colour = `var(--seat-${seat})`;
+    const rows = DATA.rounds.map((_, frame) =>
+      ({ frame, x: x[0][frame] / 1000, y: y[0][frame] / 1000, mx: x[1][frame] / 1000, my: y[1][frame] / 1000 }));
+    const at = (fx, fy) => ({ x: quantity(fx, xScale), y: quantity(fy, yScale) });
+    const way = { ...at("x", "y"), order: { field: "frame", type: "quantitative" } };
+    const line = { type: "line", color: colour, strokeWidth: 1.3, strokeJoin: "round" };
+    return [
+      layer({ ...line, opacity: 0.4 }, way, { data: { values: rows }, ...when(SO_FAR) }),
+      layer({ ...line, opacity: 0.9 }, way, { data: { values: rows }, ...when(RECENT) }),
+      layer({ type: "point", shape: "cross", filled: true, fill: INK, size: 130, opacity: 1 }, at("x", "y"),
+        { data: { values: [{ x: x[2] / 1000, y: y[2] / 1000 }] }, name: "star" }),
+      layer({ type: "point", filled: true, fill: "var(--paper)", stroke: colour, strokeWidth: 2.2, size: 110, opacity: 1 },
+        at("mx", "my"), { data: { values: rows }, name: "average", ...when(NOW) }),
+      layer({ type: "point", filled: true, fill: colour, size: 110, opacity: 1 }, at("x", "y"),
+        { data: { values: rows }, name: "policy", ...when(NOW) }),
+    ];
+  }
 
-// ---- Controls
+  const bare = (domain) => ({ axis: null, scale: { domain, nice: false } });
 
-const [button, slider, output, charts] = ["play", "now", "round", "charts"].map((id) => document.getElementById(id));
-const views = [];
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const number = (round) => round.toLocaleString("en-US");
-let started = null; // the time at which frame 0 would have been shown; null while it is paused
+  function triangle(chart) {
+    const height = Math.sqrt(3) / 2;
+    const corners = [[0, 0], [1, 0], [0.5, height]];
+    const [xScale, yScale] = [bare([-0.12, 1.12]), bare([-0.12, height + 0.1])];
+    const outline = [0, 1, 2, 0].map((corner, order) => ({ x: corners[corner][0], y: corners[corner][1], order }));
+    const label = (corner, options) => layer(
+      { type: "text", fill: SOFT, fontSize: 12, limit: 130, ...options },
+      { x: quantity("x", xScale), y: quantity("y", yScale), text: { field: "text", type: "nominal" } },
+      { data: { values: [{ x: corners[corner][0], y: corners[corner][1], text: chart.names[corner] }] } });
+    return whole({
+      width: 300, height: 263, // a unit is as long across as up
+      layer: [
+        layer({ type: "line", color: EDGE, strokeWidth: 1.2 },
+          { x: quantity("x", xScale), y: quantity("y", yScale), order: { field: "order", type: "quantitative" } },
+          { data: { values: outline } }),
+        label(0, { align: "left", dx: -20, dy: 14 }), label(1, { align: "right", dx: 20, dy: 14 }), label(2, { dy: -10 }),
+        ...marks(chart, xScale, yScale),
+      ],
+    });
+  }
 
-function show(frame) {
-  slider.value = frame;
-  const text = `round ${number(DATA.rounds[frame])} of ${number(DATA.rounds[LAST])}`;
-  output.textContent = text;
-  slider.setAttribute("aria-valuetext", text);
-  return Promise.all(views.map((view) => view.signal("now", frame).runAsync()));
-}
+  function square(chart) {
+    const axis = (title) => ({ title, scale: { domain: [0, 1], nice: false }, axis: { values: [0, 0.5, 1], grid: false } });
+    const [xScale, yScale] = chart.names.map(axis);
+    const [x, y, angle, size] = chart.field;
+    const arrows = x.map((place, at) => ({ x: place / 1000, y: y[at] / 1000, angle: angle[at], size: 30 + 2 * size[at] }));
+    return whole({
+      width: 300, height: 300,
+      layer: [
+        layer({ type: "point", shape: "arrow", filled: true, fill: EDGE, opacity: 0.55 }, {
+          x: quantity("x", xScale), y: quantity("y", yScale),
+          angle: quantity("angle", { scale: null }), size: quantity("size", { scale: null }),
+        }, { data: { values: arrows } }),
+        ...marks(chart, xScale, yScale),
+      ],
+    });
+  }
 
-function pause() {
-  started = null;
-  button.textContent = "Play";
-}
+  const LOG = (title) => quantity("round", { title, scale: { type: "log", domain: [1, Math.max(2, DATA.rounds[LAST])], nice: false }, axis: { format: ",~r", tickCount: 5, grid: false } });
+  const cursor = (title) => layer({ type: "rule", stroke: INK, strokeWidth: 1.2 }, { x: LOG(title) },
+    { data: { values: DATA.rounds.map((round, frame) => ({ frame, round })) }, ...when(NOW) });
+  const coloured = (chart, legend) =>
+    ({ field: "name", type: "nominal", scale: { domain: chart.names, range: chart.colours }, legend });
+  const share = quantity("share", { stack: "zero", title: null, scale: { domain: [0, 1], nice: false }, axis: { values: [0, 0.5, 1], grid: false } });
 
-async function tick(time) {
-  if (started === null) return;
-  const elapsed = Math.max(0, time - started); // the time of a picture may be before that of the click
-  const share = Math.min(1, elapsed / 1000 / (calm.matches ? JUMPS : SECONDS));
-  const steps = calm.matches ? Math.floor(share * JUMPS) / JUMPS : share;
-  const frame = Math.round(steps * LAST);
-  if (frame !== Number(slider.value)) await show(frame);
-  if (share >= 1) pause();
-  requestAnimationFrame(tick);
-}
+  function areas(chart) {
+    const rows = DATA.rounds.flatMap((round, frame) =>
+      chart.names.map((name, order) => ({ round, name, order, share: chart.policy[frame][order] / 1000 })));
+    return whole({
+      width: "container", height: 200,
+      layer: [
+        layer({ type: "area", clip: true }, { x: LOG("round"), y: share, color: coloured(chart, null), order: quantity("order") },
+          { data: { values: rows } }),
+        cursor("round"),
+      ],
+    });
+  }
 
-function play() {
-  const from = Number(slider.value) >= LAST ? 0 : Number(slider.value);
-  button.textContent = "Pause";
-  started = performance.now() - (from / Math.max(1, LAST)) * 1000 * (calm.matches ? JUMPS : SECONDS);
-  requestAnimationFrame(tick);
-}
+  /** The policy and the average of the frame, and the equilibrium, as columns. */
+  function columns(chart) {
+    const column = (kind, shares, frame) => chart.names.map((name, order) => ({ kind, frame, name, order, share: shares[order] / 1000 }));
+    const rows = [
+      ...DATA.rounds.flatMap((_, frame) =>
+        [...column("policy", chart.policy[frame], frame), ...column("average", chart.average[frame], frame)]),
+      ...column(DATA.star, chart.at, null),
+    ];
+    return whole({
+      data: { values: rows }, transform: [{ filter: `datum.frame === null || ${NOW}` }],
+      width: 62, height: 200, mark: { type: "bar", clip: true },
+      encoding: {
+        x: { field: "kind", type: "nominal", sort: null, title: null, axis: { labelAngle: -90 },
+          scale: { domain: ["policy", "average", DATA.star] } },
+        y: { ...share, axis: null },
+        color: coloured(chart, { title: null, orient: "right", symbolLimit: 16, rowPadding: 0 }),
+        order: quantity("order"),
+      },
+    });
+  }
 
-async function add(box, spec, words) {
-  const { view } = await vegaEmbed(box, spec, EMBED);
-  box.setAttribute("role", "img");
-  box.setAttribute("aria-label", words);
-  box.view = view; // for who looks into the page
-  views.push(view);
-}
+  function gains() {
+    const rows = DATA.rounds.map((round, frame) =>
+      ({ frame, round, now: DATA.exploitability[0][frame], mean: DATA.exploitability[1][frame] }));
+    const y = (field) => quantity(field, { title: "exploitability", scale: { zero: true }, axis: { tickCount: 4 } });
+    const encoding = (field) => ({ x: LOG("round"), y: y(field) });
+    const point = (field, fill) => layer({ type: "point", filled: true, fill, stroke: INK, strokeWidth: 2, size: 60, opacity: 1 },
+      encoding(field), when(NOW));
+    return whole({
+      width: "container", height: 130, data: { values: rows },
+      layer: [
+        layer({ type: "line", color: INK, strokeWidth: 1.5 }, encoding("now")),
+        layer({ type: "line", color: INK, strokeWidth: 1.5, strokeDash: [5, 3] }, encoding("mean")),
+        cursor("round"), point("mean", "var(--paper)"), point("now", INK),
+      ],
+    });
+  }
 
-async function start() {
-  charts.classList.add(DATA.picture);
+  // ---- Controls
+
+  const [root, button, slider, output, charts] = ["replay", "play", "now", "round", "charts"].map((id) => document.getElementById(id));
+  charts.className = `charts ${DATA.picture}`;
+  charts.replaceChildren();
+  slider.max = LAST;
+  document.getElementById("star").textContent = DATA.star;
+  document.getElementById("marks").hidden = DATA.picture === "areas";
+  const [views, stopped] = [[], new AbortController()];
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const number = (round) => round.toLocaleString("en-US");
+  let started = null; // the time at which frame 0 would have been shown; null while it is paused
+
+  function show(frame) {
+    slider.value = frame;
+    const text = `round ${number(DATA.rounds[frame])} of ${number(DATA.rounds[LAST])}`;
+    output.textContent = text;
+    slider.setAttribute("aria-valuetext", text);
+    return Promise.all(views.map((view) => view.signal("now", frame).runAsync()));
+  }
+
+  function pause() {
+    started = null;
+    button.textContent = "Play";
+  }
+
+  async function tick(time) {
+    if (started === null) return;
+    const elapsed = Math.max(0, time - started); // the time of a picture may be before that of the click
+    const share = Math.min(1, elapsed / 1000 / (calm.matches ? JUMPS : SECONDS));
+    const steps = calm.matches ? Math.floor(share * JUMPS) / JUMPS : share;
+    const frame = Math.round(steps * LAST);
+    if (frame !== Number(slider.value)) await show(frame);
+    if (share >= 1) pause();
+    requestAnimationFrame(tick);
+  }
+
+  function play() {
+    const from = Number(slider.value) >= LAST ? 0 : Number(slider.value);
+    button.textContent = "Pause";
+    started = performance.now() - (from / Math.max(1, LAST)) * 1000 * (calm.matches ? JUMPS : SECONDS);
+    requestAnimationFrame(tick);
+  }
+
+  async function add(box, spec, words) {
+    const { view } = await vegaEmbed(box, spec, EMBED);
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", words);
+    box.view = view; // for who looks into the page
+    views.push(view);
+  }
+
   const boxes = DATA.charts.flatMap((chart, seat) => {
-    document.documentElement.style.setProperty(`--learner-${seat}`, chart.colour);
+    root.style.setProperty(`--own-${seat}`, chart.colour);
     const [figure, caption] = ["figure", "figcaption"].map((name) => document.createElement(name));
     caption.textContent = chart.title;
     figure.append(caption);
@@ -207,11 +211,10 @@ async function start() {
   });
   for (const box of boxes) await add(...box); // when all are there: the width of one depends on the others
   await add(document.getElementById("gains"), gains(), "exploitability by round");
-  button.addEventListener("click", () => (started === null ? play() : pause()));
-  slider.addEventListener("input", () => { pause(); show(Number(slider.value)); });
+  const { signal } = stopped;
+  button.addEventListener("click", () => (started === null ? play() : pause()), { signal });
+  slider.addEventListener("input", () => { pause(); show(Number(slider.value)); }, { signal });
   await show(LAST);
-  document.documentElement.dataset.drawn = "yes";
-  if (!calm.matches) play();
+  if (playing && !calm.matches) play();
+  return () => { pause(); stopped.abort(); views.forEach((view) => view.finalize()); };
 }
-
-start();

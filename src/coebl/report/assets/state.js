@@ -69,6 +69,7 @@ const state = {
   zoom: {}, // by figure: the ends of both axes
   why: "", // why a control is not where the reader has put it
   rate: null, // of the slider: an opponent
+  replay: null, // the match that is replayed, if the reader has chosen it
   switched: new Set(), // learners that stand in for another
 };
 

@@ -128,6 +128,33 @@ function connectTable() {
   });
 }
 
+// ---- Replay: of the chosen game, the match of the chosen opponent or another one that the study keeps
+
+let replayed; // the replay that is shown, and how to end it
+
+function drawReplay() {
+  if (!PAGE.replays.length) return;
+  const here = PAGE.replays.filter(({ game }) => game === state.game);
+  const like = (replay) => (state.opponent === null ? isSelfPlay(replay) : replay.column === state.opponent);
+  const chosen = here.find((replay) => replay === state.replay) ?? here.find(like) ?? here[0];
+  say("replay-note", chosen ? "" : `No policies are kept on ${gameTitle(state.game)}. They are on ${unique(PAGE.replays.map(({ game }) => gameTitle(game))).join(", ")}.`);
+  byId("replay").hidden = !chosen;
+  byId("replay-match").labels[0].hidden = !chosen;
+  if (!chosen || chosen === replayed?.chosen) return;
+  fill(byId("replay-match"), here.map((replay, at) => [at, isSelfPlay(replay) ? `${titleOf(replay.row)} in self-play` : `${titleOf(replay.row)} v ${titleOf(replay.column)}`]), here.indexOf(chosen));
+  const before = replayed;
+  replayed = { chosen };
+  busily(async () => {
+    before?.end?.();
+    if (replayed.chosen === chosen) replayed.end = await drawReplayOf(chosen.data, false);
+  });
+}
+
+const connectReplay = () => on("replay-match", "change", ({ target }) => {
+  state.replay = PAGE.replays.filter(({ game }) => game === state.game)[Number(target.value)];
+  drawReplay();
+});
+
 // ---- Duels: the matches of the heat maps one by one, by the setting of the one whom all meet
 
 const mapPresets = PAGE.presets.filter((preset) => preset.opponent !== null);
