@@ -14,6 +14,7 @@ from coebl.cli.match_commands import tidy_value
 from coebl.core.registry import Entry, Registry
 from coebl.games import GAMES, NOISES, Game, TensorGame, ZeroSumGame, parse_game, parse_matrix
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner, Responder
+from coebl.learners.base import AIMS
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from coebl.metrics import METRICS, Metric
 from coebl.papers import PAPERS, load_paper
@@ -116,6 +117,7 @@ def _learner_page(entry: Entry[Learner], learner: type[Learner], drawn: bool) ->
         "The payoffs of the pairs of genomes that it asks for, with noise: it is of the kind *search*."
         if kind == "search"
         else f"{', '.join(['Its actions and rewards', *sights])}: it is of the kind *{kind}*. {horizon}",
+        *_section("Its aim", _aim(learner)),
         *_section("Parameters", _parameters(entry)),
         *_section("Proven bound", _bound(learner)),
         *_section("Source", learner.cites),
@@ -152,6 +154,13 @@ def _section(title: str, text: str) -> list[str]:
 def _snippet(entry: Entry[Learner]) -> str:
     home = LEARNERS.homes[entry.name].partition(":")[2]
     return f"```python\nfrom coebl.learners import {home}, parse_learner\n\nparse_learner({entry.example!r})\n```"
+
+
+def _aim(learner: type[Learner]) -> str:
+    """Return what a learner of numbered actions aims at where another aim is possible."""
+    if "indices" not in learner.plays:
+        return ""
+    return f"In [a game that is not zero-sum](../../how-to/general-sum-games.md) it aims {AIMS[learner.aim]}."
 
 
 def _bound(learner: type[Learner]) -> str:

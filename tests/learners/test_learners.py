@@ -90,7 +90,8 @@ class TestEveryLearner:
         np.testing.assert_array_equal(alone[:, 0], together[:, 1])
 
     @pytest.mark.parametrize(
-        "spec", [*(name for name in INDEXED if LEARNERS[name].factory.improves), "gp-mw:kernel=rbf"]
+        "spec",
+        [*(LEARNERS[name].example for name in INDEXED if LEARNERS[name].factory.improves), "gp-mw:kernel=rbf"],
     )
     @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1)])
     def test_single_actions_and_constant_games(self, spec, shape):

@@ -10,6 +10,7 @@ from coebl.learners import LEARNERS, Seen, _template, parse_learner
 from learner_rules import INDEXED
 from oracles.evolution import ComposedTwin, KinTwin, StrainTwin
 from oracles.learners import (
+    BlumMansourTwin,
     CoeblTwin,
     EpsilonGreedyTwin,
     Exp3IxNeuTwin,
@@ -102,6 +103,12 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
     "ots-rm": (OtsRmTwin, {}, 1e-9),
     "gp-mw": (GpMwTwin, {}, 1e-9),
     "gp-mw:beta=0.5,kernel=rbf": (GpMwTwin, {"beta": 0.5, "kernel": "rbf"}, 1e-9),
+    "blum-mansour:learner=exp3": (BlumMansourTwin, {"twin": Exp3Twin, "probability": "P"}, 1e-9),
+    "blum-mansour:learner=tsallis-inf:rate=2": (
+        BlumMansourTwin,
+        {"twin": TsallisInfTwin, "probability": "p", "rate": 2.0},
+        1e-9,
+    ),
     f"{_template.__file__}:EpsilonGreedy": (EpsilonGreedyTwin, {}, 1e-9),
     f"{_template.__file__}:EpsilonGreedy:explore=1": (EpsilonGreedyTwin, {"explore": 1.0}, 1e-9),
     **{

@@ -5,7 +5,8 @@ every own action as a fifth argument if it has full information; opponent is Non
 `EpsilonGreedyTwin`, of the template, is the one to copy. Nothing here imports coebl.
 """
 
-from math import exp, fsum, log, sqrt
+from fractions import Fraction
+from math import ceil, exp, fsum, log, sqrt
 
 import numpy as np
 from scipy.optimize import minimize
@@ -427,3 +428,38 @@ class MmdTwin(Twin):
             q = 1 - (1 if i == action else 0) * (1 - r) / (self.x[i] + eta / 2)
             weights.append((self.x[i] * (1 / self.m) ** (eta * tau) * exp(eta * q)) ** (1 / (1 + eta * tau)))
         self.x = [w / fsum(weights) for w in weights]
+
+
+class BlumMansourTwin(Twin):
+    """Around m twins of the bandit inside, each of which is told the probability that the action had."""
+
+    def start(self, twin=None, probability=None, **hyper_parameters):
+        horizon = None if self.T is None else ceil(self.T / self.m)
+        arguments = (self.m, self.k, horizon, (self.low, self.high), self.normal, self.uniform)
+        self.copies = [twin(*arguments, **hyper_parameters) for _ in range(self.m)]
+        self.probability = probability  # the attribute in which the twin keeps its policy
+
+    def policy(self, t):
+        Q = [[Fraction(q) for q in copy.policy(ceil(t / self.m))] for copy in self.copies]
+        # The Markov chain tree theorem: p_k is in proportion to the determinant of I - Q without row and column k.
+        left = [[sum(row) - q if i == k else -q for k, q in enumerate(row)] for i, row in enumerate(Q)]
+        states = range(self.m)
+        minors = [determinant([[left[i][j] for j in states if j != k] for i in states if i != k]) for k in states]
+        self.p = [float(minor / sum(minors)) for minor in minors]
+        return self.p
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        for i, copy in enumerate(self.copies):
+            setattr(copy, self.probability, self.p)
+            copy.observe(ceil(t / self.m), action, None, self.high - self.p[i] * (self.high - reward))
+
+
+def determinant(matrix):
+    """By the expansion along the first row."""
+    if not matrix:
+        return Fraction(1)
+    return sum(
+        (-1) ** j * entry * determinant([row[:j] + row[j + 1 :] for row in matrix[1:]])
+        for j, entry in enumerate(matrix[0])
+    )

@@ -49,6 +49,7 @@ LEARNERS = Registry(
         "rls-pd": "coebl.search.coevolution:RlsPd",
         "1+1-coea": "coebl.search.coevolution:OnePlusOneCoea",
         "cga": "coebl.search.coevolution:Cga",
+        "blum-mansour": "coebl.learners.blum_mansour:BlumMansour",
     },
     group="coebl.learners",
 )

@@ -1,0 +1,78 @@
+"""Blum and Mansour's construction: the stationary distribution, custom bandits inside, and what is rejected."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from coebl import Learner, simulate
+from coebl.core.errors import InputError
+from coebl.engine.table import build_seat
+from coebl.learners.blum_mansour import BlumMansour, stationary
+
+
+def test_stationary_distributions_of_rare_states_have_small_relative_errors():
+    """Against exact fractions: a chain in which the last of five states is reached once in 10^40 rounds."""
+    rare = Fraction(1, 10**8)
+    chain = [
+        [1 - rare if j == max(0, i - 1) else rare if j == min(4, i + 1) else 0 for j in range(5)] for i in range(5)
+    ]
+    exact = [(rare / (1 - rare)) ** i for i in range(5)]
+    chain = [[float(entry) for entry in row] for row in chain]
+    found = stationary(np.array([chain]))[0]
+    assert found == pytest.approx([float(p / sum(exact)) for p in exact], rel=1e-12, abs=0)
+
+
+def test_stationary_distributions_of_random_chains():
+    random = np.random.default_rng(3)
+    for m in (1, 2, 7, 40):
+        chains = random.exponential(size=(6, m, m)) ** 4
+        chains /= chains.sum(axis=-1, keepdims=True)
+        found = stationary(chains)
+        np.testing.assert_allclose(np.einsum("ri,rik->rk", found, chains), found, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-14)
+
+
+def test_copies_that_never_leave_their_action_have_a_stationary_distribution_too():
+    found = stationary(np.stack([np.eye(4), np.roll(np.eye(4), 1, axis=1), np.eye(4)[[2, 2, 2, 2]]]))
+    np.testing.assert_allclose(found[:2], 1 / 4, rtol=1e-12)
+    np.testing.assert_allclose(found[2], [0, 0, 1, 0], atol=1e-15)
+
+
+class Drawing(Learner):
+    """A bandit whose policies are drawn at random."""
+
+    importance_weighted = True
+
+    def start(self, seat):
+        self.seat = seat
+        self.spread = seat.full(0.1, seat.actions)
+
+    def policy(self, t):
+        random, m = self.seat.random, self.seat.actions
+        weight = random.uniform(m) + np.exp(random.normal(m, deviation=self.spread, mean=3 * self.spread))
+        return weight / weight.sum(axis=-1, keepdims=True)
+
+
+def test_a_custom_bandit_inside_draws_numbers_for_every_copy_and_run():
+    learner = BlumMansour(Drawing())
+    playing = learner.seated(build_seat(learner, [4, 9], (3, 2), 10, (-1.0, 1.0)))
+    alone = learner.seated(build_seat(learner, [9], (3, 2), 10, (-1.0, 1.0)))
+    for t in range(1, 4):
+        both, one = playing.copies.policy(t), alone.copies.policy(t)
+        assert len(np.unique(both)) == 18
+        np.testing.assert_array_equal(both[3:], one)
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        ("ucb", "blum-mansour: ucb is not a bandit that divides by the probability of its action; pick another"),
+        ("hedge", "blum-mansour: hedge is not a bandit that divides"),
+        ("uniform", "blum-mansour: uniform is not a bandit that divides"),
+        ("gene-lr", "blum-mansour: gene-lr "),
+    ],
+)
+def test_other_learners_are_rejected(inner, message):
+    with pytest.raises(InputError, match=message):
+        simulate("rps", BlumMansour(inner), "exp3", rounds=5, seeds=1)
