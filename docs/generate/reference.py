@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from latex2mathml.converter import convert
 
-from coebl.cli.match_commands import tidy_value
+from coebl.cli.terminal import tidy_value
 from coebl.core.registry import Entry, Registry
 from coebl.games import GAMES, NOISES, Game, TensorGame, ZeroSumGame, parse_game, parse_matrix
 from coebl.learners import KINDS, LEARNERS, REFERENCES, SIGHTS, Learner, Responder

@@ -13,9 +13,7 @@ import typer
 
 from coebl.cli import (
     catalogue_commands,
-    explain_command,
     match_commands,
-    play_command,
     recipe_commands,
     study_commands,
 )
@@ -24,7 +22,7 @@ from coebl.core.errors import CoeblError, UserCodeError, nearest, printable, rea
 
 __all__ = ["app", "main"]
 
-COMMANDS = (catalogue_commands, match_commands, play_command, study_commands, explain_command, recipe_commands)
+COMMANDS = (catalogue_commands, match_commands, study_commands, recipe_commands)
 
 _INTERRUPTED = 130  # what the shell expects after Ctrl-C; some versions of Typer return it instead of raising
 

@@ -1,8 +1,10 @@
-"""The commands list, show and check: what the package contains, and whether custom parts meet their contract."""
+"""The commands list, show, check and solve: what there is, whether custom parts meet their contract, and equilibria."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
+import json
 import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,19 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.match_commands import tidy_value
-from coebl.cli.terminal import print_table, say
+from coebl.cli.terminal import print_table, say, tidy_value
 from coebl.core.errors import InputError, nearest, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from coebl.core.registry import Entry, Registry
+    from coebl.games import Game, GenomeGame, TensorGame
     from coebl.metrics import Metric
 
 Subject = Annotated[
     str, typer.Argument(metavar="GAME|LEARNER|METRIC", help="A spec, the file of a game, or file.py:Name.")
 ]
+
+_MOST_ACTIONS = 24  # of a strategy that are printed
 
 
 @opt.app.command("list")
@@ -249,3 +253,117 @@ def _in_coebl(name: str, operators: Registry[Any]) -> InputError:
         f"{name} is a {operators.kind}; accepted: a game, a learner or a metric. Name a learner that has it: "
         f"coebl:{operators.kind}={name}. See: coebl list {operators.plural}"
     )
+
+
+# The equilibria of a game
+
+
+@opt.app.command("solve")
+def solve_command(
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
+    ],
+    as_json: opt.AsJson = False,
+) -> None:
+    """Print the value of a game and both optimal strategies, or the equilibria of one that is not zero-sum.
+
+    \b
+    Examples:
+      coebl solve kuhn-poker
+      coebl solve diagonal:4 --json
+      coebl solve chicken
+      coebl solve my-game.csv
+    """
+    from coebl.games import Game, GenomeGame, TensorGame, parse_game
+    from coebl.kernels.cache import announce_compilation
+
+    loaded = parse_game(game)
+    with announce_compilation():
+        if isinstance(loaded, GenomeGame):
+            _print_value(loaded, as_json)
+            return
+        if isinstance(loaded, TensorGame):
+            _print_equilibria(loaded, as_json)
+            return
+        assert isinstance(loaded, Game)
+        solution = loaded.solution
+    if as_json:
+        print(json.dumps(_solution_summary(loaded)))
+        return
+    m, n = loaded.shape
+    print(f"{printable(loaded.spec or loaded.name)}: {m} x {n}")
+    print(f"value to the row player  {tidy_value(loaded)}")
+    print(f"certified to             {max(solution.gap, 0.0):.1e} of the payoff range")
+    print(f"only equilibrium         {printable(str(loaded.unique_equilibrium))}")
+    for player, labels, strategy in (
+        ("row", loaded.row_labels, solution.row),
+        ("column", loaded.column_labels, solution.column),
+    ):
+        print(f"\n{player} player's strategy")
+        _print_strategy(labels, strategy.tolist())
+
+
+def _print_value(game: GenomeGame, as_json: bool) -> None:
+    """Print the value of a game of genomes; its equilibria have 2^n entries, and are not printed."""
+    name = game.spec or game.name
+    if as_json:
+        print(json.dumps({"name": name, "value": game.value, "genes": game.n}))
+        return
+    print(f"{printable(name)}: two genomes of {game.n} genes")
+    print(f"value to the row player  {tidy_value(game)}")
+
+
+def _print_equilibria(game: TensorGame, as_json: bool) -> None:
+    """Print the Nash equilibria of two players, and the correlated equilibrium that pays most in all."""
+    best = game.correlated()
+    found = game.equilibria() if len(game.shape) == 2 else []
+    if as_json:
+        nash = [{"strategies": [x.tolist() for x in p.strategies], "payoffs": p.payoffs} for p in found]
+        correlated = {"joint": best.joint.tolist(), "payoffs": best.payoffs}
+        print(json.dumps({"name": game.spec or game.name, "equilibria": nash, "correlated": correlated}))
+        return
+    print(f"{printable(game.spec or game.name)}: {' x '.join(map(str, game.shape))}")
+    for number, profile in enumerate(found, 1):
+        print(f"\nequilibrium {number}, certified to {profile.regret:.1e} of the payoff range")
+        for seat, labels, strategy, payoff in zip(
+            game.seats, game.labels, profile.strategies, profile.payoffs, strict=True
+        ):
+            print(f"{printable(seat)} earns {payoff:.6g}")
+            _print_strategy(labels, strategy.tolist())
+    earned = ", ".join(f"{payoff:.6g}" for payoff in best.payoffs)
+    print(f"\nthe correlated equilibrium that pays most in all, certified to {max(best.regret, best.gap):.1e}")
+    print(f"the players earn {earned}")
+    names = [
+        " ".join(own[a] for own, a in zip(game.labels, at, strict=True))
+        for at in itertools.product(*map(range, game.shape))
+    ]
+    _print_strategy(names, [chance if chance > 1e-9 else 0.0 for chance in best.joint.ravel().tolist()])
+
+
+def _solution_summary(game: Game) -> dict[str, Any]:
+    solution, unique = game.solution, game.unique_equilibrium
+    return {
+        "name": game.spec or game.name,
+        "value": solution.value,
+        "row": solution.row.tolist(),
+        "column": solution.column.tolist(),
+        "row_labels": game.row_labels,
+        "column_labels": game.column_labels,
+        "unique": {"answer": unique.answer, "reason": unique.reason},
+        "gap": max(solution.gap, 0.0),  # below zero only by rounding
+        "status": solution.status,
+        "pivots": solution.pivots,
+    }
+
+
+def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
+    """Print the actions that are played, and count the others."""
+    played = [(label, chance) for label, chance in zip(labels, strategy, strict=True) if chance > 0]
+    shown = played[:_MOST_ACTIONS]
+    print_table(
+        ["", "", ""], [(f"  {label}", f"{chance:.6f}", "#" * round(40 * chance)) for label, chance in shown], wrap=[""]
+    )
+    if len(played) > len(shown):
+        print(f"  and {len(played) - len(shown)} more actions: see --json")
+    if len(played) < len(labels):
+        print(f"  {len(labels) - len(played)} of {len(labels)} actions are not played")

@@ -1,9 +1,10 @@
-"""The commands solve, match and runtime: the equilibrium of a game, a match, and the time to an equilibrium."""
+"""The commands match, runtime and play: learners against each other, until an equilibrium, and against a person."""
 
 from __future__ import annotations
 
-import itertools
 import json
+import sys
+from collections import Counter
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -12,143 +13,26 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from coebl.cli import options as opt
-from coebl.cli.terminal import print_table, progress_bar, say
+from coebl.cli.terminal import interval_cells, print_table, progress_bar, say, tidy_value
 from coebl.core.errors import InputError, check_integer, printable
 from coebl.core.modules import require
-from coebl.core.text import counted, finite, in_interval
+from coebl.core.specs import split_specs
+from coebl.core.text import counted, finite, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from coebl.core.arrays import Floats
     from coebl.engine import Keep, Match, Result
     from coebl.evidence.runtimes import Runtimes
     from coebl.evidence.statistics import Estimate
-    from coebl.games import Game, GenomeGame, TensorGame, ZeroSumGame
+    from coebl.games import Game
 
-
-_MOST_ACTIONS = 24  # of a strategy that are printed
 _FEWEST_SEEDS = 5  # for naming a winner: with fewer, an interval depends on the shape of their distribution
 _LONG = 100.0  # seconds; a match that may take longer is announced where no bar is shown
 _DECISIVE = "pseudo_regret"  # the metric that decides who wins
 _SAVE_SUFFIXES = (".parquet", ".csv")
 _MOST_SAVED_LINES = 20_000_000  # about a gigabyte while it is written
-
-
-@opt.app.command("solve")
-def solve_command(
-    game: Annotated[
-        str, typer.Argument(metavar="GAME", help="A spec; a .csv, .npy, .json or .nfg file; or file.py:function.")
-    ],
-    as_json: opt.AsJson = False,
-) -> None:
-    """Print the value of a game and both optimal strategies, or the equilibria of one that is not zero-sum.
-
-    \b
-    Examples:
-      coebl solve kuhn-poker
-      coebl solve diagonal:4 --json
-      coebl solve chicken
-      coebl solve my-game.csv
-    """
-    from coebl.games import Game, GenomeGame, TensorGame, parse_game
-    from coebl.kernels.cache import announce_compilation
-
-    loaded = parse_game(game)
-    with announce_compilation():
-        if isinstance(loaded, GenomeGame):
-            _print_value(loaded, as_json)
-            return
-        if isinstance(loaded, TensorGame):
-            _print_equilibria(loaded, as_json)
-            return
-        assert isinstance(loaded, Game)
-        solution = loaded.solution
-    if as_json:
-        print(json.dumps(_solution_summary(loaded)))
-        return
-    m, n = loaded.shape
-    print(f"{printable(loaded.spec or loaded.name)}: {m} x {n}")
-    print(f"value to the row player  {tidy_value(loaded)}")
-    print(f"certified to             {max(solution.gap, 0.0):.1e} of the payoff range")
-    print(f"only equilibrium         {printable(str(loaded.unique_equilibrium))}")
-    for player, labels, strategy in (
-        ("row", loaded.row_labels, solution.row),
-        ("column", loaded.column_labels, solution.column),
-    ):
-        print(f"\n{player} player's strategy")
-        _print_strategy(labels, strategy.tolist())
-
-
-def _print_value(game: GenomeGame, as_json: bool) -> None:
-    """Print the value of a game of genomes; its equilibria have 2^n entries, and are not printed."""
-    name = game.spec or game.name
-    if as_json:
-        print(json.dumps({"name": name, "value": game.value, "genes": game.n}))
-        return
-    print(f"{printable(name)}: two genomes of {game.n} genes")
-    print(f"value to the row player  {tidy_value(game)}")
-
-
-def _print_equilibria(game: TensorGame, as_json: bool) -> None:
-    """Print the Nash equilibria of two players, and the correlated equilibrium that pays most in all."""
-    best = game.correlated()
-    found = game.equilibria() if len(game.shape) == 2 else []
-    if as_json:
-        nash = [{"strategies": [x.tolist() for x in p.strategies], "payoffs": p.payoffs} for p in found]
-        correlated = {"joint": best.joint.tolist(), "payoffs": best.payoffs}
-        print(json.dumps({"name": game.spec or game.name, "equilibria": nash, "correlated": correlated}))
-        return
-    print(f"{printable(game.spec or game.name)}: {' x '.join(map(str, game.shape))}")
-    for number, profile in enumerate(found, 1):
-        print(f"\nequilibrium {number}, certified to {profile.regret:.1e} of the payoff range")
-        for seat, labels, strategy, payoff in zip(
-            game.seats, game.labels, profile.strategies, profile.payoffs, strict=True
-        ):
-            print(f"{printable(seat)} earns {payoff:.6g}")
-            _print_strategy(labels, strategy.tolist())
-    earned = ", ".join(f"{payoff:.6g}" for payoff in best.payoffs)
-    print(f"\nthe correlated equilibrium that pays most in all, certified to {max(best.regret, best.gap):.1e}")
-    print(f"the players earn {earned}")
-    names = [
-        " ".join(own[a] for own, a in zip(game.labels, at, strict=True))
-        for at in itertools.product(*map(range, game.shape))
-    ]
-    _print_strategy(names, [chance if chance > 1e-9 else 0.0 for chance in best.joint.ravel().tolist()])
-
-
-def _solution_summary(game: Game) -> dict[str, Any]:
-    solution, unique = game.solution, game.unique_equilibrium
-    return {
-        "name": game.spec or game.name,
-        "value": solution.value,
-        "row": solution.row.tolist(),
-        "column": solution.column.tolist(),
-        "row_labels": game.row_labels,
-        "column_labels": game.column_labels,
-        "unique": {"answer": unique.answer, "reason": unique.reason},
-        "gap": max(solution.gap, 0.0),  # below zero only by rounding
-        "status": solution.status,
-        "pivots": solution.pivots,
-    }
-
-
-def tidy_value(game: ZeroSumGame) -> str:
-    """The value to ten digits; zero if it differs from zero only by rounding."""
-    low, high = game.payoff_range
-    return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
-
-
-def _print_strategy(labels: Sequence[str], strategy: Sequence[float]) -> None:
-    """Print the actions that are played, and count the others."""
-    played = [(label, chance) for label, chance in zip(labels, strategy, strict=True) if chance > 0]
-    shown = played[:_MOST_ACTIONS]
-    print_table(
-        ["", "", ""], [(f"  {label}", f"{chance:.6f}", "#" * round(40 * chance)) for label, chance in shown], wrap=[""]
-    )
-    if len(played) > len(shown):
-        print(f"  and {len(played) - len(shown)} more actions: see --json")
-    if len(played) < len(labels):
-        print(f"  {len(labels) - len(played)} of {len(labels)} actions are not played")
 
 
 @opt.app.command("match")
@@ -190,7 +74,7 @@ def match_command(
     from coebl.engine import Match, simulate
     from coebl.engine.simulate import MOST_SEEDS
     from coebl.kernels.cache import announce_compilation
-    from coebl.metrics import parse_metrics
+    from coebl.metrics import all_metrics
 
     match = Match.among(game, _learners(row, column, players), rounds, noise)
     if match.row.kind() == "search":
@@ -204,7 +88,7 @@ def match_command(
     backend_for(where)  # before the solver is compiled
     if save:
         _check_savable(save, rounds * seeds)
-    allowed = [metric.name for metric in parse_metrics(["all"], match.game, 1)]
+    allowed = [metric.name for metric in all_metrics() if metric.reason_undefined(match.game) is None]
     decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has none
     keep: list[Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
     with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, announce_compilation():
@@ -241,14 +125,7 @@ def _learners(row: str | None, column: str | None, players: str | None) -> list[
             if given is None:
                 raise InputError(f"{name} is missing; accepted: --row and --column, or --players SPEC,SPEC,...")
         return [str(row), str(column)]
-    specs: list[str] = []
-    for part in players.split(","):
-        inside = "=" in part.partition(":")[0]  # a further parameter of the spec before it
-        if inside and specs:
-            specs[-1] += f",{part}"
-        else:
-            specs.append(part)
-    return specs
+    return split_specs(players)
 
 
 def _default_metrics(allowed: list[str]) -> list[str]:
@@ -317,6 +194,11 @@ def _estimates(result: Result) -> dict[str, Estimate | None]:
     return {name: mean_interval(values) if np.isfinite(values).all() else None for name, values in finals.items()}
 
 
+def _plain(estimate: Estimate | None, *keys: str) -> dict[str, float | None]:
+    """Return the numbers of an estimate for JSON; None where there are none."""
+    return {key: finite(getattr(estimate, key, None)) for key in keys or ("mean", "low", "high", "sd")}
+
+
 def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dict[str, Any]:
     match = result.match
     return {
@@ -330,10 +212,7 @@ def _match_summary(result: Result, estimates: dict[str, Estimate | None]) -> dic
         "first_seed": int(result.seeds[0]),
         "value": None if _lacks_value(match) else cast("Game", match.game).value,
         **({"rewards": _rewards_summary(result)} if "rewards" in result.kept else {}),
-        "metrics": {
-            name: {key: finite(getattr(estimate, key, None)) for key in ("mean", "low", "high", "sd")}
-            for name, estimate in estimates.items()
-        },
+        "metrics": {name: _plain(estimate) for name, estimate in estimates.items()},
     }
 
 
@@ -354,9 +233,8 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
         if estimate is None:
             rows.append((name, "infinite", "an action outside the equilibrium is played"))
             continue
-        low, high = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
-        mean, *ends = in_interval(estimate.mean, low, high)
-        rows.append((name, mean, "none: one seed" if estimate.n == 1 else " .. ".join(ends)))
+        ends = result.classes[name].within_bounds(estimate.low, estimate.high, largest - least)
+        rows.append((name, *interval_cells(estimate.mean, *ends, estimate.n)))
     print_table(["after the last round", "mean", "95 % interval (Student)"], rows, right=["mean"])
 
 
@@ -370,7 +248,7 @@ def _mean_rewards(result: Result) -> list[Estimate]:
 def _rewards_summary(result: Result) -> dict[str, dict[str, float | None]]:
     """The mean reward of a round of each seat, for --json."""
     earned = zip(result.match.game.seats, _mean_rewards(result), strict=True)
-    return {seat: {key: finite(getattr(mean, key)) for key in ("mean", "low", "high", "sd")} for seat, mean in earned}
+    return {seat: _plain(mean) for seat, mean in earned}
 
 
 def _print_rewards(result: Result) -> None:
@@ -378,9 +256,8 @@ def _print_rewards(result: Result) -> None:
     game: Any = result.match.game
     rows = []
     for seat, player, earned in zip(game.seats, result.match.players, _mean_rewards(result), strict=True):
-        mean, *ends = in_interval(earned.mean, earned.low, earned.high)
-        interval = "none: one seed" if earned.n == 1 else " .. ".join(ends)
-        rows.append((printable(seat), str(player), mean, interval, f"{game.security(seat).value:.4g}"))
+        cells = interval_cells(earned.mean, earned.low, earned.high, earned.n)
+        rows.append((printable(seat), str(player), *cells, f"{game.security(seat).value:.4g}"))
     print_table(["seat", "learner", "mean", "95 % interval", "security"], rows, right=["mean", "security"])
 
 
@@ -493,10 +370,7 @@ def _runtime_summary(match: Match, until: object, runs: Runtimes) -> dict[str, A
         "until": str(until),
         "budget": match.rounds,
         "times": runs.times,
-        **{
-            name: {key: finite(getattr(estimate, key)) for key in ("mean", "low", "high")}
-            for name, estimate in estimates.items()
-        },
+        **{name: _plain(estimate, "mean", "low", "high") for name, estimate in estimates.items()},
     }
 
 
@@ -515,3 +389,120 @@ def _print_runtimes(match: Match, until: str, runs: Runtimes) -> None:
         time = runs.quantile(quantile)
         rows.append((f"{words} of the runs hit by", f"{time:,}" if time is not None else "not yet", ""))
     print_table(["", "estimate", "95 % interval"], rows, right=["estimate"])
+
+
+# A person against a learner
+
+_STOP = ("q", "quit", "exit")
+_SHOWN = 6  # actions of a game whose payoffs are printed
+_LISTED = 16  # actions that are named in a line
+
+
+@opt.app.command("play")
+def play_command(
+    game: opt.GameSpec,
+    against: Annotated[str, opt.option("SPEC", "The learner that you play against.")],
+    rounds: Annotated[int, opt.integer("Rounds; q or Ctrl-C ends earlier.")] = 30,
+    seed: Annotated[int | None, opt.integer("Seed of the learner; by default another one every time.")] = None,
+) -> None:
+    """Play against a learner, round by round.
+
+    You are the row player, payoffs have no noise, and the learner chooses before you do. Answer with an action, or with
+    the beginning of its name. The learner's policy is shown at the end.
+
+    \b
+    Examples:
+      coebl play --game rps --against coebl:c=2
+      coebl play --game matching-pennies --against exp3 --rounds 50
+    """
+    from coebl.engine import Player
+    from coebl.games import parse_game, parse_matrix
+    from coebl.kernels.cache import announce_compilation
+
+    check_integer("--rounds", rounds, 1, 10**6)
+    played = parse_matrix(parse_game(game, "none"))
+    if len(played.row_labels) > 1000:
+        raise InputError(
+            f"--game is {game}, of {len(played.row_labels)} actions; accepted: at most 1000 to choose from."
+        )
+    with announce_compilation():
+        learner = Player(
+            against,
+            played.column_labels,
+            played.row_labels,
+            horizon=rounds,
+            seed=seed,
+            payoff_range=played.ranges[1],
+            noise=0.0,
+        )
+        learner.act()  # rejects a learner that cannot play before anything is asked
+    title = f"{printable(played.spec or played.name)} against {printable(against)}"
+    say(f"{title}, {counted(rounds, 'round')}. You are the row player.")
+    if max(played.shape) <= _SHOWN:
+        print(f"\n{str(played).partition(chr(10))[2]}\n")
+    say(f"Your actions: {_listed(played.row_labels)}; q stops.", hang=2)
+    mine: Counter[int] = Counter()
+    score = 0.0
+    try:
+        for action in _answers(played.row_labels, rounds):
+            other = learner.act()
+            payoff = float(played.payoff[action, int(other)])
+            learner.observe(reward=-payoff, opponent=action)
+            mine[action] += 1
+            score += payoff
+            you, it = played.row_labels[action], played.column_labels[int(other)]
+            say(
+                f"  you {you}, it {it}: {payoff:+.4g}; score {score + 0.0:+.4g} after {counted(mine.total(), 'round')}",
+                hang=4,
+            )
+    except KeyboardInterrupt:
+        print()
+    _sum_up(played, mine, score, learner.policy)
+
+
+def _answers(labels: Sequence[str], rounds: int) -> Iterator[int]:
+    """Yield the actions that are answered, until all rounds are played, a word that stops, or the end of the input."""
+    left, asks = rounds, sys.stdin.isatty()
+    while left:
+        try:
+            line = input(f"{rounds - left + 1}> ") if asks else sys.stdin.readline()
+        except EOFError:
+            return
+        if not asks and not line:
+            return
+        words = line.strip().lower()
+        exact = [place for place, label in enumerate(labels) if label.lower() == words]
+        if words in _STOP and not exact:
+            return
+        fitting = exact or [place for place, label in enumerate(labels) if words and label.lower().startswith(words)]
+        if len(fitting) == 1:
+            left -= 1
+            yield fitting[0]
+        elif words or asks:  # a pipe may have empty lines
+            reason = "more than one action" if len(fitting) > 1 else "no action"
+            say(f"  {one_line(words, 40)!r} is {reason}; accepted: {_listed(labels)}, or q to stop.", hang=4)
+
+
+def _sum_up(game: Game, mine: Counter[int], score: float, policy: Floats) -> None:
+    """Print the score, and the policy that the learner would have played next beside an equilibrium."""
+    rounds = mine.total()
+    if not rounds:
+        say("No round was played.")
+        return
+    value = game.value if abs(game.value) > 1e-12 else 0.0
+    mean = f"{score / rounds:+.3f} a round. An equilibrium is worth {value:+.3f}."
+    say(f"You have {score + 0.0:+.4g} after {counted(rounds, 'round')}: {mean}")
+    answers: Floats = game.payoff @ policy
+    best = int(answers.argmax())
+    say(f"Its policy now is below. Best against it: {game.row_labels[best]}, worth {answers[best]:+.3f}.")
+    star = game.solution.column
+    shown = sorted(range(len(policy)), key=lambda action: (-policy[action], action))[:_LISTED]
+    rows = [(game.column_labels[a], f"{policy[a]:.3f}", "#" * round(30 * policy[a]), f"{star[a]:.3f}") for a in shown]
+    print_table(["its action", "policy", "", "equilibrium"], rows, right=["policy", "equilibrium"], wrap=["its action"])
+    yours = ", ".join(f"{game.row_labels[action]} {count}" for action, count in mine.most_common(_LISTED))
+    say(f"You played {yours}.", hang=2)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    more = f", ... ({len(labels)} in all)" if len(labels) > _LISTED else ""
+    return ", ".join(one_line(label, 30) for label in labels[:_LISTED]) + more

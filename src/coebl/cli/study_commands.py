@@ -1,4 +1,4 @@
-"""The commands run, results, compare, plot, study new and study show."""
+"""The commands run, results, compare, plot, explain, study new and study show."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from coebl.core.files import check_path, write_whole
 from coebl.core.text import counted, csv_text, finite
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from coebl.evidence.compare import Comparison, Contest
     from coebl.naming import Known
     from coebl.study import Results, RunSummary, Study
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 StudyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file of a study.")]
 
 _MOST_CAUSES = 12  # causes of failures that are printed
+_WORST = 8  # matches that explain lists
 _SCREEN = 24  # lines, and learners of a ranking, that fit a screen
 _MEANS = ["game", "noise", "row", "column", "round", "metric", "mean", "low", "high", "sd", "n"]
 
@@ -396,7 +399,8 @@ def _print_contests(comparison: Comparison, way: str, contests: Sequence[Contest
     """Print the differences of one way of comparing, with a bar for each interval and who does better."""
     opponents = {contest.opponents for contest in contests}
     heading = f"{way}: {', '.join(*opponents)}" if len(opponents) == 1 and any(opponents) else way
-    ends = [abs(end) for contest in contests if not contest.unit for end in contest.ends if not isnan(end)]
+    same_unit = [contest.difference for contest in contests if not contest.unit]
+    ends = [abs(end) for one in same_unit for end in (one.low, one.high) if not isnan(end)]
     better = {-1: comparison.a, 0: "undecided", 1: comparison.b}
     table = []
     for contest in contests:
@@ -405,7 +409,7 @@ def _print_contests(comparison: Comparison, way: str, contests: Sequence[Contest
         if contest.opponents and len(opponents) > 1:
             game += f", {counted(len(contest.opponents), 'opponent')}"
         shown = {"seats": contest.seats, "n": str(found.n), "game": game, "difference": mean, "95 % interval": interval}
-        shown[""] = "" if contest.unit else interval_bar(found.mean, *contest.ends, max(ends, default=0.0))
+        shown[""] = "" if contest.unit else interval_bar(found.mean, found.low, found.high, max(ends, default=0.0))
         shown["p (Holm)"] = (
             "< 0.0001" if found.p_holm < 0.0001 else "-" if isnan(found.p_holm) else f"{found.p_holm:.4f}"
         )
@@ -440,16 +444,74 @@ def plot_command(
       coebl plot results --column coebl:c=8
       coebl plot results --sweep --metric exploitability
     """
-    from coebl.plots import save
     from coebl.study import Results
 
-    format = opt.figure_format("--out", out) if out else "svg"
-    name = re.sub(r"[^\w-]", "_", metric or "curves")[:100] + "-sweep" * sweep  # results may call a metric ../../x
-    target = out or folder / "figures" / f"{name}.svg"
+    path = _figure_path(folder, (metric or "curves") + "-sweep" * sweep, out)
     with progress_bar("the figure"):
-        figure = Results(folder).plot(metric, game, row, column, noise, sweep)
-        [path] = save(figure, target.parent, target.stem, [format], within=folder)
-    print(f"wrote {printable(str(path))}")
+        _save_figure(Results(folder).plot(metric, game, row, column, noise, sweep), path, folder)
+
+
+def _figure_path(folder: Path, name: str, out: Path | None) -> Path:
+    """Return the file of a figure, by default in DIR/figures: a name in results may be ../../x."""
+    safe = re.sub(r"[^\w-]", "_", name)[:110]
+    path = out or folder / "figures" / f"{safe}.svg"
+    opt.figure_format("--out", path)
+    return path
+
+
+def _save_figure(figure: Figure, path: Path, folder: Path) -> None:
+    from coebl.plots import save
+
+    [written] = save(figure, path.parent, path.stem, [opt.figure_format("--out", path)], within=folder)
+    print(f"wrote {printable(str(written))}")
+
+
+@opt.app.command("explain")
+def explain_command(
+    folder: opt.StudyFolder,
+    learner: Annotated[str, typer.Argument(metavar="LEARNER", help="A learner of the study.")],
+    out: Annotated[Path | None, opt.option("FILE", "An svg, png or pdf file; by default in DIR/figures.")] = None,
+    runs: Annotated[int, opt.integer("Runs of the worst match that are played again; 0 for none.", least=0)] = 5,
+) -> None:
+    """Explain why a learner of a study loses, in sentences and a figure.
+
+    Its worst games and opponents, the rounds in which the loss arises, what it plays there, and what a best response
+    would take. Matches and rounds are those stored; for what it plays, a few seeds of its worst match are played again.
+    A learner in a file is played again if it is named by its path.
+
+    \b
+    Examples:
+      coebl explain results exp3
+      coebl explain mine path/to/mine.py:Mine --out why.png
+    """
+    from coebl.core.specs import without_folder
+    from coebl.core.text import in_interval
+    from coebl.evidence.explain import explain
+    from coebl.kernels.cache import announce_compilation
+    from coebl.plots.explained import plot_explanation
+    from coebl.study import Results
+
+    path = _figure_path(folder, f"explain-{without_folder(learner)}", out)
+    with progress_bar("the worst match"), announce_compilation():
+        found = explain(Results(folder), learner, runs=runs)
+    for number, sentence in enumerate(found.sentences()):
+        say(sentence, "" if number else "bold")
+    print()
+    rows = []
+    for loss in found.losses[:_WORST]:
+        share = loss.share
+        mean, low, high = in_interval(*(100 * number for number in (share.mean, share.low, share.high)))
+        word = {1: "lost", 0: "undecided", -1: "won"}[share.sign]
+        rows.append([found.match_title(loss), mean, f"{low} .. {high}", word])
+    print_table(["against", "lost, %", "95 % interval", ""], rows, right=["lost, %"], wrap=["against"])
+    if len(found.losses) > _WORST:
+        print(f"and {len(found.losses) - _WORST} more")
+    say(
+        f"lost: below the value of the game, by {found.metric}, in % of the payoff range a round, both seats pooled; "
+        f"p values with Holm's correction over {found.losses[0].share.family}."
+    )
+    with progress_bar("the figure"):
+        _save_figure(plot_explanation(found), path, folder)
 
 
 study_app = typer.Typer(help="Write or inspect the file of a study.", no_args_is_help=True, rich_markup_mode=None)

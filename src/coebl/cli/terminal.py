@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from coebl.games import ZeroSumGame
+
     Advance = Callable[..., None]  # called with the count so far and, once it is known, the total
 
 GOOD, BAD, UNSURE, FAINT = "green", "bold red", "yellow", "bright_black"
@@ -62,6 +64,12 @@ def interval_cells(mean: float, low: float, high: float, seeds: int) -> tuple[st
     if isnan(low):
         return text, "none: one seed" if seeds == 1 else "none: not finite"
     return text, " .. ".join(ends)
+
+
+def tidy_value(game: ZeroSumGame) -> str:
+    """The value to ten digits; zero if it differs from zero only by rounding."""
+    low, high = game.payoff_range
+    return f"{game.value if abs(game.value) > 1e-12 * (high - low) else 0.0:.10g}"
 
 
 def interval_bar(mean: float, low: float, high: float, most: float, width: int = 21) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _PYTHON = ".py"
 _DEEPEST = 16  # specs inside specs: more is an attack, or a typo
 MOST_IN_GRID = 100_000  # specs: more is a typo
+_PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
 # A list in place of a value, and then the next parameter; + is the comma of a spec inside a spec. Other brackets may be
 # part of a file's name.
 _LIST = re.compile(r"(?<=[=:])\[([^\[\]]*)\](?=\s*(?:[,+]|$))")
@@ -151,6 +152,23 @@ def expand(spec: str) -> list[str]:
         )
     grid = itertools.product(*lists)
     return ["".join(itertools.chain(*zip(fixed, (*items, ""), strict=True))) for items in grid]
+
+
+def split_specs(text: str) -> list[str]:
+    """Return the specs of a list that is separated by commas.
+
+    Commas also separate the parameters of a spec: a piece such as `n=30` belongs to the spec before it.
+
+    >>> split_specs("coebl:c=2,selection=none,ucb, random-gaussian:m=2,n=[3,4]")
+    ['coebl:c=2,selection=none', 'ucb', 'random-gaussian:m=2,n=[3,4]']
+    """
+    specs: list[str] = []
+    for piece in text.split(","):
+        if specs and (_PARAMETER.match(piece) or specs[-1].count("[") > specs[-1].count("]")):
+            specs[-1] += f",{piece}"
+        elif piece.strip():
+            specs.append(piece.strip())
+    return specs
 
 
 def escape(spec: str) -> str:

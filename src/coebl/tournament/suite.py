@@ -8,7 +8,6 @@ a `subject` is a test of one learner against the others, by statements that were
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -20,7 +19,7 @@ from coebl.backend import Device
 from coebl.core.errors import InputError, check_integer, nearest, shorten
 from coebl.core.files import check_path, read_whole
 from coebl.core.registry import Registry
-from coebl.core.specs import expand
+from coebl.core.specs import expand, split_specs
 from coebl.core.text import counted
 from coebl.evidence.statistics import ALPHA
 from coebl.games import GAMES
@@ -36,7 +35,6 @@ ROUNDS = 1000  # of a game that is in no suite
 TOURNAMENT_METRICS = ("pseudo_regret", "exploitability")
 YARDSTICK = "best-response"  # every learner meets it in both seats, to measure how far it can be exploited
 
-_PARAMETER = re.compile(r"\s*[\w-]+=")  # the start of a piece that continues the spec before it
 _OPTIONS = {"games": "--games", "seeds": "--seeds", "rounds": "--rounds", "learners": "--learners"}
 
 StatementKind = Literal["head-to-head", "best-response", "self-play", "single-runs"]
@@ -250,23 +248,15 @@ def _mistake(error: ValidationError) -> str:
 
 
 def split_list(values: Iterable[str]) -> list[str]:
-    """Return the specs of options that hold one spec or several, separated by commas.
+    """Return the specs of options that hold one spec or several, separated by commas, each once.
 
-    Commas also separate the parameters of a spec: a piece such as `n=30` belongs to the spec before it.
-
-    >>> split_list(["coebl:c=2,selection=none,ucb", "random-gaussian:m=2,n=[3,4]"])
-    ['coebl:c=2,selection=none', 'ucb', 'random-gaussian:m=2,n=[3,4]']
+    >>> split_list(["coebl:c=2,selection=none,ucb", "ucb"])
+    ['coebl:c=2,selection=none', 'ucb']
     """
     specs: list[str] = []
     for text in values:
-        if not text.replace(",", "").strip():
+        if not (listed := split_specs(text)):
             raise InputError(f"a list is {text!r}; accepted: specs, separated by commas. Leave the option out for all.")
-        listed: list[str] = []
-        for piece in text.split(","):
-            if listed and (_PARAMETER.match(piece) or listed[-1].count("[") > listed[-1].count("]")):
-                listed[-1] += f",{piece}"
-            elif piece.strip():
-                listed.append(piece.strip())
         specs += listed
     return list(dict.fromkeys(specs))
 
