@@ -260,12 +260,6 @@ def test_players_in_threads_do_not_disturb_each_other(spec):
     assert together == alone
 
 
-def test_too_many_actions_are_refused_with_the_reason():
-    words = r"^actions x opponent_actions is 1,073,741,824 x 1; accepted: at most .* kept for each pair\. Leave "
-    with pytest.raises(InputError, match=words):
-        Player("exp3", actions=2**30)
-
-
 def test_a_learner_sees_no_probability_that_it_did_not_declare():
     with pytest.raises(InputError, match="importance_weighted = True"):
         _ = Seen(np.array([0]), np.array([1.0])).probability

@@ -99,16 +99,6 @@ def test_a_player_that_knows_nothing_plays_the_same_in_any_units(spec):
     np.testing.assert_allclose(shifted, euros[:30], atol=1e-6)
 
 
-@pytest.mark.parametrize("spec", ["exp3", "ots-rm", "kin"])
-def test_a_restart_keeps_what_was_learned_about_units(spec, tmp_path):
-    player = Player(spec, 4, 5, horizon=200, seed=2)
-    contest(player, 40)
-    player.save(tmp_path / "player.npz")
-    again = Player.load(tmp_path / "player.npz")
-    assert again.units == player.units
-    assert contest(again, 40, seed=3).tobytes() == contest(player, 40, seed=3).tobytes()
-
-
 def test_units_settle_and_draws_are_never_repeated():
     player = Player("uniform", 4, 5, seed=2)
     actions = [int(action) for action in contest_actions(player, 600)]

@@ -22,6 +22,7 @@ from coebl.engine.records import KEPT, Outcome
 from coebl.engine.table import build_seat
 from coebl.games import Game
 from coebl.learners import Seen, parse_learner
+from player_files import altered
 
 SPECS = ["coebl:c=0.5", "ucb", "ucb:ties=random", "exp3", "exp3-ix"]
 PLAYERS = Path(__file__).parent / "players"  # files that coebl 0.1 wrote
@@ -41,20 +42,6 @@ def contest(player, rounds, first=0):
 
 
 noisy = pytest.mark.filterwarnings("ignore:reward is")  # normal noise leaves a range of width 2
-
-
-@noisy
-@pytest.mark.parametrize("spec", SPECS)
-def test_a_reload_continues_to_the_last_bit(spec, tmp_path):
-    player = Player(spec, actions=3, opponent_actions=4, horizon=200, seed=5)
-    contest(player, 40)
-    asked = player.act()
-    player.save(tmp_path / "player.npz")
-    again = Player.load(tmp_path / "player.npz")
-    assert again.round == 41
-    assert again.act() == asked
-    assert contest(again, 50, first=40) == contest(player, 50, first=40)
-    assert again.policy.tobytes() == player.policy.tobytes()
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -99,20 +86,11 @@ def test_nothing_that_a_file_names_is_run(tmp_path):
     (tmp_path / "evil.py").write_text("raise SystemExit('it ran')")
     player = Player("exp3", actions=2, opponent_actions=2)
     player.save(tmp_path / "player.npz")
-    with np.load(tmp_path / "player.npz") as stored:
-        arrays = dict(stored)
-    settings = json.loads(arrays["settings"].tobytes())
-
-    def altered(**changes):
-        text = json.dumps({**settings, **changes}).encode()
-        np.savez(tmp_path / "altered.npz", **{**arrays, "settings": np.frombuffer(text, np.uint8)})
-        return tmp_path / "altered.npz"
-
     with pytest.raises(
         InputError,
         match=r"is not built in, .* pass an equal learner: Player.load\('.*altered.npz', learner='.*evil.py:Evil'\)\.$",
     ):
-        Player.load(altered(learner=f"{tmp_path / 'evil.py'}:Evil"))
+        Player.load(altered(tmp_path, player, learner=f"{tmp_path / 'evil.py'}:Evil"))
     for changes in (
         {"actions": "two"},
         {"actions": -1},
@@ -121,7 +99,7 @@ def test_nothing_that_a_file_names_is_run(tmp_path):
         {"seed": None},
     ):
         with pytest.raises(InputError):
-            Player.load(altered(**changes))
+            Player.load(altered(tmp_path, player, **changes))
     with pytest.raises(InputError, match=r"holds 'exp3', and learner is exp3-ix"):
         Player.load(tmp_path / "player.npz", learner=parse_learner("exp3-ix"))
     assert Player.load(tmp_path / "player.npz", learner=parse_learner("exp3")).round == 1
@@ -159,14 +137,6 @@ def test_files_hold_arrays_and_json_and_nothing_that_runs(tmp_path):
     np.savez(tmp_path / "hostile.npz", **hostile)
     with pytest.raises(InputError, match="is not a saved player"):
         Player.load(tmp_path / "hostile.npz")
-
-
-def altered_copy(tmp_path, player, **arrays):
-    player.save(tmp_path / "player.npz")
-    with np.load(tmp_path / "player.npz") as stored:
-        content = dict(stored)
-    np.savez(tmp_path / "other.npz", **{**content, **arrays})
-    return tmp_path / "other.npz"
 
 
 def of_format_1(tmp_path, player, actions, rewards, policy):
@@ -251,7 +221,7 @@ def test_a_deeply_nested_text_is_rejected(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2)
     nested = np.frombuffer(b"[" * 100_000, np.uint8)
     with pytest.raises(InputError, match="is not a saved player"):
-        Player.load(altered_copy(tmp_path, player, settings=nested))
+        Player.load(altered(tmp_path, player, arrays={"settings": nested}))
     with pytest.raises(InputError, match="is not a saved player"):
         Player.load(tmp_path)  # a folder
     with pytest.raises(InputError, match="does not exist"):
@@ -260,7 +230,7 @@ def test_a_deeply_nested_text_is_rejected(tmp_path):
 
 def test_a_file_that_claims_more_than_memory_holds_is_rejected(tmp_path):
     player = Player("exp3", actions=2, opponent_actions=2)
-    whole = altered_copy(tmp_path, player)
+    whole = altered(tmp_path, player)
     header = io.BytesIO()
     claim = {"descr": "<i8", "fortran_order": False, "shape": (10**15,)}
     np.lib.format.write_array_header_1_0(header, claim)
@@ -272,7 +242,7 @@ def test_a_file_that_claims_more_than_memory_holds_is_rejected(tmp_path):
 
 
 def test_an_archive_that_expands_to_more_than_memory_is_rejected(tmp_path, monkeypatch):
-    whole = altered_copy(tmp_path, Player("exp3", actions=2))
+    whole = altered(tmp_path, Player("exp3", actions=2))
     Player.load(whole)
     with zipfile.ZipFile(whole) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
@@ -291,11 +261,8 @@ def test_an_archive_that_expands_to_more_than_memory_is_rejected(tmp_path, monke
 )
 def test_a_file_of_more_actions_than_memory_holds_is_rejected(tmp_path, change, reason):
     player = Player("coebl", actions=2, opponent_actions=2, horizon=9)
-    with np.load(altered_copy(tmp_path, player)) as stored:
-        settings = json.loads(stored["settings"].tobytes()) | change
-    forged = altered_copy(tmp_path, player, settings=np.frombuffer(json.dumps(settings).encode(), np.uint8))
     with pytest.raises(InputError, match=reason):
-        Player.load(forged)
+        Player.load(altered(tmp_path, player, **change))
 
 
 @pytest.mark.parametrize(
@@ -323,18 +290,16 @@ def test_records_that_no_contest_has_are_rejected_in_one_line(tmp_path, name, pl
     player = Player("exp3", actions=2, opponent_actions=3)
     for k in range(5):
         player.observe(player.act(), reward=0.1 * k, opponent=k % 3)
-    with np.load(altered_copy(tmp_path, player)) as stored:
+    with np.load(altered(tmp_path, player)) as stored:
         forged = stored[name].copy()
     forged[place] = value
     with pytest.raises(InputError, match=r"^[^\n]*is damaged, or was saved by another version[^\n]*\.$"):
-        Player.load(altered_copy(tmp_path, player, **{name: forged}))
+        Player.load(altered(tmp_path, player, arrays={name: forged}))
 
 
 def test_a_state_of_fewer_actions_is_rejected_also_if_the_first_ones_are_there(tmp_path):
     player = Player("gp-mw", actions=4, opponent_actions=4, horizon=90)
     player.observe(player.act(), reward=0.1, opponent=0)
-    with np.load(altered_copy(tmp_path, player)) as stored:
-        content = json.loads(stored["settings"].tobytes())
 
     def shorten(node):
         if isinstance(node, list) and node and node[0] == "array" and node[2] == [1, 4, 4]:
@@ -342,10 +307,8 @@ def test_a_state_of_fewer_actions_is_rejected_also_if_the_first_ones_are_there(t
         for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
             shorten(part)
 
-    shorten(content["state"])
-    forged = altered_copy(tmp_path, player, settings=np.frombuffer(json.dumps(content).encode(), np.uint8))
     with pytest.raises(InputError, match="is damaged, or was saved by another version"):
-        Player.load(forged)
+        Player.load(altered(tmp_path, player, lambda content: shorten(content["state"])))
 
 
 @pytest.mark.parametrize(("kind", "learner"), [(Player, "exp3"), (GenomePlayer, "pbil")])
@@ -401,7 +364,7 @@ def test_any_reward_that_is_accepted_can_be_learned_from(learner, units, rewards
 
 
 def test_a_file_that_needs_more_memory_than_there_is_is_rejected(tmp_path, monkeypatch):
-    whole = altered_copy(tmp_path, Player("exp3", actions=2))
+    whole = altered(tmp_path, Player("exp3", actions=2))
     monkeypatch.setattr(Player, "_seat_learner", lambda _: (_ for _ in ()).throw(MemoryError))
     with pytest.raises(InputError, match="holds 'exp3', which needs more memory than there is"):
         Player.load(whole)
@@ -468,22 +431,6 @@ def test_a_copy_continues_to_the_last_bit_and_by_itself(spec, asked, way):
     assert original.policy.tobytes() == copied.policy.tobytes()
 
 
-@noisy
-@pytest.mark.parametrize("size", [24, 60])
-def test_a_copy_of_a_player_with_a_warm_solver(size):
-    """The kernel for large games keeps a tableau from round to round, in single precision in the larger one."""
-    player = Player("ucb", actions=size, opponent_actions=size, horizon=200, seed=5)
-
-    def play(one):
-        random = np.random.default_rng(one.round)
-        return [(one.act(), one.observe(reward=random.normal(), opponent=int(random.integers(size)))) for _ in range(9)]
-
-    play(player)
-    copied = pickle.loads(pickle.dumps(player))
-    assert play(copied) == play(player)
-    assert copied.policy.tobytes() == player.policy.tobytes()
-
-
 def test_a_copy_keeps_what_a_subclass_adds():
     class Named(Player):
         pass
@@ -532,34 +479,22 @@ def test_a_warning_that_is_an_error_leaves_the_player_as_it_was():
     assert player.round == 1
 
 
-def rewritten(path, arrays=None, **changes):
-    """Change the settings, and arrays, in the file of a player."""
-    with np.load(path) as stored:
-        content = dict(stored) | (arrays or {})
-    settings = json.loads(content["settings"].tobytes()) | changes
-    np.savez(path, **{**content, "settings": np.frombuffer(json.dumps(settings).encode(), np.uint8)})
-
-
 def test_what_a_later_version_adds_to_a_file_is_ignored(tmp_path):
     player = Player("exp3", actions=2, seed=3)
     player.observe(player.act(), reward=0.5)
-    player.save(tmp_path / "player.npz")
-    rewritten(tmp_path / "player.npz", {"more": np.arange(3)}, version="0.9.0", novelty={"a": 1})
-    assert Player.load(tmp_path / "player.npz").act() == player.act()
+    file = altered(tmp_path, player, arrays={"more": np.arange(3)}, version="0.9.0", novelty={"a": 1})
+    assert Player.load(file).act() == player.act()
 
 
 def test_if_its_learner_has_changed_since_it_learns_again_from_the_history(tmp_path):
     player = Player("exp3", actions=3, opponent_actions=4, seed=3, payoff_range=(-9, 9))
     contest(player, 40)
     waiting = player.ticket()
-    player.save(tmp_path / "player.npz")
     changed = {"Exp3": ["object", ":Exp3", [], {"weights": 1}]}
-    rewritten(tmp_path / "player.npz", state=changed)
     with pytest.raises(InputError, match="is damaged, or was saved by another version"):
-        Player.load(tmp_path / "player.npz")  # this version wrote it: it cannot have changed
-    rewritten(tmp_path / "player.npz", version="0.0.9")
+        Player.load(altered(tmp_path, player, state=changed))  # this version wrote it: it cannot have changed
     with pytest.warns(UserWarning, match=r"0\.0\.9, and exp3 has changed .* from the last 40 of 40 outcomes\.$"):
-        again = Player.load(tmp_path / "player.npz")
+        again = Player.load(altered(tmp_path, player, state=changed, version="0.0.9"))
     np.testing.assert_allclose(again.policy, player.policy, rtol=1e-12)  # the probabilities are those of the advice
     again.observe(waiting, reward=0.5)
     assert again.history().height == 41

@@ -1,7 +1,6 @@
 """The state of a learner as a value: saving, restoring, and what cannot be saved."""
 
 import copy
-import json
 import pickle
 import sys
 import threading
@@ -21,6 +20,7 @@ from coebl.engine.state import State, StateError, unpack
 from coebl.learners import LEARNERS, Learner, parse_learner
 from coebl.learners.evolution import MUTATIONS, POPULATIONS, RECOMBINATIONS, SELECTIONS
 from learner_rules import INDEXED
+from player_files import altered
 
 ROUNDS = 30
 
@@ -270,17 +270,6 @@ def test_the_file_does_not_grow_with_the_rounds(spec, tmp_path, monkeypatch):
     early, late = ((tmp_path / name).stat().st_size for name in ("early.npz", "late.npz"))
     assert late < 1.1 * early + 500
     assert len(pickle.dumps(player)) < 2 * early + 100_000
-
-
-def altered(tmp_path, player, change):
-    """Save a player, and change the settings in its file."""
-    player.save(tmp_path / "player.npz")
-    with np.load(tmp_path / "player.npz") as stored:
-        arrays = dict(stored)
-    content = json.loads(arrays["settings"].tobytes())
-    change(content)
-    np.savez(tmp_path / "other.npz", **{**arrays, "settings": np.frombuffer(json.dumps(content).encode(), np.uint8)})
-    return tmp_path / "other.npz"
 
 
 def attributes(content):
