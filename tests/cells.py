@@ -31,6 +31,13 @@ def saved(store: Store, *cells: Cell) -> list[Path]:
     return [store.save(cell, ran(cell)) for cell in cells or (CELL,)]
 
 
+def loaded(store: Store, digest: str) -> pyarrow.Table:
+    """The table of a stored cell, with every number checked."""
+    path = store.path(digest)
+    table, _ = cell_file.parse_cell(path, cell_file.read_data(path))
+    return table
+
+
 def notes_on(store: Store) -> Path:
     """The file that says which cells of a store were found sound."""
     return store._checked._path

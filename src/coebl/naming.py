@@ -123,22 +123,13 @@ def known_to(results: object) -> Known:
     return Known(learners, metrics, widths)
 
 
-def parameters_of(learner: Learner) -> dict[str, str]:
-    """Return all parameters of a learner, with their values as a spec writes them.
-
-    >>> from coebl.learners import Coebl
-    >>> parameters_of(Coebl(c=2))["c"]
-    '2'
-    """
-    values = learner.hyper_parameters()
-    entry = LEARNERS.entry_of(type(learner), str(learner))
-    return {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
-
-
 def describe_learner(learner: Any) -> LearnerWords:
     """Return the description of a learner, or of its class, which has no parameters."""
     colour = learner.colour if type(learner.colour) is int and 0 <= learner.colour < 1 << 31 else None
-    parameters = {} if isinstance(learner, type) else parameters_of(learner)
+    parameters: dict[str, str] = {}
+    if not isinstance(learner, type):
+        values, entry = learner.hyper_parameters(), LEARNERS.entry_of(type(learner), str(learner))
+        parameters = {p.name: p.write(values[p.name]) for p in entry.parameters if p.name in values}
     return LearnerWords(learner.title, colour, learner.kind(), parameters)
 
 

@@ -89,7 +89,7 @@ def test_regret_stays_below_the_bayes_bound():
         action = (random.random(runs) > policy[:, 0]).astype(int)
         reward = games[every, action, opponent] + random.standard_normal(runs)
         playing.observe(t, Seen(action, reward, opponent))
-    limit = KLearning.bayes_regret_bound(2, 2, rounds)
+    limit = 2 * math.sqrt(2 * 2 * rounds * math.log(2) * (1 + math.log(rounds)))
     assert 0 < regret.mean() + 4 * regret.std(ddof=1) / math.sqrt(runs) < limit
     stubborn = rounds * (value - games[:, 0].min(axis=1))
     assert stubborn.mean() > limit

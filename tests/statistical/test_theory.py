@@ -37,7 +37,7 @@ def test_the_lemma_each_entry_of_the_mutated_matrix_is_optimistic(visits, c):
             reward = payoff + random.standard_normal(runs)
             playing.observe(1, Seen(np.full(runs, i), reward, np.full(runs, j)))
     _, mutants = playing.breeder.breed(playing.parents)
-    bound = learner.optimism_probability(m, k, horizon)
+    bound = 1 - (2.0 * horizon**2 * m * k) ** (-c / 8)
     assert float((mutants >= payoff).mean()) >= bound - 4 * math.sqrt(bound * (1 - bound) / mutants.size)
 
 

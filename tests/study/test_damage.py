@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import coebl
-from cells import CELL, OTHER, notes_on, one_line, plain, ran, rewrite, saved
+from cells import CELL, OTHER, loaded, notes_on, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.study import record as record_module
 from coebl.study import store as store_module
@@ -104,7 +104,7 @@ def test_what_was_checked_before_is_as_what_is_decoded_now(store, last):
     before = store.runs(CELL.digest(), last=last)
     notes_on(store).unlink(missing_ok=True)
     assert plain(Store.open(store.folder).runs(CELL.digest(), last=last)) == plain(before)
-    table = store.load(CELL.digest())
+    table = loaded(store, CELL.digest())
     rounds = [CELL.rounds] if last else before.rounds.tolist()
     for name in before.record.metrics:
         columns = (table.column(column).to_pylist() for column in ("seed", "round", name))
@@ -119,7 +119,7 @@ def test_truncated_files_are_set_aside(store):
     for length in sorted(lengths):
         path.write_bytes(whole[:length])
         with pytest.raises(DamagedFileError) as caught:
-            store.load(CELL.digest())
+            loaded(store, CELL.digest())
         assert path.name in one_line(caught.value)
         check_set_aside(store, path)
         shutil.rmtree(store.folder / "set-aside")
@@ -135,21 +135,21 @@ def test_a_file_with_a_hole_is_not_read(store):
         stream.seek(1 << 28)
         stream.write(whole)
     with pytest.raises(DamagedFileError, match=r"it has 268,[0-9,]+ bytes; 60 rows take at most [0-9,]+\.$"):
-        store.load(CELL.digest())
+        loaded(store, CELL.digest())
     assert store.finished() == {OTHER.digest()}
 
 
 def test_flipped_bytes_never_change_what_is_read(store):
     path, _ = saved(store, CELL, OTHER)
     whole = path.read_bytes()
-    table, description = store.load(CELL.digest()), CELL.description()
+    table, description = loaded(store, CELL.digest()), CELL.description()
     noticed = 0
     for place in range(4, len(whole), 23):
         damaged = bytearray(whole)
         damaged[place] ^= 0x41
         path.write_bytes(damaged)
         try:
-            same = store.load(CELL.digest())
+            same = loaded(store, CELL.digest())
         except StoreError as error:
             one_line(error)
             noticed += 1
@@ -190,7 +190,7 @@ def test_every_column_and_the_order_of_rows_are_checked(store, wrong):
     (path,) = saved(store)
     parquet.write_table(WRONG_TABLES[wrong](parquet.read_table(path)), path)
     with pytest.raises(DamagedFileError, match="checksum"):
-        store.load(CELL.digest())
+        loaded(store, CELL.digest())
 
 
 class Bomb:
@@ -249,7 +249,7 @@ def test_another_format_is_rejected_and_stays(store, number):
 
     rewrite(path, change)
     before = path.read_bytes()
-    for read in (lambda: store.finished(), lambda: store.load(CELL.digest())):
+    for read in (lambda: store.finished(), lambda: loaded(store, CELL.digest())):
         with pytest.raises(StoreError) as caught:
             read()
         assert not isinstance(caught.value, DamagedFileError)
@@ -351,7 +351,7 @@ def test_a_crafted_description_is_one_line_and_set_aside(store, kind):
     crafted = store.path(CELL.description().model_copy(update=CRAFTED[kind]).digest())
     path.rename(crafted)
     with pytest.raises(DamagedFileError) as caught:
-        store.load(crafted.stem)
+        loaded(store, crafted.stem)
     assert crafted.name in one_line(caught.value)
     assert store.finished() == {OTHER.digest()}
     assert not crafted.exists()

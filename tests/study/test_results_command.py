@@ -141,21 +141,5 @@ def test_cells_that_are_missing_are_counted(results, folder, tmp_path):
         (tmp_path / moved.name).rename(moved)
 
 
-def test_files_that_were_found_sound_are_not_checked_again_unless_they_change(folder, monkeypatch):
-    from coebl.study import store as store_module
-
-    assert len(Results(folder).summary()) == 8
-    checked = []
-    parse = store_module.parse_cell
-    monkeypatch.setattr(store_module, "parse_cell", lambda path, data: checked.append(path) or parse(path, data))
-    before = Results(folder).summary()
-    assert checked == []
-    notes = notes_on(Store.open(folder))
-    notes.rename(notes.with_name("moved"))
-    assert Results(folder).summary() == before
-    assert len(checked) == 4
-    notes.with_name("moved").rename(notes)
-
-
 def test_a_round_is_named_as_in_python_too(results):
     assert results("--rounds", "10") == results("--round", "10")

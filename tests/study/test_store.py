@@ -4,12 +4,11 @@ import dataclasses
 import json
 import sys
 
-import duckdb
 import numpy as np
 import pytest
 
 import coebl
-from cells import CELL, OTHER, TEXT, in_earlier_format, one_line, plain, ran, rewrite, saved
+from cells import CELL, OTHER, TEXT, in_earlier_format, loaded, one_line, plain, ran, rewrite, saved
 from coebl.core.errors import InputError
 from coebl.naming import LearnerWords, MetricWords
 from coebl.study.errors import DamagedFileError, MissingError
@@ -25,7 +24,7 @@ def test_a_round_trip_is_equal_to_the_last_bit(store):
     result = dataclasses.replace(ran(CELL), rounds=np.array([1, 2, 10, 20]), metrics={"regret": values})
     path = store.save(CELL, result)
     assert path == store.folder / "cells" / f"{CELL.digest()}.parquet"
-    table = store.load(CELL.digest())
+    table = loaded(store, CELL.digest())
     expected = result.columns()
     assert table.num_rows == 12
     for name, array in expected.items():
@@ -42,7 +41,7 @@ def test_what_travels_with_a_table(store):
     assert record.versions["coebl"] == coebl.__version__
     assert record.seconds == ran(CELL).seconds
     assert record.created.endswith("+00:00")
-    stored = store.load(CELL.digest()).schema.metadata[b"coebl"]
+    stored = loaded(store, CELL.digest()).schema.metadata[b"coebl"]
     assert CellRecord.model_validate_json(stored) == record
 
 
@@ -117,7 +116,7 @@ def test_damage_in_a_cell_of_the_earlier_format_is_noticed(store, key):
     for value in ({}, [], 3, "x"):
         rewrite(path, lambda about, value=value: about.update({key: value}))
         with pytest.raises(DamagedFileError) as caught:
-            store.load(path.stem)
+            loaded(store, path.stem)
         assert path.name in one_line(caught.value)
 
 
@@ -133,7 +132,7 @@ def test_the_same_result_gives_the_same_table(store, tmp_path):
     saved(store)
     second = Store.create(tmp_path / "second", TEXT)
     second.save(CELL, CELL.run())
-    first, again = store.load(CELL.digest()), second.load(CELL.digest())
+    first, again = loaded(store, CELL.digest()), loaded(second, CELL.digest())
     assert first.equals(again)
     assert store.record(CELL.digest()).checksum == second.record(CELL.digest()).checksum
 
@@ -141,7 +140,7 @@ def test_the_same_result_gives_the_same_table(store, tmp_path):
 def test_labels_are_canonical(store):
     cell = dataclasses.replace(CELL, game="diagonal:4", players=("coebl:3.0", "exp3"), noise="laplace:sigma=1.0")
     saved(store, cell)
-    row = store.load(cell.digest()).slice(0, 1).to_pylist()[0]
+    row = loaded(store, cell.digest()).slice(0, 1).to_pylist()[0]
     expected = {"game": "diagonal:n=4", "players": ["coebl:c=3", "exp3"], "noise": "laplace"}
     assert {key: row[key] for key in expected} == expected
     assert row["rounds"] == 20
@@ -162,20 +161,8 @@ def test_a_metric_with_the_name_of_a_column_is_rejected(store):
 
 def test_a_missing_cell_is_one_line(store):
     with pytest.raises(MissingError) as caught:
-        store.load("0" * 32)
+        loaded(store, "0" * 32)
     assert "0" * 32 in one_line(caught.value)
-
-
-def test_duckdb_reads_the_same(store):
-    saved(store, CELL, OTHER)
-    query = "select seed, round, regret, game, players from read_parquet(?) order by seed, round"
-    rows = duckdb.execute(query, [str(store.folder / "cells" / "*.parquet")]).fetchall()
-    ours = []
-    for cell in (CELL, OTHER):
-        columns = ran(cell).columns()
-        ours += zip(columns["seed"].tolist(), columns["round"].tolist(), columns["regret"].tolist(), strict=True)
-    assert [row[:3] for row in rows] == ours
-    assert {(row[3], *row[4]) for row in rows} == {("matching-pennies", "exp3", "uniform")}
 
 
 def test_without_pyarrow_the_extra_is_named(store, monkeypatch):

@@ -8,8 +8,7 @@ import numpy as np
 
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError, shorten
-from coebl.games import AnyGame, Game
-from coebl.games.drifting import DriftingGame
+from coebl.games import AnyGame, DriftingGame, Game
 
 if TYPE_CHECKING:
     from coebl.engine.result import Result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -95,13 +95,9 @@ class Until:
         if reason := self.reason_undefined(game):
             raise InputError(reason)
         if not self.sign:
-            return lambda block: both_optimal(block.game, block.actions)
+            return lambda block: np.logical_and.reduce(
+                [block.game.is_target(seat, action) for seat, action in enumerate(block.actions)]
+            )
         metric = metric_class(self.metric)(game, runs)
         holds = _SIGNS[self.sign]
         return lambda block: holds(metric(block), self.bound)
-
-
-def both_optimal(game: Any, actions: Sequence[Any]) -> Booleans:
-    """Return where every seat plays an optimal action."""
-    optimal: Booleans = np.logical_and.reduce([game.is_target(seat, action) for seat, action in enumerate(actions)])
-    return optimal

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.text import counted, in_interval, natural
-from coebl.evidence.pairwise import ALL_GAMES, SETTING, about_both, by_seat, pooled, tests_of
+from coebl.evidence.pairwise import ALL_GAMES, SETTING, by_seat, pooled, tests_of
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
@@ -49,11 +49,6 @@ class Contest:
     difference: Estimate  # a minus b, by seed; corrected for the number of games
     equivalence: Equivalence | None = None  # the test that the difference is within the margin
     unit: str = ""  # of the difference, if it is not the metric's: "payoff range", where games are averaged
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the interval of the difference."""
-        return self.difference.low, self.difference.high
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, in plain values."""
@@ -236,7 +231,7 @@ def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) ->
     pl = require("polars")
     sides = by_seat(table, metric, signed, ["name"])
     of_a, of_b = (sides.filter(pl.col("learner") == learner) for learner in (a, b))
-    shared = about_both(metric, signed)
+    shared = not signed and f"column_{metric}" not in METRICS  # one number for both, which cannot tell them apart
     ways: dict[Way, polars.DataFrame] = {}
     if not shared:
         met = of_a.filter(pl.col("opponent") == b, pl.col("other").is_not_null())

@@ -21,8 +21,7 @@ from coebl.core.text import counted, decimal_places
 from coebl.engine import Match, Result, simulate
 from coebl.evidence.pairwise import DECISIVE, SETTING, by_seat, pooled, tests_of
 from coebl.evidence.statistics import Estimate, correct
-from coebl.games import GAMES, NOISES, Game
-from coebl.games.drifting import DriftingGame
+from coebl.games import GAMES, NOISES, DriftingGame, Game
 from coebl.learners import LEARNERS, REFERENCES
 from coebl.naming import Known, game_title, known_to, learner_titles
 from coebl.solver import solve_matrix

@@ -149,11 +149,6 @@ def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Seq
     return rows
 
 
-def about_both(metric: str, signed: bool) -> bool:
-    """Return True for a metric with one number for both players, which cannot tell them apart."""
-    return not signed and f"column_{metric}" not in METRICS
-
-
 def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) -> polars.DataFrame:
     """Return the mean of `value` over some columns, for the seeds that every combination of these has."""
     pl = require("polars")

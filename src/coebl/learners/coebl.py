@@ -103,14 +103,3 @@ class Coebl(BeliefLearner):
     def cost(self, actions: int, opponent_actions: int) -> float:
         solves = 0.0024 * self.population.mutants  # from scratch
         return super().cost(actions, opponent_actions) + solves * pow(actions * opponent_actions, 1.25)
-
-    def optimism_probability(self, actions: int, opponent_actions: int, rounds: int) -> float:
-        """The paper's lemma: each entry of the mutated matrix is at least the true payoff with this probability.
-
-        It is 1 - delta, with delta = (1 / (2 T² m k))^(c/8).
-
-        >>> Coebl(c=8).optimism_probability(1, 1, 10)
-        0.995
-        """
-        delta: float = (2.0 * rounds**2 * actions * opponent_actions) ** (-self.c / 8)
-        return 1 - delta

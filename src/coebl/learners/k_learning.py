@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class KLearning(BeliefLearner):
     The payoffs are independent ~ N(0, 1) a priori and seen with unit noise. Each round it minimises, over the
     opponent's mixtures y and temperatures tau > 0, tau log sum_i exp of the brackets sum_j mean_ij y_j/tau + sum_j y_j²
     variance_ij/(2 tau²), and plays x_i proportional to exp of bracket i at the minimum. It needs no horizon. Its regret
-    is bounded on average over games from the prior (see `bayes_regret_bound`), not in every game.
+    is at most 2 sqrt(m k T log m (1 + log T)) on average over games from the prior, not in every game.
 
         each round, with the posterior N(mean_ij, variance_ij):
           phi_i(y, tau) = sum_j mean_ij y_j / tau + sum_j y_j² variance_ij / (2 tau²)
@@ -54,15 +53,6 @@ class KLearning(BeliefLearner):
 
     def observe(self, t: int, seen: Seen) -> None:
         self.posterior.add(seen.action, seen.opponent, seen.reward)
-
-    @classmethod
-    def bayes_regret_bound(cls, actions: int, opponent_actions: int, rounds: int) -> float:
-        """2 sqrt(m k T log m (1 + log T)), on the expected Nash regret in games with independent payoffs ~ N(0, 1).
-
-        >>> round(KLearning.bayes_regret_bound(2, 2, 1000), 1)
-        296.1
-        """
-        return 2 * sqrt(actions * opponent_actions * rounds * log(actions) * (1 + log(rounds)))
 
     def cost(self, actions: int, opponent_actions: int) -> float:
         """A few Newton steps a round, each with a product of an m by k matrix and a solve of k equations."""

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from coebl.study import Results
 
 BAND_LABEL = "band: 95 % interval of the mean"
 POINTS = 300  # of a curve: more cannot be seen, and make large files
@@ -63,15 +64,7 @@ _HEIGHT = 1.75  # of a panel, in inches
 _MARGIN = 0.1  # around the legend, in inches
 
 
-class HasCurves(Protocol):
-    """The results of a study."""
-
-    @property
-    def curves(self) -> Callable[..., polars.DataFrame]:
-        """As `coebl.study.Results.curves`."""
-
-
-Data: TypeAlias = "polars.DataFrame | HasCurves"
+Data: TypeAlias = "polars.DataFrame | Results"
 
 
 class Curve(NamedTuple):

@@ -73,11 +73,6 @@ def dominates(with_other_y: Floats, own: Floats, other_x: Floats) -> Booleans:
     return (with_other_y >= own) & (own >= other_x)
 
 
-def as_policies(x: Genomes, y: Genomes) -> tuple[Floats, Floats]:
-    """Return the policies that play one genome each: (runs, bits) of floats."""
-    return x.astype(np.float64), y.astype(np.float64)
-
-
 # Searches with one pair
 
 
@@ -93,7 +88,7 @@ class _OnePair(Search):
 
     def recommend(self) -> tuple[Floats, Floats]:
         """Return the pair."""
-        return as_policies(self.x[:, 0], self.y[:, 0])
+        return self.x[:, 0].astype(np.float64), self.y[:, 0].astype(np.float64)
 
 
 @dataclass

@@ -21,7 +21,7 @@ import platform
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coebl.core.errors import InputError
 from coebl.core.files import PARTIAL, check_path, check_way, read_whole, write_whole
@@ -44,9 +44,6 @@ from coebl.study.cell_file import (
 from coebl.study.errors import DamagedFileError, MissingError, StoreError, system_error
 from coebl.study.record import CellRecord, Description, now, read_record, versions
 from coebl.study.study_file import parse_toml
-
-if TYPE_CHECKING:
-    import pyarrow  # type: ignore[import-untyped,unused-ignore]
 
 _FOLDERS = ("cells", "failed", "set-aside")
 _STALE_SECONDS = 86_400  # a partial file this old was left behind by a process that was killed
@@ -208,12 +205,6 @@ class Store:
             self._ends[digest], self._records[digest] = brief, read_record(path, brief.record)
         return self._records[digest]
 
-    def load(self, digest: str) -> pyarrow.Table:
-        """The table of a cell, with every number checked: one row per seed and recorded round."""
-        path = self.path(digest)
-        table, _ = parse_cell(path, read_data(path))
-        return table
-
     def runs(self, digest: str, metrics: Collection[str] | None = None, last: bool = False) -> CellRuns:
         """The runs of a cell, with all metrics or those of these names, at all recorded rounds or at the last one.
 
@@ -349,7 +340,11 @@ class Store:
             raise StoreError(f"{self.folder}: this is a file; accepted: a folder, or the path of a new one.")
         if self.folder.is_dir():
             # empty folders of ours are what an interrupted `create` leaves behind
-            foreign = [entry for entry in self.folder.iterdir() if entry.name not in _FOLDERS or _occupied(entry)]
+            foreign = [
+                entry
+                for entry in self.folder.iterdir()
+                if entry.name not in _FOLDERS or not entry.is_dir() or any(entry.iterdir())
+            ]
             if any(not PARTIAL.fullmatch(entry.name) for entry in foreign):
                 raise StoreError(
                     f"{self.folder}: the folder is in use and does not hold a study; choose a new or empty one."
@@ -407,10 +402,6 @@ def _size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0  # reading it will report the error
-
-
-def _occupied(entry: Path) -> bool:
-    return not entry.is_dir() or any(entry.iterdir())
 
 
 def _parse_toml(text: str, owner: str) -> dict[str, Any]:

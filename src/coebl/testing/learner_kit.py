@@ -18,7 +18,7 @@ from coebl.games import Bilinear, Diagonal, Game, GeneBilinear, GenomeGame, Zero
 from coebl.games.game import SEATS, SeatName
 from coebl.games.noise import Gaussian
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.learners.base import Plays, reason_to_reject
+from coebl.learners.base import reason_to_reject
 from coebl.search import Search
 from coebl.testing.kits import Points, Report, UntriedError, report_on
 from coebl.testing.strict import on_strict_arrays
@@ -91,19 +91,18 @@ def _play(learner: Learner, game: ZeroSumGame, name: SeatName, rounds: int, seed
     return policies
 
 
-def _random_game(shape: tuple[int, int]) -> Game:
-    return Game(np.random.default_rng(shape).uniform(-1, 1, size=shape), payoff_range=(-1.0, 1.0))
-
-
 def _games(learner: Learner, name: SeatName, rounds: int) -> dict[str, ZeroSumGame]:
     """Return a random game of each shape and number of genes at which the learner can play in this seat."""
-    games: dict[str, ZeroSumGame] = {title: _random_game(shape) for title, shape in SHAPES.items()}
+    games: dict[str, ZeroSumGame] = {
+        title: Game(np.random.default_rng(shape).uniform(-1, 1, size=shape), payoff_range=(-1.0, 1.0))
+        for title, shape in SHAPES.items()
+    }
     games |= {f"{n}-gene": parse_zero_sum(f"gene-bilinear:n={n}") for n in GENES}
     number = SEATS.index(name)
     return {
         title: game
         for title, game in games.items()
-        if _kind(game) in learner.plays
+        if ("indices" if isinstance(game, Game) else "bits") in learner.plays
         and learner.reason_not_to_play(seat_at(game, number, learner, [0], rounds)) is None
     }
 
@@ -128,10 +127,6 @@ def _in_units(game: ZeroSumGame, unit: float, zero: float) -> ZeroSumGame:
 def _matrices(learner: Learner) -> list[Floats]:
     """Return the payoffs of the random games in whose row seat the learner can play."""
     return [game.payoff for game in _games(learner, "row", 60).values() if isinstance(game, Game)]
-
-
-def _kind(game: ZeroSumGame) -> Plays:
-    return "indices" if isinstance(game, Game) else "bits"
 
 
 def _shapes(learner: Learner, name: SeatName) -> str | None:
