@@ -134,11 +134,6 @@ def test_solve_a_custom_csv_file(tmp_path, coebl):
     assert "1 of 3 actions are not played" in run.stdout
 
 
-def test_kuhn_poker(coebl):
-    run = coebl("solve", "kuhn-poker", "--json")
-    assert json.loads(run.stdout)["value"] == pytest.approx(-1 / 18, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("what", "lines"),
     [

@@ -1,15 +1,13 @@
 """The ranking of a study by counted wins, and its output in `coebl run` and `coebl results`."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 from coebl.cli.study_commands import print_ranking
 from coebl.evidence import Estimate, Pairing
 from coebl.evidence.pairwise import Ranking, rank, ranked
-from coebl.study import Results, parse_study, run, store
-from study_runs import runs_of
+from coebl.study import Results, parse_study, store
+from study_runs import go, runs_of
 
 STUDY = """
 name = "who"
@@ -25,7 +23,7 @@ PAIRS = '[match-ups]\npairs = [["fixed:strategy=1/0/0", "fixed:strategy=0/1/0"],
 
 
 def results_of(text, folder):
-    run(parse_study(text), folder, executor=ThreadPoolExecutor(1), quiet=True)
+    go(text, folder)
     return Results(folder)
 
 
@@ -131,7 +129,7 @@ def test_a_run_ranks_what_its_study_asks_for_alone(coebl, tmp_path):
     """The folder also holds other learners, other seeds, other metrics."""
     before = OTHERS + '[match-ups]\nall-pairs = ["coebl:c=[2,8]", "uniform"]\n'
     after = OTHERS.replace("seeds = 6", "seeds = 4") + '[match-ups]\nall-pairs = ["coebl:c=2", "uniform"]\n'
-    run(parse_study(before), tmp_path / "out", executor=ThreadPoolExecutor(1), quiet=True)
+    go(before, tmp_path / "out")
     (tmp_path / "study.toml").write_text(after)
     ran = coebl("run", "study.toml", "--out", "out", "--workers", 1, cwd=tmp_path)
     assert "left alone: 4 cells" in ran.stderr

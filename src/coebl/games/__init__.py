@@ -12,7 +12,7 @@
 from coebl.games import catalogue, random_games, general_sum  # noqa: I001 - each registers its games, in this order
 from coebl.games.game import AnyGame, Game, NamedGame, ZeroSumGame
 from coebl.games.game_files import SUFFIXES, read_game, write_game
-from coebl.games.general_equilibria import Correlated, Profile
+from coebl.games.equilibria import Correlated, Profile
 from coebl.games.genome_games import BiggerNumber, Bilinear, BinaryDiagonal, CountGame, Diagonal, GeneBilinear
 from coebl.games.genomes import FunctionGame, GenomeGame
 from coebl.games.noise import NOISES, Noise, parse_noise

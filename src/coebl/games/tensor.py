@@ -16,7 +16,7 @@ from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
-    from coebl.games.general_equilibria import Correlated, Profile
+    from coebl.games.equilibria import Correlated, Profile
     from coebl.solver import Solution
 
 Between = Literal["independent", "common", "opposite"]
@@ -184,7 +184,7 @@ class TensorGame(NamedGame):
         [0. 1.] [0. 1.] [2. 3.]
         [0.6 0.4] [0.4 0.6] [1.2 1.2]
         """
-        from coebl.games.general_equilibria import nash_equilibria
+        from coebl.games.equilibria import nash_equilibria
 
         return nash_equilibria(self)
 
@@ -200,7 +200,7 @@ class TensorGame(NamedGame):
         array([[0.5 , 0.25],
                [0.25, 0.  ]])
         """
-        from coebl.games.general_equilibria import best_correlated
+        from coebl.games.equilibria import best_correlated
 
         return best_correlated(self, coarse)
 
