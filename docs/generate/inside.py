@@ -26,14 +26,18 @@ STOPS = (1, 2, 3, 5, 10, 20, 50, 100, 300, 1000, 3000)
 STEPS = ("1. visits", "2. mean rewards", "3. + bonus", "4. + noise: the mutant", "the true payoffs")
 _PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>One round of COEBL</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body {{ margin: 0; font: 1rem system-ui, sans-serif; background: #fff; color: #1c1e21 }}
+<meta name="color-scheme" content="light dark">
+<style>:root {{ --paper: #fff; --ink: #1c1e21; --soft: #5a5f66; --edge: #84888f; color-scheme: light dark }}
+@media (prefers-color-scheme: dark) {{ :root {{ --paper: #16181b; --ink: #e9e8e4; --soft: #a7abb1; --edge: #7d838b }} }}
+body {{ margin: 0; font: 1rem system-ui, sans-serif; background: var(--paper); color: var(--ink) }}
 form.vega-bindings label {{ display: flex; gap: 0.6rem; align-items: center; padding: 0.3rem }}
 form.vega-bindings input {{ flex: 1 }} form.vega-bindings input + span {{ display: none }}
 #chart {{ width: 100% }}</style></head>
 <body><div id="chart"></div><script>{library}</script>
 <script>const spec = {spec};
 if (innerWidth < 800) {{ spec.vconcat[0].columns = 2; spec.vconcat[1].width = 250; }}
-vegaEmbed("#chart", spec, {{ actions: false, renderer: "svg" }});</script></body></html>"""
+vegaEmbed("#chart", spec, {{ actions: false, renderer: "svg", ast: true, defaultStyle: false }});
+</script></body></html>"""
 
 
 def plot_beliefs(rounds: tuple[int, ...] = (10, 100, 1000, 3000)) -> Figure:
@@ -154,7 +158,7 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                     },
                     "layer": [
                         {
-                            "mark": {"type": "rect", "stroke": "white"},
+                            "mark": {"type": "rect", "stroke": "var(--paper)"},
                             "encoding": {
                                 "color": {
                                     "field": "shade",
@@ -168,7 +172,16 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                                 }
                             },
                         },
-                        {"mark": {"type": "text", "fontSize": 12}, "encoding": {"text": {"field": "text"}}},
+                        {
+                            "mark": {"type": "text", "fontSize": 12},
+                            "encoding": {
+                                "text": {"field": "text"},
+                                "color": {
+                                    "condition": {"test": "datum.shade === null", "value": "var(--ink)"},
+                                    "value": "#1c1e21",
+                                },
+                            },
+                        },
                     ],
                 },
             },
@@ -176,13 +189,13 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                 "data": {"values": bars},
                 "transform": shown,
                 "title": {
-                    "text": "5. maximin of the mutant: the policy; 6. the choice, dark",
+                    "text": "5. maximin of the mutant: the policy; 6. the choice, outlined",
                     "anchor": "start",
                     "fontSize": 11,
                 },
                 "width": 420,
                 "height": 84,
-                "mark": "bar",
+                "mark": {"type": "bar", "fill": "#5aa0cf", "strokeWidth": 3},
                 "encoding": {
                     "y": {"field": "action", **action},
                     "x": {
@@ -191,14 +204,23 @@ def _spec(cells: list[dict[str, Any]], bars: list[dict[str, Any]], labels: tuple
                         "scale": {"domain": [0, 1]},
                         "title": "probability",
                     },
-                    "color": {
-                        "field": "chosen",
-                        "type": "nominal",
-                        "legend": None,
-                        "scale": {"domain": [True, False], "range": ["#003F66", "#86BCE0"]},
-                    },
+                    "stroke": {"condition": {"test": "datum.chosen", "value": "var(--ink)"}, "value": None},
                 },
             },
         ],
-        "config": {"view": {"stroke": None}, "font": "system-ui, sans-serif"},
+        "config": {
+            "background": "transparent",
+            "view": {"stroke": None},
+            "font": "system-ui, sans-serif",
+            "title": {"color": "var(--ink)"},
+            "header": {"labelColor": "var(--ink)"},
+            "axis": {
+                "labelColor": "var(--ink)",
+                "titleColor": "var(--soft)",
+                "gridColor": "var(--edge)",
+                "gridOpacity": 0.3,
+                "domainColor": "var(--edge)",
+                "tickColor": "var(--edge)",
+            },
+        },
     }

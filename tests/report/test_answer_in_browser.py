@@ -1,6 +1,7 @@
 """What comes first on the page in a browser: the answer, heat maps, claims by address; and how it is shared."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -251,3 +252,25 @@ def test_without_scripts_there_are_tables(tmp_path):
     assert "Left out, since they see more than a bandit does: best response." in text
     assert re.search(r"comes first of 4 learners|share the first place|is shown to beat another", text)
     assert text.index('id="ranking"') < text.index('id="table"') < text.index('id="figures"')
+
+
+def test_what_is_undecided_has_one_hatch_also_in_a_saved_picture(answer):
+    cells = answer.rows("maps", "cells")
+    fills = answer.script(
+        "return [...document.querySelectorAll('#maps-chart path[fill]')].map(one => one.getAttribute('fill'))"
+    )
+    assert fills.count("url(#undecided)") == sum(not cell["decided"] for cell in cells) > 0
+    answer.keep_downloads()
+    answer.click("#maps-svg")
+    assert '<pattern id="undecided"' in answer.download()[1]
+
+
+def test_lines_of_small_charts_have_labels_that_do_not_overlap(answer):
+    rows = answer.rows("small-growth", "curves")
+    for game in {row["game"] for row in rows}:
+        own = [row for row in rows if row["game"] == game]
+        places = sorted(row["label"] for row in own if row.get("label") is not None)
+        assert len(places) == len({row["learner"] for row in own}) == 3
+        height = max(0, *(row["mean"] for row in own)) - min(0, *(row["mean"] for row in own))
+        assert all(after - before > height / 8 for before, after in pairwise(places))
+    assert "UCB" in answer.strings("small-growth")

@@ -37,6 +37,8 @@ return [...document.querySelectorAll(arguments[0])].filter(one => one.checkVisib
 @pytest.mark.parametrize("width", [390, 1280])
 def test_what_is_chosen_can_be_read(driver, small, width):
     page = Page(driver, small, width, 800)
+    assert page.script("return document.getElementById('choices').open") == (width == 1280)  # folded on a phone
+    page.script("document.getElementById('choices').open = true")
     widths = page.script(CHOSEN, "#sweep-controls select, .figure-controls select, .controls select")
     assert {"frontier-metric", "growth-metric", "family"} <= {name for name, *_ in widths}
     for name, text, room in widths:

@@ -62,11 +62,14 @@ def plot_heat_map(
         if match not in decided:
             hatched.add(place)
     others = [read_curve(data, metric, match).values[-1].mean() for match in alike]
-    with canvas(ax, max(COLUMN, 1 + 0.85 * len(columns)), 0.9 + 0.26 * len(rows)) as ax:
+    width = max(COLUMN, 1 + 0.85 * len(columns))
+    title = f"{metric_label(metric, known)} after the last round"  # in two lines, the second its formula
+    title = title if width == COLUMN else title.replace("\n", " ")
+    with canvas(ax, width, 0.9 + 0.26 * len(rows) + 0.15 * title.count("\n")) as ax:
         draw_matrix(ax, means, words, hatched, [*means.ravel(), *others])
         ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
         ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
-        ax.set_title(f"{metric_label(metric, known)} after the last round".replace("\n", " "), pad=18, y=1)
+        ax.set_title(title, pad=18, y=1)
         ax.set_xlabel(
             f"mean ± half of the 95 % interval, {seeds_text(seeds)}\nhatched: undecided at 5 % after Holm's correction",
             color=NOTE,

@@ -31,7 +31,7 @@ const xScale = (v) => ({ type: v.xType, domain: v.xDomain, zero: v.xZero });
 const yScale = (v) => ({ type: v.yType, domain: v.yDomain, zero: v.yZero });
 const learnerColours = (v) => ({ domain: v.names, range: v.colours });
 
-const NEITHER = { condition: { test: "!datum.decided", value: "var(--neither)" } };
+const NEITHER = { condition: { test: "!datum.decided", value: "url(#undecided)" } }; // a hatch, see page.html
 const PLAIN_AXIS = { title: null, ticks: false, domain: false, labelFlush: false };
 const OUTCOME_COLOURS = ["var(--holds)", "var(--fails)", "var(--unsure)", "var(--soft)"];
 const OUTCOME_SHAPES = ["circle", "cross", "diamond", "square"];
@@ -79,12 +79,20 @@ const SPECS = {
     spec: {
       width: v.width,
       height: 90,
-      ...layer("line", {
+      encoding: {
         x: quantity("round", { axis: null, scale: { type: v.xType, nice: false } }),
-        y: quantity("mean", { title: null, axis: { tickCount: 2, labelFontSize: 10, grid: false } }),
         color: category("learner", { scale: learnerColours(v), legend: null }),
-        strokeDash: category("learner", { scale: { domain: v.names, range: v.dashes }, legend: null }),
-      }, { clip: true, strokeWidth: 1.6 }),
+      },
+      layer: [
+        layer("line", {
+          y: quantity("mean", { title: null, axis: { tickCount: 2, labelFontSize: 10, labelFlush: true, minExtent: 34, grid: false } }),
+          strokeDash: category("learner", { scale: { domain: v.names, range: v.dashes }, legend: null }),
+        }, { clip: true, strokeWidth: 1.6 }),
+        {
+          transform: [{ filter: "isValid(datum.label)" }],
+          ...layer("text", { y: quantity("label"), text: { field: "learner" } }, { align: "left", dx: 4, fontSize: 10, limit: v.room }),
+        },
+      ],
       view: { cursor: "pointer" },
     },
   }),
@@ -318,7 +326,7 @@ async function pictureOf({ chart, values, title, note, alone = {} }) {
   const result = await vegaEmbed(element("div"), spec, EMBED);
   const text = await result.view.toSVG();
   result.finalize();
-  return inLightColours(text);
+  return inLightColours(text.replace(/<svg[^>]*>/, (start) => start + byId("hatch").innerHTML));
 }
 
 async function rasterOf(text) {

@@ -125,6 +125,20 @@ function drawCurves(figure) {
 
 const MOST_MULTIPLES = 24;
 
+/** Where the labels of lines are, beside their ends and apart from each other, in the units of each game's axis. */
+function endLabels(lines) {
+  const places = new Map();
+  for (const game of unique(lines.map((line) => line.game))) {
+    const own = lines.filter((line) => line.game === game && isKnown(line.means.at(-1))).sort((a, b) => a.means.at(-1) - b.means.at(-1));
+    const all = own.flatMap(({ means }) => means).filter(isKnown);
+    const [low, high] = [Math.min(0, ...all), Math.max(0, ...all)];
+    const gap = (high - low) / 7.5; // the height of a label
+    own.forEach((line, at) => places.set(line, Math.max(line.means.at(-1), at ? places.get(own[at - 1]) + gap : low)));
+    own.forEach((line, at) => places.set(line, Math.min(places.get(line), high - gap * (own.length - 1 - at))));
+  }
+  return places;
+}
+
 function makeMultiples(figure) {
   const metric = metricOf(figure);
   const lines = PAGE.games.flatMap((_, game) => viewMatches(game).filter((match) => metric in match.curves && shownLearners(game).has(match.row))
@@ -132,14 +146,17 @@ function makeMultiples(figure) {
   const looks = [...new Map(lines.map((line) => [line.title, line])).values()];
   const wide = chartOf(`small-${figure}`).clientWidth;
   const games = unique(lines.map(({ game }) => game));
-  const rows = Math.ceil(games.length / Math.max(1, Math.floor(wide / 175)));
+  const room = wide > 600 && looks.length <= FEW ? 75 : 0; // for labels at the ends of the lines
+  const rows = Math.ceil(games.length / Math.max(1, Math.floor(wide / (175 + room))));
   const columns = Math.ceil(games.length / rows);
+  const labels = room ? endLabels(lines) : new Map();
   return {
     chart: "multiples",
     values: {
-      games, columns, width: wide / columns - 62, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
+      games, columns, room, width: wide / columns - 62 - room, names: looks.map(({ title }) => title), colours: looks.map(({ colour }) => colour),
       dashes: looks.map(({ dash }) => (dash.length ? dash : [1, 0])), xType: PAGE.logarithmic[longestCurve(metric).grid] ? "log" : "linear",
-      rows: lines.flatMap(({ game, title, rounds, means }) => rounds.map((round, at) => ({ game, learner: title, round, mean: means[at] }))),
+      rows: lines.flatMap((line) => line.rounds.map((round, at) =>
+        ({ game: line.game, learner: line.title, round, mean: line.means[at], label: at === line.rounds.length - 1 ? labels.get(line) : undefined }))),
     },
     looks, text: `${metricTitle(metric)} over rounds, a small chart for each of ${games.length} games`, title: metricTitle(metric),
     note: `${metricTitle(metric)} over rounds, ${state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}, or who plays that part`}`,
@@ -246,6 +263,8 @@ function drawControls() {
   }
   const opponents = opponentsOf(state.game).map((learner) => [learner, `against ${titleOf(learner)}`]);
   fill(byId("opponent"), [...(hasSelfPlay(state.game) ? [["", "self-play"]] : []), ...opponents], state.opponent ?? "");
+  say("choices-now", [gameTitle(state.game), state.opponent === null ? "self-play" : `against ${titleOf(state.opponent)}`,
+    PAGE.presets[state.preset]?.name].filter(Boolean).join(" · "));
   presetButtons.forEach((button, place) => button.setAttribute("aria-pressed", String(place === state.preset)));
 }
 

@@ -41,7 +41,17 @@ function followAddress() {
   if (claims.length) claimButton(claims[0])?.scrollIntoView();
 }
 
+/** On a phone the bar is one line, which opens; it closes when a section is chosen. */
+function connectChoices() {
+  const narrow = matchMedia("(max-width: 48rem)");
+  const fold = () => { byId("choices").open = !narrow.matches; };
+  fold();
+  narrow.addEventListener("change", fold);
+  byId("choices").addEventListener("click", ({ target }) => { if (target.closest("a")) fold(); });
+}
+
 connectTheme();
+connectChoices();
 connectLinks();
 connectClaims();
 connectControls();

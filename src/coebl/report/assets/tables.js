@@ -201,7 +201,7 @@ function makeDuels() {
     },
     text: `${what}: ${found.map(({ learner, text }) => `${learner} ${text}`).join("; ")}`,
     title: `Who wins ${what}?`, alone: { height: 130 + 44 * found.length },
-    note: `Mean at the last round with its 95 % interval. Blue: ${titleOf(rate)} wins. Orange: the learner wins. Grey: undecided after correction. One axis for all choices.`,
+    note: `Mean at the last round with its 95 % interval. Blue: ${titleOf(rate)} wins. Orange: the learner wins. Hatched: undecided after correction. One axis for all choices.`,
   };
 }
 
