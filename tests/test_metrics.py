@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coebl.core.errors import InputError
 from coebl.games import Game
 from coebl.metrics import METRICS, Block, Metric, Outcomes, RunningSum, all_metrics, parse_metrics
-from oracles.metrics import OF_GENOMES, TWINS
+from oracles.metrics import OF_GENOMES, OF_TENSORS, TWINS
 
 # Not square, not symmetric, of nonzero value. The third column is dominated for the minimiser (by the second), so
 # it is the 2 x 2 game [[3, 0], [1, 2]]: x* = (1/4, 3/4), y* = (1/2, 1/2, 0), V = 3/2.
@@ -21,7 +21,8 @@ TALL = Game(np.array([[4.0, 1.0], [-2.0, 3.0], [-9.0, -7.0]]), name="tall")
 MANY_EQUILIBRIA = Game([[1.0, 1.0], [1.0, 1.0]], name="constant")
 
 
-OF_MATRICES = [name for name in METRICS.names if name not in OF_GENOMES]  # others: test_genome_metrics.py
+# Others: test_genome_metrics.py, test_general_sum_metrics.py.
+OF_MATRICES = [name for name in METRICS.names if name not in OF_GENOMES and (name not in OF_TENSORS or name in TWINS)]
 PARTS = ("policies", "actions", "rewards")  # of a block, per seat
 
 
@@ -85,6 +86,10 @@ BY_HAND = {
     "external_regret": [2.0, 2.0],
     # against the columns the row player would have earned (3, 0, 5), then (4, 2, 9) in all
     "column_external_regret": [0.0, 2.0],
+    # as exploitability
+    "nash_conv": [2.0, 1.75],
+    # for row 0, row 1 would have earned 2 more; for row 1, row 0 would have earned 1 more
+    "swap_regret": [2.0, 3.0],
 }
 
 
@@ -175,7 +180,8 @@ def test_against_the_slow_twin(name, game, zeros):
 def test_every_metric_has_a_definition_a_name_numbers_by_hand_and_a_twin():
     for metric in all_metrics():
         assert METRICS[metric.name].factory is metric
-        by_hand, twins = (BY_HAND, TWINS) if metric.name in OF_MATRICES else (OF_GENOMES, OF_GENOMES)
+        others = OF_GENOMES | OF_TENSORS
+        by_hand, twins = (BY_HAND, TWINS) if metric.name in OF_MATRICES else (others, others)
         assert metric.name in by_hand, f"{metric.name}: enter its numbers in BY_HAND of tests/test_metrics.py"
         assert metric.name in twins, f"{metric.name}: write its twin, and enter it in TWINS of tests/oracles/metrics.py"
         assert METRICS[metric.name].title == metric.title

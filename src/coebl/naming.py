@@ -25,7 +25,7 @@ from coebl.core.text import natural
 from coebl.games import GAMES
 from coebl.learners import LEARNERS, Learner
 from coebl.learners.base import Kind
-from coebl.metrics import METRICS, Metric
+from coebl.metrics import Metric, registered_metric
 
 _STORED = {"strict": True, "extra": "forbid"}  # how pydantic reads descriptions in the files of cells
 
@@ -319,8 +319,8 @@ def metric_words(name: str, known: Known = NOTHING) -> MetricWords:
     >>> metric_words("tv").title, metric_words("my_own").title
     ('TV distance', 'my own')
     """
-    entry = METRICS.registered(name)
-    words = UnknownMetric("") if entry is None else describe_metric(entry.factory)
+    metric = registered_metric(name)
+    words = UnknownMetric("") if metric is None else describe_metric(metric)
     if stored := known.metrics.get(name):  # older cells do not store `signed` and `in_payoffs`
         signed, in_payoffs = stored.signed or words.signed, stored.in_payoffs or words.in_payoffs
         words = replace(stored, signed=signed, in_payoffs=in_payoffs)

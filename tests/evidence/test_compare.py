@@ -292,3 +292,14 @@ def test_a_learner_in_a_file_may_be_called_by_its_class_or_file(name):
 def test_a_short_name_that_means_two_learners_is_rejected():
     with pytest.raises(InputError, match="no finished cell has the learner 'mine'"):
         compare(Table(meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))), "mine", "ucb")
+
+
+def test_swap_regret_in_the_column_seat_is_that_of_seat_2():
+    numbers = meeting(metric="swap_regret")
+    twins = {(game, row, column, "swap_regret:2"): RNG.normal(size=12) for game, row, column, _ in numbers}
+    contest = of(compare(Table(numbers | twins), "ucb", "exp3", "swap_regret"), "head to head")
+    of_ucb = numbers["rps", "ucb", "exp3", "swap_regret"] + twins["rps", "exp3", "ucb", "swap_regret:2"]
+    of_exp3 = numbers["rps", "exp3", "ucb", "swap_regret"] + twins["rps", "ucb", "exp3", "swap_regret:2"]
+    assert contest.difference.mean == pytest.approx((of_ucb - of_exp3).mean() / 2, rel=1e-9)
+    with pytest.raises(InputError, match="accepted: swap_regret, which takes swap_regret:2"):
+        compare(Table(numbers | twins), "ucb", "exp3", "swap_regret:2")

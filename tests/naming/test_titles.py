@@ -81,7 +81,7 @@ def test_a_metric_that_is_not_registered_goes_by_its_name():
 def test_a_custom_entry_has_its_title(monkeypatch):
     learners, metrics = Registry("learner", "learners"), Registry("metric", "metrics")
     monkeypatch.setattr("coebl.naming.LEARNERS", learners)
-    monkeypatch.setattr("coebl.naming.METRICS", metrics)
+    monkeypatch.setattr("coebl.metrics.registry.METRICS", metrics)
 
     @learners.add("mine")
     @dataclass

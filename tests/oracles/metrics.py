@@ -83,6 +83,74 @@ def column_external_regret(A, value, star, play):
     return max(sum(-A[a][j] for _, _, a, _, _ in play) for j in range(len(A[0]))) - earned
 
 
+# Of games of any number of players: payoffs are nested lists per player, a round of play is (policies, actions), and
+# `seat` is the player that a metric is about.
+
+
+def at(payoff, actions):
+    for action in actions:
+        payoff = payoff[action]
+    return payoff
+
+
+def mean_payoff(payoff, policies):
+    joint = itertools.product(*(range(len(policy)) for policy in policies))
+    return sum(at(payoff, a) * math.prod(p[i] for p, i in zip(policies, a, strict=True)) for a in joint)
+
+
+def replaced(items, seat, item):
+    return [*items[:seat], item, *items[seat + 1 :]]
+
+
+def nash_conv_of(payoffs, seat, play):
+    policies, _ = play[-1]
+    total = 0.0
+    for k, payoff in enumerate(payoffs):
+        m = len(policies[k])
+        best = max(mean_payoff(payoff, replaced(policies, k, unit(i, m))) for i in range(m))
+        total += best - mean_payoff(payoff, policies)
+    return total
+
+
+def external_regret_of(payoffs, seat, play):
+    m = len(play[0][0][seat])
+    return max(deviation_gain(payoffs, seat, play, [i] * m) for i in range(m))
+
+
+def swap_regret_of(payoffs, seat, play):
+    """The best of all maps from actions to actions, one after the other."""
+    m = len(play[0][0][seat])
+    return max(deviation_gain(payoffs, seat, play, swap) for swap in itertools.product(range(m), repeat=m))
+
+
+def deviation_gain(payoffs, seat, play, swap):
+    payoff = payoffs[seat]
+    return sum(at(payoff, replaced(a, seat, swap[a[seat]])) - at(payoff, a) for _, a in play)
+
+
+def welfare_of(payoffs, seat, play):
+    return sum(at(payoff, actions) for _, actions in play for payoff in payoffs) / len(play)
+
+
+def welfare_ratio_of(payoffs, seat, play):
+    joint = itertools.product(*(range(len(policy)) for policy in play[0][0]))
+    return welfare_of(payoffs, seat, play) / max(sum(at(payoff, a) for payoff in payoffs) for a in joint)
+
+
+OF_TENSORS = {
+    twin.__name__.removesuffix("_of"): twin
+    for twin in (nash_conv_of, external_regret_of, swap_regret_of, welfare_of, welfare_ratio_of)
+}
+
+
+def nash_conv(A, value, star, play):
+    return nash_conv_of([A, [[-a for a in row] for row in A]], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
+
+
+def swap_regret(A, value, star, play):
+    return swap_regret_of([A], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
+
+
 TWINS = {
     twin.__name__: twin
     for twin in (
@@ -97,6 +165,8 @@ TWINS = {
         average_exploitability,
         external_regret,
         column_external_regret,
+        nash_conv,
+        swap_regret,
     )
 }
 

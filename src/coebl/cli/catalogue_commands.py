@@ -120,10 +120,11 @@ def show_command(subject: Subject) -> None:
       coebl show coebl
       coebl show tv
     """
+    from coebl.core.registry import Entry
     from coebl.core.specs import split_spec
     from coebl.games import GAMES, TensorGame, parse_game
     from coebl.learners import LEARNERS, parse_learner
-    from coebl.metrics import METRICS
+    from coebl.metrics import metric_class
 
     kind, parts = _kind_of(subject), split_spec(subject)
     if kind == GAMES.kind:
@@ -144,10 +145,10 @@ def show_command(subject: Subject) -> None:
         _print_description(entry)
         _print_learner(entry)
     else:
-        metric: Any = METRICS[subject]
+        metric = metric_class(subject)
         print(metric.name)
-        _print_description(metric)
-        for line in _metric_lines(metric.factory):
+        _print_description(Entry(metric.name, metric))
+        for line in _metric_lines(metric):
             say(line)
 
 

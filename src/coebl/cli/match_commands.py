@@ -50,7 +50,9 @@ def match_command(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", metavar="NAME", help="This metric, or all; may be given more than once. By default three."
+            "--metric",
+            metavar="NAME",
+            help="This metric, or all; may be given more than once; swap_regret:2 for seat 2.",
         ),
     ] = None,
     save: Annotated[Path | None, opt.option("FILE", "Write all actions and rewards: .parquet or .csv.")] = None,
@@ -96,7 +98,7 @@ def match_command(
             match,
             range(first_seed, first_seed + seeds),
             record="last",
-            metrics=[*(metric or (["all"] if as_json else _default_metrics(allowed))), *decisive],
+            metrics=[*(metric or (["all"] if as_json else _default_metrics(match, allowed))), *decisive],
             keep=keep,
             progress=advance,
             device=where,
@@ -128,11 +130,11 @@ def _learners(row: str | None, column: str | None, players: str | None) -> list[
     return split_specs(players)
 
 
-def _default_metrics(allowed: list[str]) -> list[str]:
+def _default_metrics(match: Match, allowed: list[str]) -> list[str]:
     """Return the metrics that are printed if none is selected: those of `simulate` that the game allows, or all."""
-    from coebl.engine.simulate import DEFAULT_METRICS
+    from coebl.engine.simulate import default_metrics
 
-    return [name for name in DEFAULT_METRICS if name in allowed] or allowed
+    return [name for name in default_metrics(match.game) if name in allowed] or allowed
 
 
 def _check_savable(path: Path, lines: int) -> None:
@@ -225,8 +227,9 @@ def _print_match(result: Result, estimates: dict[str, Estimate | None]) -> None:
     if isinstance(match.game, TensorGame):
         print("rewards a round, means over the runs with 95 % intervals (Student)\n")
         _print_rewards(result)
-        return
-    print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('Game', match.game))}\n")
+        print()
+    else:
+        print(f"value of the game {'not known' if _lacks_value(match) else tidy_value(cast('Game', match.game))}\n")
     least, largest = match.game.ranges[0]
     rows = []
     for name, estimate in estimates.items():

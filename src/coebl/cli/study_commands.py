@@ -286,7 +286,7 @@ def print_times(results: Results) -> None:
 
 
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
-    from coebl.metrics import METRICS, metric_class
+    from coebl.metrics import registered_metric
     from coebl.naming import known_to, spelled_out
 
     known = known_to(results)
@@ -295,8 +295,8 @@ def _print_means(results: Results, rows: list[SummaryRow]) -> None:
     table = []
     for row in rows:
         low, high = row["low"], row["high"]
-        if row["metric"] in METRICS:
-            low, high = metric_class(row["metric"]).within_bounds(low, high, known.widths.get(row["game"], inf))
+        if metric := registered_metric(row["metric"]):
+            low, high = metric.within_bounds(low, high, known.widths.get(row["game"], inf))
         shown = {name: str(row[name]) for name in ("game", "noise", "row", "column")}
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
         shown |= {seat: learners[row[seat]] for seat in ("row", "column")}

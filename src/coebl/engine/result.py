@@ -84,6 +84,7 @@ class Result:
 
     def final(self, metric: str) -> Floats:
         """Return a metric after the last round, one number per run."""
+        metric = metric.removesuffix(":1")  # of the first seat
         if metric not in self.metrics:
             raise InputError(f"metric {metric!r} was not recorded{nearest(metric, self.metrics)} Name it in metrics=.")
         return np.array(self.metrics[metric][-1])

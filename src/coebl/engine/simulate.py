@@ -19,10 +19,10 @@ from coebl.engine.result import Keep, Recorder, Result, check_keep, replace_runs
 from coebl.engine.search_runs import play_search
 from coebl.engine.table import Table
 from coebl.engine.until import Until
-from coebl.games import Noise, TensorGame, parse_game
+from coebl.games import AnyGame, Noise, TensorGame, parse_game
 from coebl.games.registry import GameLike
 from coebl.learners import Learner
-from coebl.metrics import Metric, parse_metrics
+from coebl.metrics import Metric, metric_class, parse_metrics
 from coebl.search import Search
 
 Record = Literal["all", "log", "last"] | int  # the recorded rounds; an int k: every k-th
@@ -64,7 +64,8 @@ def simulate(
             logarithms ("log"), or the "last". The last round is always recorded. By default "all"; with `until`, and
             for a search, only "last", the end of each run.
         metrics: names of metrics, or custom classes; "all" means all that the game allows. By default regret,
-            pseudo_regret and exploitability; of a search, only exploitability; of a game that is not zero-sum, none.
+            pseudo_regret and exploitability; of a search, only exploitability; of a game that is not zero-sum,
+            nash_conv, the swap_regret of every seat and welfare.
         keep: what else to keep, out of "actions", "rewards" and "policies" of every round, and "counts", the number of
             times that each pair of actions was played; or "beliefs" at the recorded rounds, of learners that estimate
             payoffs: by seat, `mean` and `count`, (recorded, runs, m, k), in the seat's view. See `Result.kept`.
@@ -94,7 +95,7 @@ def simulate(
         raise InputError(f"device is {device}, and {match.game.name} is not a zero-sum matrix game; accepted: cpu.")
     backend = backend_for(device)
     if metrics is None:
-        metrics = ("exploitability",) if search else () if isinstance(match.game, TensorGame) else DEFAULT_METRICS
+        metrics = ("exploitability",) if search else default_metrics(match.game)
     kinds = [type(metric) for metric in parse_metrics(metrics, match.game, len(seed_list))]
     condition = until if until is None or isinstance(until, Until) else Until.parse(until)
     record = _check_record(record, match, condition, keep)
@@ -120,6 +121,18 @@ def simulate(
             replayed, _ = _play(Table(match, some, backend_for(device)), recorder(len(some)), block_rounds)
             result = replace_runs(result, unsolved, replayed)
     return result
+
+
+def default_metrics(game: AnyGame) -> list[str]:
+    """Return the metrics of a game that are recorded if none is named.
+
+    >>> default_metrics(parse_game("chicken"))
+    ['nash_conv', 'swap_regret', 'swap_regret:2', 'welfare']
+    """
+    if not isinstance(game, TensorGame):
+        return list(DEFAULT_METRICS)
+    seats = range(1, 1 + len(game.seats))
+    return ["nash_conv", *(metric_class(f"swap_regret:{seat}").name for seat in seats), "welfare"]
 
 
 def _check_record(record: Record | None, match: Match, until: Until | None, keep: Collection[Keep]) -> Record:

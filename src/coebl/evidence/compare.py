@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.text import counted, in_interval, natural
-from coebl.evidence.pairwise import ALL_GAMES, SETTING, by_seat, pooled, tests_of
+from coebl.evidence.pairwise import ALL_GAMES, SETTING, by_seat, column_twin, pooled, tests_of
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
-from coebl.metrics import METRICS
 from coebl.naming import known_to, metric_words
 from coebl.study.frames import find, listed
 
@@ -138,7 +137,7 @@ def compare(
         raise InputError(f"a and b are both {a}; accepted: two different learners. Present: {listed(learners)}.")
     known = known_to(results)
     words = metric_words(metric, known)
-    recorded = [name for name in (metric, f"column_{metric}") if name in results.metrics]
+    recorded = [name for name in (metric, column_twin(metric)) if name in results.metrics]
     table = _named(results.last(recorded, game=chosen))
     games = dict(table.select("name", "game").unique(maintain_order=True).iter_rows())
     widths = {name: known.widths.get(spec) if words.in_payoffs else 1.0 for name, spec in games.items()}
@@ -191,8 +190,8 @@ def _metric(results: Results, metric: str | None) -> str:
     present = results.metrics
     if metric is None:
         return DEFAULT if DEFAULT in present or not present else present[0]
-    row_twin = metric.removeprefix("column_")
-    if row_twin != metric and row_twin in METRICS:
+    row_twin = metric.removeprefix("column_").removesuffix(":2")
+    if column_twin(row_twin) == metric:
         raise InputError(f"metric is {metric!r}; accepted: {row_twin}, which takes {metric} in the column seat.")
     if metric not in present:
         raise InputError(f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}.")
@@ -231,7 +230,7 @@ def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) ->
     pl = require("polars")
     sides = by_seat(table, metric, signed, ["name"])
     of_a, of_b = (sides.filter(pl.col("learner") == learner) for learner in (a, b))
-    shared = not signed and f"column_{metric}" not in METRICS  # one number for both, which cannot tell them apart
+    shared = not signed and column_twin(metric) is None  # one number for both, which cannot tell them apart
     ways: dict[Way, polars.DataFrame] = {}
     if not shared:
         met = of_a.filter(pl.col("opponent") == b, pl.col("other").is_not_null())

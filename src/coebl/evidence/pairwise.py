@@ -21,7 +21,7 @@ from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.evidence.statistics import Estimate, correct, zero_tests
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.metrics import METRICS
+from coebl.metrics import METRICS, registered_metric
 from coebl.naming import NOTHING, Known, known_to, spelled_out
 
 if TYPE_CHECKING:
@@ -128,11 +128,11 @@ def pairwise(
 def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
     """Return a row per match, seed and seat: learner, opponent, seat, both their numbers, and the columns to keep."""
     pl = require("polars")
-    twin = f"column_{metric}"
+    twin = column_twin(metric)
     row = pl.col(metric)
     if signed:
         column = -row
-    elif twin in METRICS:
+    elif twin:
         column = pl.col(twin) if twin in table.columns else pl.lit(None, pl.Float64)
     else:
         column = row
@@ -147,6 +147,18 @@ def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Seq
     ]
     rows: polars.DataFrame = pl.concat(sides).filter(pl.col("value").is_not_null())
     return rows
+
+
+def column_twin(metric: str) -> str | None:
+    """Return the name of a metric of the row player in the column seat; None if it is not about one player.
+
+    >>> column_twin("swap_regret"), column_twin("external_regret"), column_twin("tv")
+    ('swap_regret:2', 'column_external_regret', None)
+    """
+    if f"column_{metric}" in METRICS:  # the name in results of zero-sum games
+        return f"column_{metric}"
+    known = registered_metric(metric)
+    return known.of_seat(2).name if known and known.by_seat else None
 
 
 def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) -> polars.DataFrame:

@@ -294,7 +294,7 @@ def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
     if math.prod(game.shape) > _MOST_JOINT:
         raise InputError(f"{game.name} has {math.prod(game.shape):,} joint actions; accepted: at most {_MOST_JOINT:,}.")
     gains = _gains(game, coarse)
-    welfare = np.sum(game.payoffs, axis=0).ravel()
+    welfare = game.welfare.ravel()
     width = float(np.ptp(welfare)) or 1.0
     found = linprog(
         -welfare / width,

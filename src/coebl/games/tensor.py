@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -53,7 +54,7 @@ class TensorGame(NamedGame):
     tell  5, 0  1, 1
     """
 
-    unknown = frozenset({"value", "payoffs", "equilibrium", "expected", "response", "mean"})  # for metrics, as they are
+    unknown = frozenset({"value", "equilibrium", "zero-sum"})  # for metrics
 
     def __init__(
         self,
@@ -95,6 +96,12 @@ class TensorGame(NamedGame):
     def spaces(self) -> tuple[Space, ...]:
         """The actions of each seat."""
         return tuple(map(Indices, self.shape))
+
+    @cached_property
+    def welfare(self) -> Floats:
+        """The sum of the players' payoffs: (m1, ..., mN)."""
+        total: Floats = np.sum(self.payoffs, axis=0)
+        return total
 
     @property
     def draws(self) -> int:

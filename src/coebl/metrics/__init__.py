@@ -1,4 +1,4 @@
-"""Metrics: one number per round and run, from the row player's side.
+"""Metrics: one number per round and run, from the row player's side unless a name ends in the number of a seat.
 
 To add one, write a class in `coebl.metrics.measures`; `parse_metrics` also takes the class itself, and
 ``path/to/file.py:Name``. A metric is made for one batch of runs and called with its consecutive blocks of
@@ -12,7 +12,7 @@ depends on the size of the batch), and over rounds with a `RunningSum`.
 
 from coebl.metrics import measures  # registers its metrics
 from coebl.metrics.base import Block, Metric, Outcomes, RunningSum, Total
-from coebl.metrics.registry import METRICS, all_metrics, metric_class, parse_metrics
+from coebl.metrics.registry import METRICS, all_metrics, metric_class, parse_metrics, registered_metric
 
 __all__ = [
     "METRICS",
@@ -25,4 +25,5 @@ __all__ = [
     "measures",
     "metric_class",
     "parse_metrics",
+    "registered_metric",
 ]

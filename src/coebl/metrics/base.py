@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import getattr_static
 from math import inf
 from typing import Any, ClassVar, Literal
@@ -15,18 +15,20 @@ from coebl.backend import CPU, Backend
 from coebl.core.arrays import Floats, Ints
 from coebl.core.errors import InputError
 from coebl.games import AnyGame
-from coebl.games.game import SEATS
 
-Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes"]
+Need = Literal["value", "payoffs", "equilibrium", "expected", "response", "mean", "genomes", "zero-sum", "welfare"]
 _NEEDS: dict[Need, tuple[tuple[str, ...], str]] = {  # attributes of a game, one of which is enough, and the message
     "value": (("value",), "a value"),
     "payoffs": (("own_view",), "a matrix of payoffs"),
-    "equilibrium": (("unique_equilibrium",), "a known equilibrium"),
+    "equilibrium": (("unique_equilibrium",), "an equilibrium that is known to be the only one"),
     "expected": (("own_view", "expected"), "exact expected payoffs"),
     "response": (("own_view", "response"), "an exact best response"),
     "mean": (("own_view", "linear"), "payoffs that are linear in the genes, so that policies have a mean"),
     "genomes": (("answer",), "genomes as actions"),
+    "zero-sum": (("seats",), "one matrix of payoffs for two players"),
+    "welfare": (("welfare",), "payoffs of its own for each player"),
 }
+_MOST_JOINT = 2**21  # probabilities of joint actions that are computed at a time: 16 MiB
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ class Metric:
     meaning: ClassVar[str] = ""  # a sentence or two, for people who do not know it
     better: ClassVar[Literal["lower", "higher"]] = "lower"  # to the row player, or to both where it is about both
     needs: ClassVar[Collection[Need]] = frozenset()  # of a game, beyond what every game has
-    seat: ClassVar[int | None] = None  # the number of the seat that it is about; None: all of them
+    seat: ClassVar[int | None] = None  # the seat that it is about, from 0; None: all of them
+    by_seat: ClassVar[bool] = False  # True if it is about any one seat: name:2 is that of the second, see `of_seat`
+    instead: ClassVar[str] = "nash_conv or swap_regret"  # the metrics to use where a game is not zero-sum
     cumulative: ClassVar[bool] = False  # True if it adds up over the rounds, so that its growth matters
     signed: ClassVar[bool] = False  # True if its sign shows who is ahead: above 0, the column player
     bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # its limits in every game, also for means and intervals
@@ -126,14 +130,35 @@ class Metric:
         """Return why the metric is not defined for a game, on one line; None if it is."""
         for need in _NEEDS:
             if need in cls.needs and (missing := _missing(game, need)):
-                return f"{cls.name} needs a game with {missing}; pick another metric."
+                repair = f"use {cls.instead}" if _missing(game, "zero-sum") else "pick another metric"
+                return f"{cls.name} needs a game with {missing}; {repair}."
         if cls.seat is not None and cls.seat >= len(game.seats):
-            return f"{cls.name} is about seat {cls.seat}, and {game.name} has {len(game.seats)}; pick another metric."
+            return f"{cls.name} is about seat {cls.seat + 1}, and {game.name} has {len(game.seats)}; name another seat."
         return None
+
+    @classmethod
+    def of_seat(cls, number: int) -> type[Metric]:
+        """Return the same metric of another seat: a class whose name is that of this one, a colon and the number.
+
+        Args:
+            number: of the seat, from 1.
+
+        >>> from coebl.metrics import METRICS
+        >>> METRICS["swap_regret"].factory.of_seat(2).name
+        'swap_regret:2'
+        """
+        return cls if number == 1 else _of_seat(cls, number)  # type: ignore[arg-type]
 
     def __call__(self, block: Block) -> Floats:
         """Return the metric in every round of the block: (rounds, runs)."""
         raise NotImplementedError
+
+
+@cache  # the same metric is the same class
+def _of_seat(metric: type[Metric], number: int) -> type[Metric]:
+    words = {"name": f"{metric.name}:{number}", "title": f"{metric.title}, seat {number}", "seat": number - 1}
+    words |= {"definition": f"{metric.definition}, of seat {number}", "__doc__": metric.__doc__, "by_seat": False}
+    return type(f"{metric.__name__}{number}", (metric,), words)
 
 
 def _missing(game: Any, need: Need) -> str:
@@ -152,8 +177,9 @@ def _has(game: Any, attribute: str) -> bool:
 class Outcomes:
     """Payoffs that follow from the policies and actions of a block, each computed when it is first needed.
 
-    Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered, the row seat first; the
-    payoffs of a seat are from its point of view, to be maximised by its player.
+    Get it as `block.outcomes`, so that the metrics of a block share it. Seats are numbered from 0, the row seat first;
+    the payoffs of a seat are from its point of view, to be maximised by its player. The others of a seat are one
+    opponent: its policy is the product of theirs, and its actions are numbered with the last of them varying fastest.
 
     >>> class BestResponse(Metric):
     ...     name = "best_response"
@@ -167,6 +193,7 @@ class Outcomes:
 
     def __init__(self, block: Block) -> None:
         self._is_matrix = not _missing(block.game, "payoffs")
+        self.zero_sum = not _missing(block.game, "zero-sum")
         if not self._is_matrix and _missing(block.game, "genomes"):
             missing = _missing(block.game, "payoffs")
             raise InputError(f'block.outcomes needs a game with {missing}; write needs = {{"payoffs"}} in the metric.')
@@ -177,16 +204,22 @@ class Outcomes:
         self._payoffs: dict[int, Floats] = {}
 
     def payoffs(self, seat: int) -> Floats:
-        """Return payoffs of a seat's actions against the opponent's policy, A y or -A'x: (rounds, runs, actions)."""
+        """Return payoffs of a seat's actions against the others' policies, A y or -A'x: (rounds, runs, actions)."""
         if seat not in self._payoffs:
             # Contiguous, so that einsum adds whole rows, one after the other: fast, and in an order that does not
             # depend on the batch.
             matrix = contiguous(self._view(seat).T)
-            self._payoffs[seat] = self._backend.einsum("trj,ji->tri", self._policies[1 - seat], matrix)
+            first, *more = _others(seat, self._policies)
+            step = max(1, _MOST_JOINT // (first.shape[1] * len(matrix))) if more else len(first)  # rounds at a time
+            parts = [
+                self._backend.einsum("trj,ji->tri", _product([p[start : start + step] for p in (first, *more)]), matrix)
+                for start in range(0, len(first), step)
+            ]
+            self._payoffs[seat] = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._payoffs[seat]
 
     def best(self, seat: int) -> Floats:
-        """Return the most that a seat could earn against the opponent's policy: (rounds, runs)."""
+        """Return the most that a seat could earn against the others' policies: (rounds, runs)."""
         if self._is_matrix:
             largest: Floats = self.payoffs(seat).max(axis=-1)
             return largest
@@ -194,17 +227,22 @@ class Outcomes:
         return best
 
     def hindsight(self, seat: int) -> Floats:
-        """Return the payoffs of a seat's actions against the opponent's action: (rounds, runs, actions)."""
-        return self._view(seat).T[self._actions[1 - seat]]
+        """Return the payoffs of a seat's actions against the others' actions: (rounds, runs, actions)."""
+        return self._view(seat).T[self._joint(seat)]
 
     @cached_property
     def expected(self) -> Floats:
-        """The payoff of the row policy against the column policy, x'Ay: (rounds, runs)."""
+        """The payoff of the policies to the row player, x'Ay: (rounds, runs)."""
         if not self._is_matrix:
             mean: Floats = self._game.expected(*self._policies)
             return mean
-        expected: Floats = -self._backend.einsum("trj,trj->tr", self.payoffs(1), self._policies[1])
-        return expected
+        return -self._mean(1) if self.zero_sum else self._mean(0)
+
+    def expected_by(self, seat: int) -> Floats:
+        """Return the payoff of the policies to a seat: (rounds, runs)."""
+        if seat == 0:
+            return self.expected
+        return -self.expected if self.zero_sum else self._mean(seat)
 
     @cached_property
     def earned(self) -> Floats:
@@ -212,12 +250,45 @@ class Outcomes:
         if not self._is_matrix:
             earned: Floats = self._game.payoffs(*self._actions)
             return earned
-        payoff: Floats = np.asarray(self._game.payoff, like=self._actions[0])
-        return payoff[tuple(self._actions)]
+        return self._looked_up(0)
+
+    def earned_by(self, seat: int) -> Floats:
+        """Return the payoff of the actions to a seat, without noise: (rounds, runs)."""
+        if seat == 0:
+            return self.earned
+        return -self.earned if self.zero_sum else self._looked_up(seat)
+
+    def _looked_up(self, seat: int) -> Floats:
+        return self._view(seat)[self._actions[seat], self._joint(seat)]
+
+    def _mean(self, seat: int) -> Floats:
+        mean: Floats = self._backend.einsum("trj,trj->tr", self.payoffs(seat), self._policies[seat])
+        return mean
 
     def _view(self, seat: int) -> Floats:
-        payoff: Floats = np.asarray(self._game.own_view(SEATS[seat]).payoff, like=self._policies[0])
+        payoff: Floats = np.asarray(self._game.own_view(self._game.seats[seat]).payoff, like=self._policies[0])
         return payoff
+
+    def _joint(self, seat: int) -> Ints:
+        """Return the number of the joint action of the others of a seat: (rounds, runs)."""
+        joint: Ints
+        joint, *more = _others(seat, self._actions)
+        for actions, policy in zip(more, _others(seat, self._policies)[1:], strict=True):
+            joint = joint * policy.shape[-1] + actions
+        return joint
+
+
+def _others(seat: int, parts: Sequence[Any]) -> list[Any]:
+    """Return the parts of all seats but one."""
+    return [*parts[:seat], *parts[seat + 1 :]]
+
+
+def _product(policies: Sequence[Floats]) -> Floats:
+    """Return the probabilities of joint actions, the last policy varying fastest: (rounds, runs, joint actions)."""
+    joint, *more = policies
+    for policy in more:
+        joint = (joint[..., :, None] * policy[..., None, :]).reshape(*joint.shape[:2], -1)
+    return joint
 
 
 def contiguous(array: Floats) -> Floats:
@@ -225,7 +296,30 @@ def contiguous(array: Floats) -> Floats:
     return np.ascontiguousarray(array, like=array)
 
 
-class RunningSum:
+class Blocks:
+    """The blocks of a batch, which a metric that carries something from block to block needs once and in order.
+
+    Args:
+        runs: how many runs the batch has.
+    """
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._round = 1  # that the next block must begin with
+
+    def check(self, block: Block) -> None:
+        """Reject a block that is not the next one."""
+        if block.first_round != self._round:
+            raise InputError(
+                f"the block begins with round {block.first_round}; accepted: round {self._round}, "
+                "as a sum needs every block once and in order. Make a new metric to begin again."
+            )
+        if block.runs != self._runs:
+            raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
+        self._round += block.rounds
+
+
+class RunningSum(Blocks):
     """A sum over all rounds so far, carried from block to block.
 
     Args:
@@ -239,24 +333,16 @@ class RunningSum:
     """
 
     def __init__(self, runs: int) -> None:
-        self._runs = runs
-        self._round = 1  # that the next block must begin with
+        super().__init__(runs)
         self._total: Floats | None = None  # (1, runs, ...)
 
     def __call__(self, block: Block, terms: Floats) -> Floats:
         """Return the sums up to each round of the block. terms: (rounds, runs, ...), one per round."""
-        if block.first_round != self._round:
-            raise InputError(
-                f"the block begins with round {block.first_round}; accepted: round {self._round}, "
-                "as a sum needs every block once and in order. Make a new metric to begin again."
-            )
-        if block.runs != self._runs:
-            raise InputError(f"the block has {block.runs} runs; accepted: {self._runs}, those the metric was made for.")
+        self.check(block)
         if self._total is None:
             self._total = np.zeros_like(terms[:1])
         sums: Floats = block.backend.running_sums(self._total, terms)
         self._total = sums[-1:].copy()  # a copy: a view would keep the whole block
-        self._round += block.rounds
         return sums
 
 

@@ -1,7 +1,8 @@
 """The metrics that are built in. To add one, extend `Metric` here and put ``@METRICS.add("its_name")`` above it.
 
 Notation: A the payoffs to the row player, V the value of the game, x_t and y_t the policies of round t, a_t and b_t
-the actions, r_t the reward as observed, x* and y* the equilibrium.
+the actions, r_t the reward as observed, x* and y* the equilibrium. In the metrics of a seat, A has the payoffs to that
+seat, a_t is its action and b_t the joint action of the others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from coebl.backend import Backend
 from coebl.core.arrays import Floats
 from coebl.games import AnyGame
-from coebl.metrics.base import Block, Metric, RunningSum, Total, contiguous
+from coebl.metrics.base import Block, Blocks, Metric, RunningSum, Total, contiguous
 from coebl.metrics.registry import METRICS
 
 _NOT_PLAYED = 1e-9  # an equilibrium probability up to here is a rounded zero; see coebl.games.equilibria
@@ -178,7 +179,7 @@ class _Gap(Metric):
 class Exploitability(_Gap):
     """The gain of best responses to both policies: zero at an equilibrium, and only there."""
 
-    needs = frozenset({"response"})
+    needs = frozenset({"response", "zero-sum"})
     title = "Exploitability"
     definition = "max_i (A y_t)_i - min_j (x_t' A)_j"
     formula = r"of $(x_t, y_t)$"
@@ -192,7 +193,7 @@ class Exploitability(_Gap):
 class AverageExploitability(_Gap):
     """The exploitability of the averages of all policies so far."""
 
-    needs = frozenset({"response", "mean"})
+    needs = frozenset({"response", "mean", "zero-sum"})
     title = "Average exploitability"
     definition = "exploitability of the means of x_1, ..., x_t and of y_1, ..., y_t"
     meaning = "The same for the policies averaged over the rounds so far."
@@ -214,17 +215,45 @@ class AverageExploitability(_Gap):
         return gap  # noqa: RET504 - its type
 
 
+@METRICS.add("nash_conv")
+class NashConv(Metric):
+    """The gain of best responses, added up over the players: zero at a Nash equilibrium, and only there.
+
+    In a zero-sum game of two players it is the exploitability, since what the policies pay to both adds up to zero.
+    """
+
+    needs = frozenset({"response"})
+    title = "NashConv"
+    definition = "sum over the players of max_i u(i, the others' policies) - u(all policies)"
+    meaning = "What the players would gain, each by a best response to the others' policies; 0 is a Nash equilibrium."
+    in_payoffs = True
+    bounds = (0, inf)
+
+    def __call__(self, block: Block) -> Floats:
+        outcomes = block.outcomes
+        if outcomes.zero_sum:
+            return outcomes.best(0) + outcomes.best(1)
+        gains: Floats = np.zeros_like(block.reward)
+        for seat in range(len(block.policies)):
+            gains = gains + np.maximum(outcomes.best(seat) - outcomes.expected_by(seat), 0.0)
+        return gains
+
+
 @METRICS.add("external_regret")
 class ExternalRegret(Metric):
-    """The additional payoff of the best fixed row in hindsight, without noise."""
+    """The additional payoff of the best fixed action in hindsight, without noise.
+
+    It is that of the row player; `external_regret:2` is that of the second player, and so on.
+    """
 
     needs = frozenset({"payoffs"})
     title = "External regret"
     definition = "max_i sum of A[i, b_t] - sum of A[a_t, b_t]"
     in_payoffs = True
-    meaning = "How much more the best fixed row would have earned, in hindsight."
+    meaning = "How much more the best fixed action would have earned, in hindsight; external_regret:2 for seat 2."
     cumulative = True
     seat = 0
+    by_seat = True
 
     def __init__(self, game: AnyGame, runs: int) -> None:
         super().__init__(game, runs)
@@ -233,18 +262,105 @@ class ExternalRegret(Metric):
     def __call__(self, block: Block) -> Floats:
         seat = self.seat or 0
         best: Floats = self._hindsight(block, block.outcomes.hindsight(seat)).max(axis=-1)
-        earned = self._earned(block, block.outcomes.earned)
-        return best - (earned if seat == 0 else -earned)
+        return best - self._earned(block, block.outcomes.earned_by(seat))
 
 
 @METRICS.add("column_external_regret")
 class ColumnExternalRegret(ExternalRegret):
     """The additional payoff of the best fixed column to the column player in hindsight, without noise."""
 
+    needs = frozenset({"payoffs", "zero-sum"})
+    instead = "external_regret:2"
     title = "Column external regret"
     definition = "sum of A[a_t, b_t] - min_j sum of A[a_t, j]"
     meaning = "The same for the column player."
     seat = 1
+    by_seat = False
+
+
+@METRICS.add("swap_regret")
+class SwapRegret(Metric):
+    """The additional payoff of the best swap in hindsight, without noise: of each action for another, or for itself.
+
+    It is that of the row player; `swap_regret:2` is that of the second player, and so on. Where it is small compared
+    with the rounds for every player, the joint play is near a correlated equilibrium.
+    """
+
+    needs = frozenset({"payoffs"})
+    title = "Swap regret"
+    definition = "sum over k of max_i sum over a_t = k of A[i, b_t] - A[k, b_t]"
+    in_payoffs = True
+    meaning = "How much more the best swap of each action for another would have earned; swap_regret:2 for seat 2."
+    cumulative = True
+    bounds = (0, inf)
+    seat = 0
+    by_seat = True
+
+    def __init__(self, game: AnyGame, runs: int) -> None:
+        super().__init__(game, runs)
+        self._blocks = Blocks(runs)
+        self._sums: Any = None  # (runs, m, m): what each action would have earned, by the action that was played
+        self._gains: Any = None  # (runs, m): of the best swap of each action
+
+    def __call__(self, block: Block) -> Floats:
+        self._blocks.check(block)
+        seat = self.seat or 0
+        hindsight, actions = block.outcomes.hindsight(seat), block.actions[seat]
+        if self._sums is None:
+            m = hindsight.shape[-1]
+            self._sums = np.zeros((self.runs, m, m), like=block.reward)
+            self._gains = np.zeros((self.runs, m), like=block.reward)
+        regret, run = np.zeros_like(block.reward), np.arange(self.runs, like=actions)
+        for t in range(block.rounds):  # in each run one row of sums changes: all of them, for all rounds, would not fit
+            played = run, actions[t]
+            sums = self._sums[played] + hindsight[t]
+            self._sums[played] = sums
+            self._gains[played] = sums.max(axis=-1) - sums[played]
+            regret[t] = self._gains.sum(axis=-1)
+        return regret
+
+
+@METRICS.add("welfare")
+class Welfare(Total):
+    """The mean over the rounds of what the players earn together, without noise."""
+
+    needs = frozenset({"welfare"})
+    title = "Welfare"
+    definition = "mean over the rounds of the sum over the players of u(a_t, b_t)"
+    meaning = "What the players have earned together, in a round on average."
+    better = "higher"
+    in_payoffs = True
+    cumulative = False
+
+    def terms(self, block: Block) -> Floats:
+        earned: Floats = np.asarray(block.game.welfare, like=block.reward)[tuple(block.actions)]
+        return earned
+
+    def __call__(self, block: Block) -> Floats:
+        rounds = range(block.first_round, block.first_round + block.rounds)
+        return super().__call__(block) / np.asarray(rounds, np.float64, like=block.reward)[:, None]
+
+
+@METRICS.add("welfare_ratio")
+class WelfareRatio(Welfare):
+    """The welfare as a share of the most that a joint action gives, if that is positive."""
+
+    title = "Welfare ratio"
+    definition = "welfare / the largest sum of payoffs of a joint action"
+    meaning = "What the players have earned together, as a share of the most that they could; 1 is the optimum."
+    bounds = (-inf, 1)
+    in_payoffs = False
+
+    @classmethod
+    def reason_undefined(cls, game: Any) -> str | None:
+        reason = super().reason_undefined(game)
+        if reason is None and (most := game.welfare.max()) <= 0:
+            reason = f"welfare_ratio needs an optimum above 0, and that of {game.name} is {most:g}; use welfare."
+        return reason
+
+    def __call__(self, block: Block) -> Floats:
+        ratio: Floats = super().__call__(block) / float(block.game.welfare.max())
+        return ratio
 
 
 @METRICS.add("exploitability_at_least")

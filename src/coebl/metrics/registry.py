@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import cast
 
 from coebl.core.errors import InputError, nearest, shorten
 from coebl.core.registry import Registry
 from coebl.core.specs import split_spec
-from coebl.games import AnyGame
+from coebl.games import AnyGame, TensorGame
 from coebl.metrics.base import Metric
 
 
@@ -27,8 +28,8 @@ METRICS: Registry[Metric] = Registry("metric", "metrics", rejects=_reason_to_rej
 def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int) -> list[Metric]:
     """Make metrics for a batch of runs, in the order of their names; a name given twice counts once.
 
-    "all" means every registered metric that is defined for the game. A metric may also be given as its class, or as
-    path/to/file.py:Name.
+    "all" means every registered metric that is defined for the game; of a game that is not zero-sum, those about a seat
+    for each seat. A metric may also be given as its class, or as path/to/file.py:Name.
 
     >>> from coebl import Game
     >>> [metric.name for metric in parse_metrics(["regret", "tv"], Game([[3, 0], [1, 2]]), runs=50)]
@@ -39,7 +40,7 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
     chosen: dict[type[Metric], None] = {}  # a set that keeps its order
     for name in names:
         if name == "all":
-            chosen |= dict.fromkeys(metric for metric in all_metrics() if metric.reason_undefined(game) is None)
+            chosen |= dict.fromkeys(metric for metric in all_metrics(game) if metric.reason_undefined(game) is None)
         elif isinstance(name, str):
             chosen[metric_class(name)] = None
         elif isinstance(name, type) and issubclass(name, Metric):
@@ -55,19 +56,46 @@ def parse_metrics(names: Sequence[str | type[Metric]], game: AnyGame, runs: int)
 def metric_class(name: str) -> type[Metric]:
     """Return the class of a metric by its name, or by path/to/file.py:Name.
 
-    >>> metric_class("kl").title
-    'KL divergence'
+    A metric about one seat is that of the first, unless its name has a colon and the number of another, from 1.
+
+    >>> metric_class("kl").title, metric_class("swap_regret:2").title
+    ('KL divergence', 'Swap regret, seat 2')
     """
-    if name not in METRICS and not split_spec(name).file:
+    parts = split_spec(name)
+    if parts.name not in METRICS and not parts.file:
         known = METRICS.names
         raise InputError(f"unknown metric {name!r}{nearest(name, known)} Accepted: {', '.join(known)}, all.")
-    return cast(type[Metric], METRICS[name].factory)
+    metric = cast(type[Metric], METRICS[parts.name].factory)
+    if not parts.parameters:
+        return metric
+    if not metric.by_seat:
+        raise InputError(f"metric {name!r} names a seat; accepted: {parts.name}, which has one number for all seats.")
+    if not parts.parameters.isdecimal() or not int(parts.parameters):
+        raise InputError(f"metric {name!r} names no seat; accepted: its number, from 1, as in {parts.name}:2.")
+    return metric.of_seat(int(parts.parameters))
 
 
-def all_metrics() -> list[type[Metric]]:
+def registered_metric(name: str) -> type[Metric] | None:
+    """Return the class of a metric by a name that is in data; None if it is not registered here. No file is run.
+
+    >>> registered_metric("mine.py:Mine")
+    """
+    if split_spec(name).file:
+        return None
+    with suppress(InputError):
+        return metric_class(name)
+    return None
+
+
+def all_metrics(game: AnyGame | None = None) -> list[type[Metric]]:
     """Return the classes of all registered metrics, in the order of their registration.
+
+    Args:
+        game: if it is not zero-sum, metrics about one seat are listed for each of its seats.
 
     >>> [metric.name for metric in all_metrics() if metric.signed]
     ['regret', 'pseudo_regret']
     """
-    return [metric_class(name) for name in METRICS.names]
+    seats = range(1, 1 + (len(game.seats) if isinstance(game, TensorGame) else 1))
+    metrics = map(metric_class, METRICS.names)
+    return [metric.of_seat(number) for metric in metrics for number in (seats if metric.by_seat else (1,))]

@@ -20,7 +20,7 @@ from coebl.core.text import counted, finite, natural
 from coebl.engine.until import Hit, HittingTime
 from coebl.evidence.judge import Verdict
 from coebl.evidence.rendering import outcome_word
-from coebl.metrics import METRICS
+from coebl.metrics import METRICS, registered_metric
 from coebl.naming import metric_words
 from coebl.plots.curves import Reference
 from coebl.report.content import Presentation, read_content
@@ -131,7 +131,7 @@ def write_page(
 def _ordered(about: About, first: Sequence[str]) -> list[str]:
     """Return the metrics of a study in the order of the page: the first ones, the library's, then custom ones."""
     metrics = about.metrics or METRICS.names
-    known = [metric for metric in metrics if metric in METRICS]
+    known = [metric for metric in metrics if registered_metric(metric)]
     return list(dict.fromkeys([*(metric for metric in first if metric in metrics), *known, *metrics]))
 
 

@@ -244,7 +244,7 @@ def make_record(
     """The record of a cell that was run; an InputError if the result is not of this cell."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
-    known: list[type[Metric]] = [*all_metrics(), HittingTime, Hit]
+    known: list[type[Metric]] = [*all_metrics(match.game), HittingTime, Hit]
     classes = {metric.name: metric for metric in known}
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
     try:

@@ -26,7 +26,7 @@ from coebl.engine.until import Until
 from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, ZeroSumGame, parse_noise, parse_zero_sum
 from coebl.games.game import SEATS, SeatName
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.metrics import METRICS, Metric, metric_class
+from coebl.metrics import METRICS, Metric, all_metrics, metric_class, registered_metric
 from coebl.search import Search
 from coebl.study.cell import Cell, is_file
 from coebl.study.cell_file import RESERVED
@@ -371,13 +371,16 @@ class Build:
                     names.append((where, self._metric_in_file(name)))
                 except Exception as error:  # of user code
                     self._add(where, reason_of(error))
-            elif search and (name == "all" or (name in METRICS and metric_class(name).cumulative)):
+            elif search and (name == "all" or ((metric := registered_metric(name)) and metric.cumulative)):
                 self._add(where, f"{name} adds up over the rounds, and {search} is a search. Name exploitability, say.")
-            elif name not in METRICS and name != "all":
+            elif split_spec(name).name not in METRICS and name != "all":
                 accepted = f"{', '.join(METRICS.names)}, all; or file.py:Name"
                 self._add(where, f"unknown metric {name!r}{nearest(name, METRICS.names)} Accepted: {accepted}.")
             else:
-                names.append((where, name))
+                try:
+                    names.append((where, name if name == "all" else metric_class(name).name))
+                except InputError as error:  # of the seat in its name
+                    self._add(where, str(error))
         return names
 
     def _metric_in_file(self, spec: str) -> str:
@@ -523,7 +526,7 @@ class Build:
         """The metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
         reasons, chosen = self._reasons, set()
         for place, name in metrics:
-            for metric in METRICS.names if name == "all" else [name]:
+            for metric in [known.name for known in all_metrics(game)] if name == "all" else [name]:
                 if (key, metric) not in reasons:  # to find out whether an equilibrium is unique takes time
                     reasons[key, metric] = metric_class(metric).reason_undefined(game)
                 reason = reasons[key, metric]

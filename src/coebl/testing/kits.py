@@ -289,6 +289,10 @@ def check_metric(metric: type[Metric]) -> Report:
 def _points_of_metric(metric: type[Metric]) -> Points:
     if "genomes" in metric.needs:
         match = Match.of("bigger-number:n=4,space=bits,mask=false", "uniform", "uniform", rounds=40)
+    elif "welfare" in metric.needs:
+        match = Match.of(
+            Game(([[0.5, 1.0, 0.2], [0.3, 0.8, 0.1]], [[0.1, 0.7, 2.0], [0.3, -0.8, 0.6]])), "ucb", "exp3", 40
+        )
     else:
         match = Match.of(Game([[0.5, -1.0, 0.2], [-0.3, 0.8, 0.1]]), "ucb", "exp3", rounds=40)
 
