@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cells import CELL, TEXT, partials, ran, run_python, saved
+from cells import CELL, TEXT, loaded, partials, ran, run_python, saved
 from coebl.core.errors import InputError
 from coebl.study.store import Store
 
@@ -66,7 +66,7 @@ while kills > 0 or not list(store.folder.glob("cells/.*.partial")):  # until som
     assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
     os.close(ready), os.close(go)
     for path in store.paths():
-        store.load(path.stem)
+        store.runs(path.stem)
 print(len(store.paths()))
 """
 
@@ -91,7 +91,7 @@ results = [cell.run() for cell in cells]
 for _ in range(6):
     for cell, result in zip(cells, results):
         store.save(cell, result)
-        store.load(cell.digest())
+        store.runs(cell.digest())
     assert len(store.finished()) == 8 and not store.notes, store.notes
 """
 
@@ -109,7 +109,8 @@ def test_two_processes_do_no_harm(tmp_path):
     assert store.notes == partials(store) == []
     for cell in cells:
         assert (
-            store.load(cell.digest()).column("regret").to_numpy().tobytes() == ran(cell).columns()["regret"].tobytes()
+            loaded(store, cell.digest()).column("regret").to_numpy().tobytes()
+            == ran(cell).columns()["regret"].tobytes()
         )
 
 
