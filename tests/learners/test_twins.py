@@ -18,6 +18,7 @@ from oracles.learners import (
     Exp3Twin,
     ExploreThenCommitTwin,
     GpMwTwin,
+    HartMasColellTwin,
     HedgeTwin,
     KLearningTwin,
     MaximinUcbTwin,
@@ -107,6 +108,12 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
     "blum-mansour:learner=tsallis-inf:rate=2": (
         BlumMansourTwin,
         {"twin": TsallisInfTwin, "probability": "p", "rate": 2.0},
+        1e-9,
+    ),
+    "hart-mas-colell": (HartMasColellTwin, {}, 1e-9),
+    "hart-mas-colell:inertia=0.02,explore=0.6,decay=0.4": (
+        HartMasColellTwin,
+        {"inertia": 0.02, "explore": 0.6, "decay": 0.4},
         1e-9,
     ),
     f"{_template.__file__}:EpsilonGreedy": (EpsilonGreedyTwin, {}, 1e-9),

@@ -455,6 +455,30 @@ class BlumMansourTwin(Twin):
             copy.observe(ceil(t / self.m), action, None, self.high - self.p[i] * (self.high - reward))
 
 
+class HartMasColellTwin(Twin):
+    def start(self, inertia=1.0, explore=1.0, decay=0.24):
+        self.inertia, self.explore, self.decay = inertia, explore, decay
+        self.history = []  # of actions, policies and rewards from -1 to 1
+
+    def policy(self, t):
+        m = self.m
+        self.p = [1 / m] * m
+        if self.history:
+            j = self.history[-1][0]
+            delta = self.explore / t**self.decay
+            own = fsum(u for a, p, u in self.history if a == j)
+            for k in range(m):
+                other = fsum(p[j] / p[k] * u for a, p, u in self.history if a == k)
+                move = max(0, other - own) / len(self.history) / (2 * self.inertia * (m - 1))
+                self.p[k] = (1 - delta) * min(move, 1 / (m - 1)) + delta / m
+            self.p[j] = 1 - fsum(self.p[k] for k in range(m) if k != j)
+        return self.p
+
+    def observe(self, t, action, opponent, reward):
+        assert opponent is None
+        self.history.append((action, self.p, (2 * reward - self.high - self.low) / (self.high - self.low)))
+
+
 def determinant(matrix):
     """By the expansion along the first row."""
     if not matrix:

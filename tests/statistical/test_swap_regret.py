@@ -9,7 +9,7 @@ import pytest
 from coebl import parse_game, simulate
 
 SEEDS, ROUNDS = 12, 10_000
-SWAPPING = ["blum-mansour:learner=exp3"]
+SWAPPING = ["blum-mansour:learner=exp3", "hart-mas-colell"]
 
 
 def swap_regret(payoff, actions, seat):

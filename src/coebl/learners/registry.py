@@ -50,6 +50,7 @@ LEARNERS = Registry(
         "1+1-coea": "coebl.search.coevolution:OnePlusOneCoea",
         "cga": "coebl.search.coevolution:Cga",
         "blum-mansour": "coebl.learners.blum_mansour:BlumMansour",
+        "hart-mas-colell": "coebl.learners.hart_mas_colell:HartMasColell",
     },
     group="coebl.learners",
 )
