@@ -17,6 +17,7 @@ from oracles.learners import (
     Exp3IxTwin,
     Exp3Twin,
     ExploreThenCommitTwin,
+    FictitiousPlayTwin,
     GpMwTwin,
     HartMasColellTwin,
     HedgeTwin,
@@ -116,6 +117,8 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
         {"inertia": 0.02, "explore": 0.6, "decay": 0.4},
         1e-9,
     ),
+    "fictitious-play": (FictitiousPlayTwin, {}, 1e-9),
+    "fictitious-play:c=0": (FictitiousPlayTwin, {"c": 0.0}, 1e-9),
     f"{_template.__file__}:EpsilonGreedy": (EpsilonGreedyTwin, {}, 1e-9),
     f"{_template.__file__}:EpsilonGreedy:explore=1": (EpsilonGreedyTwin, {"explore": 1.0}, 1e-9),
     **{
@@ -130,6 +133,7 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
             ("ots-hedge", OtsHedgeTwin, {}, 1e-9),
             ("ots-rm", OtsRmTwin, {}, 1e-9),
             ("maximin-ucb", MaximinUcbTwin, {}, 0),
+            ("fictitious-play", FictitiousPlayTwin, {}, 1e-9),
             ("k-learning", KLearningTwin, {}, 1e-5),
         ]
     },

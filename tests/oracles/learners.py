@@ -479,6 +479,25 @@ class HartMasColellTwin(Twin):
         self.history.append((action, self.p, (2 * reward - self.high - self.low) / (self.high - self.low)))
 
 
+class FictitiousPlayTwin(Twin):
+    def start(self, c=2.0):
+        self.c = c
+
+    def policy(self, t):
+        score = []
+        for i in range(self.m):
+            terms = []
+            for j in range(self.k):
+                seen = fsum(self.pairs.count(a, j) for a in range(self.m))
+                n, mean = self.pairs.count(i, j), self.pairs.mean(i, j)
+                if self.c:
+                    mean = min(self.high, mean + sqrt(self.c * log(t + 1) / n)) if n else self.high
+                terms.append(seen * mean)
+            score.append(fsum(terms))
+        best = [abs(s - max(score)) < 1e-9 for s in score]
+        return [b / sum(best) for b in best]
+
+
 def determinant(matrix):
     """By the expansion along the first row."""
     if not matrix:

@@ -51,6 +51,7 @@ LEARNERS = Registry(
         "cga": "coebl.search.coevolution:Cga",
         "blum-mansour": "coebl.learners.blum_mansour:BlumMansour",
         "hart-mas-colell": "coebl.learners.hart_mas_colell:HartMasColell",
+        "fictitious-play": "coebl.learners.fictitious_play:FictitiousPlay",
     },
     group="coebl.learners",
 )
