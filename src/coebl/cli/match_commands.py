@@ -90,7 +90,7 @@ def match_command(
     backend_for(where)  # before the solver is compiled
     if save:
         _check_savable(save, rounds * seeds)
-    allowed = [metric.name for metric in all_metrics() if metric.reason_undefined(match.game) is None]
+    allowed = [metric.name for metric in all_metrics(match.game) if metric.reason_undefined(match.game) is None]
     decisive = [_DECISIVE] if _DECISIVE in allowed else []  # a game without a value has none
     keep: list[Keep] = ["actions", "rewards"] if save else [] if decisive else ["rewards"]
     with progress_bar(printable(str(match)), match.rounds, _long_line(match, seeds)) as advance, announce_compilation():
