@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from coebl import Game
+from coebl import Game, simulate
 from coebl.core.errors import InputError
 from coebl.games import TensorGame, parse_game
 
@@ -156,3 +156,103 @@ def test_the_command_prints_them(coebl):
     found = json.loads(coebl("solve", "jordan", "--json").stdout)
     assert found["equilibria"] == []
     assert np.shape(found["correlated"]["joint"]) == (2, 2, 2)
+
+
+def distance_by_enumeration(game, joint, coarse):
+    """The least total variation from joint play to an equilibrium, at the corners of all pieces on which it is linear.
+
+    A corner is where as many of these meet as it has degrees of freedom: a deviation gains nothing, a joint action is
+    not played, a joint action is played as often as it was.
+    """
+    cells = joint.size
+    units = np.eye(cells).reshape(cells, *game.shape)
+    gains = np.array([gains_by_advice(game, unit, coarse) for unit in units]).T
+    gains = gains[np.abs(gains).max(axis=1) > 0]
+    gains /= np.abs(gains).max(axis=1, keepdims=True)
+    planes = np.vstack([gains, np.eye(cells), np.eye(cells)])
+    offsets = np.concatenate([np.zeros(len(gains) + cells), joint.ravel()])
+    chosen = np.array(list(itertools.combinations(range(len(planes)), cells - 1)))
+    equations = np.concatenate([planes[chosen], np.ones((len(chosen), 1, cells))], axis=1)
+    right = np.concatenate([offsets[chosen], np.ones((len(chosen), 1))], axis=1)
+    regular = np.abs(np.linalg.det(equations)) > 1e-9
+    corners = np.linalg.solve(equations[regular], right[regular][..., None])[..., 0]
+    feasible = (corners.min(axis=1) > -1e-9) & ((corners @ gains.T).max(axis=1) < 1e-9)
+    return np.abs(corners[feasible] - joint.ravel()).sum(axis=1).min() / 2
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize(("shape", "scale"), [((2, 2), 5000.0), ((2, 3), 0.003), ((1, 4), 1.0), ((2, 1, 3), 70.0)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_distances_are_those_by_enumeration_and_certified(shape, scale, coarse, seed):
+    random = np.random.default_rng(seed)
+    game = TensorGame(scale * random.normal(7, 1, (len(shape), *shape)))
+    counts = random.integers(0, 9, (3, *shape)) * (random.random((3, *shape)) < 0.7)
+    counts[:, *[0] * len(shape)] += 1
+    found = game.distance_to_correlated(counts, coarse=coarse)
+    for run, count in enumerate(counts):
+        wanted = distance_by_enumeration(game, count / count.sum(), coarse)
+        assert found.distance[run] == pytest.approx(wanted, abs=1e-8)
+        gains = gains_by_advice(game, found.nearest[run], coarse)
+        assert gains.max() <= 1e-7 * scale * 7
+        assert np.abs(found.nearest[run] - count / count.sum()).sum() / 2 == pytest.approx(wanted, abs=1e-8)
+    assert max(found.regret.max(), found.gap.max()) < 1e-7
+
+
+def test_three_players_are_at_the_distance_by_enumeration():
+    game = TensorGame(np.random.default_rng(5).normal(size=(3, 2, 2, 2)))
+    joint = np.random.default_rng(6).dirichlet(np.ones(8)).reshape(2, 2, 2)
+    [coarse] = game.distance_to_correlated(joint, coarse=True).distance
+    assert coarse == pytest.approx(distance_by_enumeration(game, joint, True), abs=1e-8)
+    [fine] = game.distance_to_correlated(joint).distance
+    assert fine >= coarse - 1e-9
+
+
+def test_equilibria_are_at_distance_zero_and_the_coarse_set_is_larger():
+    game = parse_game("chicken")
+    corners = [np.outer(*profile.strategies) for profile in game.equilibria()]
+    joints = np.array([game.correlated().joint, *corners, np.mean(corners, axis=0)])
+    np.testing.assert_allclose(game.distance_to_correlated(joints).distance, 0.0, atol=1e-9)
+    shapley = parse_game("shapley")
+    best = shapley.correlated(coarse=True).joint
+    assert shapley.distance_to_correlated(best, coarse=True).distance < 1e-9
+
+
+def test_the_distance_of_a_result_is_that_of_its_counts():
+    result = simulate("chicken", "exp3", "ucb", rounds=80, seeds=3, keep=["counts"])
+    found = result.distance_to_correlated()
+    game = parse_game("chicken")
+    for count, distance in zip(result.kept["counts"], found.distance, strict=True):
+        assert distance == pytest.approx(distance_by_enumeration(game, count / 80, False), abs=1e-8)
+    zero_sum = simulate(Game([[3, 0, 5], [1, 2, 4]]), "exp3", "ucb", rounds=80, seeds=2, keep=["counts"])
+    pair = simulate(
+        Game(([[3, 0, 5], [1, 2, 4]], [[-3, 0, -5], [-1, -2, -4]])), "exp3", "ucb", rounds=80, seeds=2, keep=["counts"]
+    )
+    np.testing.assert_allclose(zero_sum.distance_to_correlated().distance, pair.distance_to_correlated().distance)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: simulate("chicken", "exp3", "ucb", rounds=9, seeds=1).distance_to_correlated(),
+            "has no counts of joint",
+        ),
+        (
+            lambda: parse_game("chicken").distance_to_correlated([1, 2]),
+            "joint is [1, 2]; accepted: numbers >= 0 of shape (2",
+        ),
+        (lambda: parse_game("chicken").distance_to_correlated(np.zeros((2, 2))), "of shape (2, 2), not all of them 0."),
+        (lambda: parse_game("chicken").distance_to_correlated([[1, -1], [1, 1]]), "accepted: numbers >= 0"),
+        (
+            lambda: simulate(
+                "drifting:game=rps,every=4", "exp3", "ucb", rounds=9, seeds=1, keep=["counts"]
+            ).distance_to_correlated(),
+            "has payoffs that change",
+        ),
+    ],
+)
+def test_play_without_a_distance_is_rejected_in_one_line(call, message):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -20,6 +20,8 @@ from coebl.engine.match import MOST_ROUNDS, Match
 from coebl.engine.policies import frames_for
 from coebl.engine.table import Table
 from coebl.engine.until import Hit, HittingTime
+from coebl.games import DriftingGame, Game, TensorGame
+from coebl.games.equilibria import Distance
 from coebl.metrics import Block, Metric
 
 if TYPE_CHECKING:
@@ -146,6 +148,31 @@ class Result:
         game, players = frame.select("game", "players").row(0)
         label = " v ".join(learner_title(player, known=known) for player in players)
         return plot_curves(frame, metric, {label: (game, *players)}, ax, known=known)
+
+    def distance_to_correlated(self, *, coarse: bool = False) -> Distance:
+        """Return how far the joint play of each run is from the set of correlated equilibria, in total variation.
+
+        Each distance is certified by a linear program and its dual. The result has to be of
+        `simulate(..., keep=["counts"])`.
+
+        Args:
+            coarse: true for the set of coarse correlated equilibria, which contains the other.
+
+        >>> from coebl import simulate
+        >>> result = simulate("chicken", "exp3", "exp3", rounds=2000, seeds=3, keep=["counts"])
+        >>> found = result.distance_to_correlated()
+        >>> found.distance.round(3), bool(found.gap.max() < 1e-7)
+        (array([0.055, 0.047, 0.061]), True)
+        """
+        game = self.match.game
+        if "counts" not in self.kept:
+            raise InputError('the result has no counts of joint actions; accepted: simulate(..., keep=["counts"]).')
+        if isinstance(game, DriftingGame):
+            raise InputError(f"{game.name} has payoffs that change; accepted: a game whose equilibria stay the same.")
+        if isinstance(game, Game):
+            game = TensorGame((game.payoff, -game.payoff), name=game.name)
+        assert isinstance(game, TensorGame)  # others cannot keep counts
+        return game.distance_to_correlated(self.kept["counts"], coarse=coarse)
 
     def replay(self, seed: int | None = None) -> Any:  # a Replay; the import of its type would be a cycle
         """Return an interactive chart of how both policies of a run move: with a slider, play and pause.

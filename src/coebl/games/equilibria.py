@@ -229,6 +229,21 @@ class Correlated:
     gap: float  # how much more the players could earn together at most, as a share of the width of their sum
 
 
+@dataclass(frozen=True)
+class Distance:
+    """How far distributions over joint actions are from the set of correlated equilibria, each certified.
+
+    >>> from coebl.games import parse_game
+    >>> parse_game("chicken").distance_to_correlated([[0, 0], [0, 1]]).distance  # always a crash
+    array([0.8])
+    """
+
+    distance: Floats  # (runs,), total variation: the share of the play that differs from the nearest equilibrium
+    nearest: Floats  # (runs, m1, ..., mN), a nearest equilibrium
+    regret: Floats  # (runs,), the most that a player gains by deviating from it, as a share of the width of its payoffs
+    gap: Floats  # (runs,), how much nearer another equilibrium could be at most
+
+
 def nash_equilibria(game: TensorGame) -> list[Profile]:
     """Return the equilibria of two players in which both mix over equally many actions, by enumeration of supports."""
     if len(game.shape) != 2:
@@ -289,34 +304,75 @@ def largest_regret(game: TensorGame, strategies: Sequence[Floats]) -> float:
 
 def best_correlated(game: TensorGame, coarse: bool) -> Correlated:
     """Return the (coarse) correlated equilibrium in which the players earn most together, by a linear program."""
-    from scipy.optimize import linprog
-
-    if math.prod(game.shape) > _MOST_JOINT:
-        raise InputError(f"{game.name} has {math.prod(game.shape):,} joint actions; accepted: at most {_MOST_JOINT:,}.")
     gains = _gains(game, coarse)
     welfare = game.welfare.ravel()
     width = float(np.ptp(welfare)) or 1.0
+    found = _least(game, -welfare / width, gains, np.zeros(gains.shape[0]))
+    joint = _distribution(found.x)
+    regret = float(max((gains @ joint).max(initial=0.0), 0.0))
+    # For any multipliers >= 0 and any equilibrium p: w p <= w p - multipliers gains p <= the largest entry below.
+    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+    gap = float((welfare / width - gains.T @ multipliers).max() - welfare @ joint / width)
+    _certify(game, regret, gap)
+    payoffs = tuple(float(payoff.ravel() @ joint) for payoff in game.payoffs)
+    return Correlated(joint.reshape(game.shape), payoffs, regret, max(gap, 0.0))
+
+
+def distances(game: TensorGame, joints: Floats, coarse: bool) -> Distance:
+    """Return how far distributions over joint actions, (runs, m1, ..., mN), are from the correlated equilibria."""
+    from scipy.sparse import block_array, eye_array
+
+    gains = _gains(game, coarse)
+    runs, cells = len(joints), math.prod(game.shape)
+    nearest, found_at = np.zeros((runs, cells)), np.zeros((3, runs))
+    for run, joint in enumerate(np.reshape(joints, (runs, cells))):
+        played = np.flatnonzero(joint)
+        # The least sum of shortfalls s of an equilibrium p: p + s >= the probability of each action that was played.
+        rows = block_array([[gains, None], [-eye_array(cells).tocsr()[played], -eye_array(len(played))]]).tocsr()
+        cost = np.concatenate([np.zeros(cells), np.ones(len(played))])
+        found = _least(game, cost, rows, np.concatenate([np.zeros(gains.shape[0]), -joint[played]]), cells)
+        p = _distribution(found.x[:cells])
+        distance = float(np.maximum(joint - p, 0.0).sum())
+        # For any multipliers >= 0, weights in [0, 1] and equilibrium p: the distance is at least weights (joint - p),
+        # so at least weights joint - (weights - multipliers gains) p >= weights joint - the largest entry in brackets.
+        multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+        weights = np.zeros(cells)
+        weights[played] = np.minimum(multipliers[gains.shape[0] :], 1.0)
+        bound = float(weights @ joint - (weights - gains.T @ multipliers[: gains.shape[0]]).max())
+        regret, gap = float(max((gains @ p).max(initial=0.0), 0.0)), distance - bound
+        _certify(game, regret, gap)
+        nearest[run], found_at[:, run] = p, (distance, regret, max(gap, 0.0))
+    return Distance(found_at[0], nearest.reshape(runs, *game.shape), found_at[1], found_at[2])
+
+
+def _least(game: TensorGame, cost: Floats, rows: Any, limits: Floats, cells: int | None = None) -> Any:
+    """Return the least cost of numbers >= 0 within limits, of which the first, one per cell, add up to 1."""
+    from scipy.optimize import linprog
+
     found = linprog(
-        -welfare / width,
-        A_ub=gains,
-        b_ub=np.zeros(gains.shape[0]),
-        A_eq=np.ones((1, len(welfare))),
+        cost,
+        A_ub=rows,
+        b_ub=limits,
+        A_eq=(np.arange(len(cost)) < (cells or len(cost)))[None].astype(np.float64),
         b_eq=[1.0],
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if found.x is None:
         raise CoeblError(f"the linear program of {game.name} was not solved: {found.message}")
-    joint = np.maximum(found.x, 0.0)
-    joint /= joint.sum()
-    regret = float(max((gains @ joint).max(initial=0.0), 0.0))
-    # For any multipliers >= 0 and any equilibrium p: w p <= w p - multipliers gains p <= the largest entry below.
-    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
-    gap = float((welfare / width - gains.T @ multipliers).max() - welfare @ joint / width)
-    if regret > _CERTIFIED_JOINT or gap > _CERTIFIED_JOINT:
+    return found
+
+
+def _distribution(weights: Floats) -> Floats:
+    """Return weights without what rounding has put below zero, as a distribution."""
+    kept: Floats = np.maximum(weights, 0.0)
+    kept /= kept.sum()
+    return kept
+
+
+def _certify(game: TensorGame, regret: float, gap: float) -> None:
+    if max(regret, gap) > _CERTIFIED_JOINT:
         raise CoeblError(f"the linear program of {game.name} has an answer with a gap of {max(regret, gap):.1e}")
-    payoffs = tuple(float(payoff.ravel() @ joint) for payoff in game.payoffs)
-    return Correlated(joint.reshape(game.shape), payoffs, regret, max(gap, 0.0))
 
 
 def _gains(game: TensorGame, coarse: bool) -> Any:
@@ -327,6 +383,8 @@ def _gains(game: TensorGame, coarse: bool) -> Any:
     """
     from scipy.sparse import csr_array, vstack
 
+    if math.prod(game.shape) > _MOST_JOINT:
+        raise InputError(f"{game.name} has {math.prod(game.shape):,} joint actions; accepted: at most {_MOST_JOINT:,}.")
     cells = np.indices(game.shape).reshape(len(game.shape), -1)  # the action of each player in every joint action
     rows = []
     for seat, payoff in enumerate(game.payoffs):

@@ -17,7 +17,7 @@ from coebl.games.noise import Noise, parse_noise
 from coebl.games.spaces import Indices, Space
 
 if TYPE_CHECKING:
-    from coebl.games.equilibria import Correlated, Profile
+    from coebl.games.equilibria import Correlated, Distance, Profile
     from coebl.solver import Solution
 
 Between = Literal["independent", "common", "opposite"]
@@ -210,6 +210,27 @@ class TensorGame(NamedGame):
         from coebl.games.equilibria import best_correlated
 
         return best_correlated(self, coarse)
+
+    def distance_to_correlated(self, joint: Any, *, coarse: bool = False) -> Distance:
+        """Return how far joint play is from the set of correlated equilibria, in total variation, certified.
+
+        Args:
+            joint: the share or the number of rounds of each joint action: (m1, ..., mN), or (runs, m1, ..., mN).
+            coarse: true for the set of coarse correlated equilibria, which contains the other.
+
+        >>> game = TensorGame(([[3, 0], [0, 2]], [[2, 0], [0, 3]]))
+        >>> game.distance_to_correlated([[60, 40], [0, 0]]).distance.round(6)
+        array([0.16])
+        """
+        from coebl.games.equilibria import distances
+
+        counts = np.asarray(joint, np.float64)
+        counts = counts[None] if counts.shape == self.shape else counts
+        axes = tuple(range(1, 1 + len(self.shape)))
+        if counts.shape[1:] != self.shape or not (counts >= 0).all() or not (counts.sum(axis=axes) > 0).all():
+            size = ", ".join(map(str, self.shape))
+            raise InputError(f"joint is {shorten(joint)}; accepted: numbers >= 0 of shape ({size}), not all of them 0.")
+        return distances(self, counts / counts.sum(axis=axes, keepdims=True), coarse)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the game to a file: .json keeps all of it, .nfg payoffs and labels.
