@@ -34,7 +34,7 @@ def test_every_metric_is_that_of_its_twin(game):
     metrics = parse_metrics(["all"], game, 3)
     by_seat = [
         f"{name}:{k}" if k > 1 else name
-        for name in ("external_regret", "swap_regret")
+        for name in ("external_regret", "swap_regret", "payoff")
         for k in range(1, 1 + len(game.seats))
     ]
     assert {metric.name for metric in metrics} == {*by_seat, "nash_conv", "welfare", "welfare_ratio"}

@@ -90,6 +90,8 @@ BY_HAND = {
     "nash_conv": [2.0, 1.75],
     # for row 0, row 1 would have earned 2 more; for row 1, row 0 would have earned 1 more
     "swap_regret": [2.0, 3.0],
+    # x'Ay: 0, then 2.375
+    "payoff": [0.0, 1.1875],
 }
 
 

@@ -50,7 +50,8 @@ def document(results: Path) -> str:
         return mean(*VARIANTS[variant].match(game, role, "coebl"))
 
     def own(role: str, game: str, variant: str) -> str:
-        return mean(*VARIANTS[variant].match(game, role), "absolute_pseudo_regret")
+        match = VARIANTS[variant].match(game, role)
+        return mean(match.game, match.row, match.column, "absolute_pseudo_regret")
 
     return render(
         "findings",

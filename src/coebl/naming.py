@@ -86,7 +86,7 @@ class Known:
 
     learners: Mapping[str, LearnerWords] = field(default_factory=dict)  # by spec
     metrics: Mapping[str, MetricWords] = field(default_factory=dict)  # by name
-    widths: Mapping[str, float] = field(default_factory=dict)  # of the payoff ranges, by game
+    widths: Mapping[str, float] = field(default_factory=dict)  # of the payoff ranges, by game; the widest of any player
 
 
 NOTHING = Known()
@@ -119,7 +119,7 @@ def known_to(results: object) -> Known:
         learners |= record.learners
         metrics |= record.metric_info
         if record.payoff_range is not None:
-            widths[record.game] = record.payoff_range[1] - record.payoff_range[0]
+            widths[record.game] = max(high - low for low, high in record.payoff_ranges or [record.payoff_range])
     return Known(learners, metrics, widths)
 
 

@@ -39,6 +39,7 @@ class Table:
                 learners={},
                 metric_info={metric: dataclasses.replace(metric_words(metric), better=self.better)},
                 payoff_range=self.ranges.get(game, (0.0, 1.0)),
+                payoff_ranges=None,
             )
             for game, _, _, metric in self.numbers
         ]

@@ -7,7 +7,7 @@ import itertools
 import math
 
 
-def payoff_of(A, x, y):
+def mean_of(A, x, y):
     return sum(x[i] * A[i][j] * y[j] for i in range(len(A)) for j in range(len(A[0])))
 
 
@@ -20,7 +20,7 @@ def regret(A, value, star, play):
 
 
 def pseudo_regret(A, value, star, play):
-    return sum(value - payoff_of(A, x, y) for x, y, _, _, _ in play)
+    return sum(value - mean_of(A, x, y) for x, y, _, _, _ in play)
 
 
 def absolute_regret(A, value, star, play):
@@ -32,7 +32,7 @@ def regret_magnitude(A, value, star, play):
 
 
 def absolute_pseudo_regret(A, value, star, play):
-    return sum(abs(value - payoff_of(A, x, y)) for x, y, _, _, _ in play)
+    return sum(abs(value - mean_of(A, x, y)) for x, y, _, _, _ in play)
 
 
 def kl(A, value, star, play):
@@ -56,8 +56,8 @@ def tv(A, value, star, play):
 
 def gap(A, x, y):
     m, n = len(A), len(A[0])
-    best_row = max(payoff_of(A, unit(i, m), y) for i in range(m))
-    best_column = min(payoff_of(A, x, unit(j, n)) for j in range(n))
+    best_row = max(mean_of(A, unit(i, m), y) for i in range(m))
+    best_column = min(mean_of(A, x, unit(j, n)) for j in range(n))
     return best_row - best_column
 
 
@@ -128,6 +128,10 @@ def deviation_gain(payoffs, seat, play, swap):
     return sum(at(payoff, replaced(a, seat, swap[a[seat]])) - at(payoff, a) for _, a in play)
 
 
+def payoff_of(payoffs, seat, play):
+    return sum(mean_payoff(payoffs[seat], policies) for policies, _ in play) / len(play)
+
+
 def welfare_of(payoffs, seat, play):
     return sum(at(payoff, actions) for _, actions in play for payoff in payoffs) / len(play)
 
@@ -139,12 +143,16 @@ def welfare_ratio_of(payoffs, seat, play):
 
 OF_TENSORS = {
     twin.__name__.removesuffix("_of"): twin
-    for twin in (nash_conv_of, external_regret_of, swap_regret_of, welfare_of, welfare_ratio_of)
+    for twin in (nash_conv_of, external_regret_of, swap_regret_of, payoff_of, welfare_of, welfare_ratio_of)
 }
 
 
 def nash_conv(A, value, star, play):
     return nash_conv_of([A, [[-a for a in row] for row in A]], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
+
+
+def payoff(A, value, star, play):
+    return payoff_of([A], 0, [((x, y), (a, b)) for x, y, a, b, _ in play])
 
 
 def swap_regret(A, value, star, play):
@@ -167,6 +175,7 @@ TWINS = {
         column_external_regret,
         nash_conv,
         swap_regret,
+        payoff,
     )
 }
 

@@ -142,7 +142,7 @@ def test_no_large_game_is_built_solved_or_played_for_an_estimate(monkeypatch, pl
     """`coebl study show` took 18 minutes for Diagonal n = 8 to 10."""
     built = []
     study = parse_study(LARGE)
-    monkeypatch.setattr("coebl.study.estimate.parse_zero_sum", built.append)
+    monkeypatch.setattr("coebl.study.estimate.parse_game", built.append)
     monkeypatch.setattr(sys.modules["coebl.study.runner"], "parse_game", built.append)
     warm_up(study.cells, study.shapes)
     simulation = played(0.0, lambda match, runs: 1e-7 * runs * match.game.payoff.size)

@@ -261,7 +261,7 @@ def test_absurd_sizes_are_rejected_before_anything_is_built():
     )
     hundred = ",".join(str(number) for number in range(1, 1000))
     [mistake] = mistakes_of(with_lines({5: f'learners = ["coebl:c=[{hundred}]"]', 10: "all-pairs = true"}))
-    assert mistake.startswith("study.toml, line 10, match-ups.all-pairs: this gives more than 100,000 pairs")
+    assert mistake.startswith("study.toml, line 10, match-ups.all-pairs: this gives more than 100,000 match-ups")
     [mistake] = mistakes_of(with_lines({4: f'games = ["random-gaussian:m=[{hundred}],n=[{hundred}]"]'}))
     assert mistake.startswith("study.toml, line 4, games[0]: ")
     assert "gives 998,001 specs" in mistake

@@ -192,6 +192,7 @@ def results_command(
       coebl results results --metric exploitability --latex
     """
     from coebl.study import Results
+    from coebl.study.results import players_of
 
     results = Results(folder)
     rows = results.summary(metric, round_, game, row, column)
@@ -205,7 +206,10 @@ def results_command(
 
         print(latex_tables(rows, known_to(results)), end="")
         return
-    if _print_plain(rows, _MEANS, as_csv, as_json):
+    seats = [f"player{seat}" for seat in range(3, 1 + max(len(players_of(row)) for row in rows))]
+    columns = [*_MEANS[: _MEANS.index("round")], *seats, *_MEANS[_MEANS.index("round") :]]
+    listed = [{**row, **dict(zip(seats, players_of(row)[2:], strict=False))} for row in rows] if as_csv else rows
+    if _print_plain(listed, columns, as_csv, as_json):
         return
     if not selected:
         print_ranking(results)
@@ -263,8 +267,8 @@ def print_ranking(results: Results, study: Study | None = None) -> None:
         say(ranking.caveat)
     left_out = ", ".join(names[spec] for spec in ranking.left_out)
     say(
-        f"A pairing is two learners on a game, won by {ranking.metric} after the last round, paired by seed, at 5 % "
-        f"with {ranking.family}." + (f" Left out, since they see more: {left_out}." if left_out else "")
+        f"A pairing is two learners on a game, {ranking.rule}, at 5 % with {ranking.family}."
+        + (f" Left out, since they see more: {left_out}." if left_out else "")
     )
 
 
@@ -288,18 +292,21 @@ def print_times(results: Results) -> None:
 def _print_means(results: Results, rows: list[SummaryRow]) -> None:
     from coebl.metrics import registered_metric
     from coebl.naming import known_to, spelled_out
+    from coebl.study.results import players_of
 
     known = known_to(results)
-    learners = spelled_out((row[seat] for row in rows for seat in ("row", "column")), known)
+    learners = spelled_out((spec for row in rows for spec in players_of(row)), known)
+    several = any("players" in row for row in rows)
     when = "rounds at most" if results.condition() else "round"
     table = []
     for row in rows:
         low, high = row["low"], row["high"]
         if metric := registered_metric(row["metric"]):
             low, high = metric.within_bounds(low, high, known.widths.get(row["game"], inf))
-        shown = {name: str(row[name]) for name in ("game", "noise", "row", "column")}
+        names = [learners[spec] for spec in players_of(row)]
+        shown = {"game": row["game"], "noise": row["noise"]}
+        shown |= {"players": " v ".join(names)} if several else dict(zip(("row", "column"), names, strict=True))
         shown |= {when: str(row["round"]), "metric": row["metric"], "n": str(row["n"])}
-        shown |= {seat: learners[row[seat]] for seat in ("row", "column")}
         mean, ends = interval_cells(row["mean"], low, high, row["n"])
         table.append(shown | {"mean": mean, "95 % interval": ends})
     _print_rows(table, common=("noise", when, "metric", "n"))
@@ -320,14 +327,15 @@ def _print_rows(rows: Sequence[Mapping[str, str]], common: Collection[str]) -> N
 def _print_notes(results: Results, rows: list[SummaryRow]) -> None:
     """Print which learners see more than a bandit does, the caveats, and the number of cells."""
     from coebl.learners import KINDS, REFERENCES
+    from coebl.study.results import players_of
 
     kinds = results.kinds()
-    for learner in dict.fromkeys(row[seat] for row in rows for seat in ("row", "column")):
+    for learner in dict.fromkeys(spec for row in rows for spec in players_of(row)):
         kind = kinds.get(learner)
         if kind in REFERENCES:
             print(f"{printable(learner)}: {kind}, {KINDS[kind]}")
     print_notices(results)
-    matches = {(row["game"], row["noise"], row["row"], row["column"]) for row in rows}
+    matches = {(row["game"], row["noise"], *players_of(row)) for row in rows}
     records = results.records()
     used = sum((record.game, record.noise, *record.players) in matches for record in records)
     failures = len(results.store.failures())

@@ -17,22 +17,51 @@ MOST_ROUNDS = 10**9
 _MOST_PAYOFF = 1e100  # beyond it, sums over rounds and squares are no longer floats
 
 
-class MatchName(NamedTuple):
-    """A row learner against a column learner on a game, by their specs. It equals the tuple of the three.
+class MatchName(tuple[str, ...]):
+    """A game and the learners in its seats, by their specs. It equals the tuple of them.
 
-    >>> print(MatchName("rps", "ucb", "coebl:c=2"))
+    Args:
+        game: the spec of the game.
+        *players: the spec of the learner in each seat.
+
+    >>> match = MatchName("rps", "ucb", "coebl:c=2")
+    >>> print(match)
     ucb v coebl:c=2 on rps
+    >>> match.game, match.players
+    ('rps', ('ucb', 'coebl:c=2'))
     """
 
-    game: str
-    row: str
-    column: str
+    __slots__ = ()
 
-    def __repr__(self) -> str:
-        return tuple.__repr__(self)
+    def __new__(cls, game: str, *players: str) -> MatchName:
+        """Return the name of a match."""
+        return super().__new__(cls, (game, *players))
+
+    def __getnewargs__(self) -> tuple[str, ...]:
+        return tuple(self)
+
+    @property
+    def game(self) -> str:
+        """The game."""
+        return self[0]
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The learners, in the order of the seats."""
+        return self[1:]
+
+    @property
+    def row(self) -> str:
+        """The learner in the first seat."""
+        return self[1]
+
+    @property
+    def column(self) -> str:
+        """The learner in the second seat."""
+        return self[2]
 
     def __str__(self) -> str:
-        return f"{self.row} v {self.column} on {self.game}"
+        return f"{' v '.join(self.players)} on {self.game}"
 
 
 class MatchKey(NamedTuple):

@@ -3,6 +3,11 @@
 Three ways are kept apart, because they ask different questions. Head to head, the two meet each other. Against common
 opponents, each meets the same third learners, and what it gets there is compared. In self-play, each meets itself;
 that is compared only by metrics that are about both players, since what one player gains there the other loses.
+
+In a game that is not zero-sum, what one earns is not what the other loses. There the comparison against common
+opponents is the one that matters: of each learner's own payoff or regret, in the same seat, with the same learners in
+all other seats, seed by seed. The opponents may then be any, one of the two included: a against b and b against b is
+such a pair.
 All numbers are from the learner's side, see `coebl.evidence.pairwise`.
 """
 
@@ -15,7 +20,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from coebl.core.errors import InputError, nearest
 from coebl.core.modules import require
 from coebl.core.text import counted, in_interval, natural
-from coebl.evidence.pairwise import ALL_GAMES, SETTING, by_seat, column_twin, pooled, tests_of
+from coebl.evidence.pairwise import (
+    ALL_GAMES,
+    OWN,
+    SETTING,
+    by_seat,
+    has_a_number_per_seat,
+    is_own,
+    pooled,
+    seat_columns,
+    tests_of,
+)
 from coebl.evidence.statistics import ALPHA, Equivalence, Estimate, correct, equivalent
 from coebl.games import GAMES
 from coebl.learners import LEARNERS
@@ -44,7 +59,7 @@ class Contest:
     way: Way
     game: str
     opponents: tuple[str, ...]  # that both meet; empty where they meet each other, or themselves
-    seats: str  # in which both have played: row, column, or both; head to head, that of a
+    seats: str  # in which both have played: row, column, both, several names, or all; head to head, that of a
     difference: Estimate  # a minus b, by seed; corrected for the number of games
     equivalence: Equivalence | None = None  # the test that the difference is within the margin
     unit: str = ""  # of the difference, if it is not the metric's: "payoff range", where games are averaged
@@ -122,8 +137,8 @@ def compare(
         results: of a study.
         a: any equivalent spec of a learner.
         b: any equivalent spec of another learner.
-        metric: by default pseudo_regret, which shows who earns more with the least noise; if it was not recorded, the
-            first metric that was.
+        metric: by default pseudo_regret, which shows who earns more with the least noise; if it was not recorded,
+            payoff, or the first metric that was.
         game: only these games; by default all on which the two can be compared.
         margin: the largest difference that counts as none, in units of the metric; by default that is not tested.
 
@@ -137,8 +152,7 @@ def compare(
         raise InputError(f"a and b are both {a}; accepted: two different learners. Present: {listed(learners)}.")
     known = known_to(results)
     words = metric_words(metric, known)
-    recorded = [name for name in (metric, column_twin(metric)) if name in results.metrics]
-    table = _named(results.last(recorded, game=chosen))
+    table = _named(results.last(seat_columns(metric, results.metrics), game=chosen))
     games = dict(table.select("name", "game").unique(maintain_order=True).iter_rows())
     widths = {name: known.widths.get(spec) if words.in_payoffs else 1.0 for name, spec in games.items()}
     contests: list[Contest] = []
@@ -151,7 +165,7 @@ def compare(
         family = correct([tests[name] for name in played], f"the games, {way}")
         for name, test in zip(played, family, strict=True):
             values = means.filter(name=name)["value"]
-            contests.append(_contest(way, name, samples.filter(name=name), learners, test, values, margin))
+            contests.append(_contest(way, name, samples.filter(name=name), test, values, margin))
         if len(played) > 1:
             overall, unit = _over_all(means, {name: widths[name] for name in played})
             if isinstance(overall, str):
@@ -159,7 +173,7 @@ def compare(
                 continue
             [test] = correct(list(tests_of(overall, ["name"]).values()), "one test")
             # A margin is in units of the metric and says nothing about a mean of payoff ranges.
-            shown = _contest(way, ALL_GAMES, samples, learners, test, overall["value"], None if unit else margin)
+            shown = _contest(way, ALL_GAMES, samples, test, overall["value"], None if unit else margin)
             contests.append(replace(shown, unit=unit))
     if not contests:
         pairs = [" v ".join(pair) for _, *pair in results.matches() if {a, b} & set(pair)]
@@ -174,25 +188,27 @@ def _contest(
     way: Way,
     name: str,
     samples: polars.DataFrame,
-    learners: Sequence[str],
     test: Estimate,
     values: polars.Series,
     margin: float | None,
 ) -> Contest:
-    met = set(samples["opponent"]) if way == "common opponents" else ()
-    seat, *others = ["both"] if way == "self-play" else samples["seat"].unique().to_list()
+    met = sorted(samples["opponent"].unique(), key=lambda names: tuple(map(LEARNERS.order, names.split(" v "))))
+    seats = sorted(samples["seat"].unique())
+    both = way == "self-play" or seats == ["column", "row"]
     shown = None if margin is None else equivalent(values.to_numpy(), margin)
-    return Contest(way, name, tuple(spec for spec in learners if spec in met), "both" if others else seat, test, shown)
+    opponents = tuple(met) if way == "common opponents" else ()
+    where = "both" if both else "all" if name == ALL_GAMES and len(seats) > 1 else ", ".join(seats)
+    return Contest(way, name, opponents, where, test, shown)
 
 
 def _metric(results: Results, metric: str | None) -> str:
     """The metric to compare by."""
     present = results.metrics
     if metric is None:
-        return DEFAULT if DEFAULT in present or not present else present[0]
-    row_twin = metric.removeprefix("column_").removesuffix(":2")
-    if column_twin(row_twin) == metric:
-        raise InputError(f"metric is {metric!r}; accepted: {row_twin}, which takes {metric} in the column seat.")
+        return next((name for name in (DEFAULT, OWN) if name in present or not present), present[0] if present else "")
+    base = metric.removeprefix("column_").partition(":")[0]
+    if base != metric and has_a_number_per_seat(base):
+        raise InputError(f"metric is {metric!r}; accepted: {base}, which takes {metric} in that seat.")
     if metric not in present:
         raise InputError(f"metric {metric!r} was not recorded{nearest(metric, present)} Present: {listed(present)}.")
     return metric
@@ -230,16 +246,15 @@ def _ways(table: polars.DataFrame, metric: str, signed: bool, a: str, b: str) ->
     pl = require("polars")
     sides = by_seat(table, metric, signed, ["name"])
     of_a, of_b = (sides.filter(pl.col("learner") == learner) for learner in (a, b))
-    shared = not signed and column_twin(metric) is None  # one number for both, which cannot tell them apart
+    shared = not signed and not has_a_number_per_seat(metric)  # one number for all, which cannot tell them apart
     ways: dict[Way, polars.DataFrame] = {}
     if not shared:
         met = of_a.filter(pl.col("opponent") == b, pl.col("other").is_not_null())
         ways["head to head"] = met.with_columns(value=pl.col("value") - pl.col("other"))
-    third = ~pl.col("opponent").is_in([a, b])
+    third = ~pl.col("opponent").is_in([a, b]) | pl.lit(is_own(metric, table.columns))
     ways["common opponents"] = _minus(of_a.filter(third), of_b.filter(third), ["name", "opponent", "seat"])
     if shared:
-        alone = pl.col("opponent") == pl.col("learner")
-        ways["self-play"] = _minus(of_a.filter(alone), of_b.filter(alone), ["name", "seat"])
+        ways["self-play"] = _minus(of_a.filter("alone"), of_b.filter("alone"), ["name", "seat"])
     return ways
 
 

@@ -13,15 +13,16 @@ more than a bandit does are left out, since they cannot be compared with the oth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from coebl.core.modules import require
 from coebl.core.text import counted
 from coebl.evidence.statistics import Estimate, correct, zero_tests
+from coebl.games.game import SEATS
 from coebl.learners import LEARNERS, REFERENCES
-from coebl.metrics import METRICS, registered_metric
+from coebl.metrics import registered_metric
 from coebl.naming import NOTHING, Known, known_to, spelled_out
 
 if TYPE_CHECKING:
@@ -35,12 +36,14 @@ ALL_GAMES = "all games"
 SETTING = ["game", "noise", "rounds"]
 DECISIVE = ("pseudo_regret", "regret")  # the first recorded one decides
 _PAIR = ["first", "second"]
+_DIFFERENCE = [*SETTING, "seed", "seat", "opponent", *_PAIR, "value"]
+OWN = "payoff"  # decides in games that are not zero-sum
 Families = Literal["all pairings", "the pairings of a game"]
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two learners that met in a setting, in one seat or in both.
+    """Two learners in a setting, in one seat or in several.
 
     >>> pairing = Pairing("rps", "none", 9, "ucb", "exp3", Estimate(2.0, 1.0, 3.0, 1.0, 9, p_holm=0.01))
     >>> pairing.winner, pairing.loser
@@ -52,7 +55,8 @@ class Pairing:
     rounds: int  # of the match
     first: str  # a learner
     second: str  # another one
-    advantage: Estimate  # of the first over the second: half of what its number is lower by
+    advantage: Estimate  # of the first over the second: half of what its number is lower by, or if own all of it
+    own: bool = False  # True if each was measured by itself, against the same opponents in the same seat
 
     @property
     def winner(self) -> str:
@@ -67,7 +71,7 @@ class Pairing:
 
 def pairwise(
     table: polars.DataFrame,
-    metric: str = "pseudo_regret",
+    metric: str | Sequence[str] = "pseudo_regret",
     *,
     learners: Sequence[str] | None = None,
     units: Mapping[str, float] | None = None,
@@ -75,18 +79,21 @@ def pairwise(
     overall: bool = False,
     signed: bool = True,
 ) -> list[Pairing]:
-    """Test every two learners that met for a difference by seed, both seats pooled.
+    """Test every two learners for a difference by seed, all seats pooled.
 
-    Pairs with fewer than two seeds in common, and numbers that are not finite, are left out.
+    Two that met in a zero-sum game are compared with each other. By a metric that has a number for each seat of a game
+    that is not zero-sum, such as payoff, they are compared against the same opponents in the same seat: what one has
+    there minus what the other has, over all opponents that both have met. Pairs with fewer than two seeds in common,
+    and numbers that are not finite, are left out.
 
     Args:
         table: a row per match and seed, as `Results.last` returns it.
-        metric: a column of it; lower is better.
+        metric: a column of it; or several, of which the first decides that a match has recorded.
         learners: only these; the first of a pair is the earlier one. By default all, in the order of their names.
         units: by game, what to divide the numbers by.
         family: the tests over which Holm corrects together.
         overall: also test the mean over all games, first and in a family of its own.
-        signed: False if the metric's sign does not say who is ahead.
+        signed: False if the sign of the metric does not say who is ahead.
 
     >>> import polars
     >>> seeds = {"game": "rps", "noise": "none", "rounds": 9, "seed": [0, 1, 2]}
@@ -96,69 +103,141 @@ def pairwise(
     ucb -3.5 [-4.742, -2.258] 0.0067
     """
     pl = require("polars")
-    sides = by_seat(table, metric, signed).filter(pl.col("value").is_finite(), pl.col("learner") != pl.col("opponent"))
-    names = sorted(sides["learner"].unique(), key=LEARNERS.order) if learners is None else list(learners)
-    places = {learner: place for place, learner in enumerate(names)}
-    sides = sides.with_columns(
-        ((pl.col("other") - pl.col("value")) / 2).alias("value"),
-        first=pl.col("learner").replace_strict(places, default=None, return_dtype=pl.Int64),
-        second=pl.col("opponent").replace_strict(places, default=None, return_dtype=pl.Int64),
-    ).filter(pl.col("first") < pl.col("second"))
+    settings = list(table.select(SETTING).unique(maintain_order=True).iter_rows())
+    metrics, every = ([metric] if isinstance(metric, str) else metric), table["players"].explode().drop_nulls().unique()
+    names = sorted(every, key=LEARNERS.order) if learners is None else list(learners)
+    parts: list[polars.DataFrame] = []
+    own: set[tuple[Any, ...]] = set()  # the settings in which each learner is measured by itself
+    for name in metrics:
+        rows = by_seat(table, name, signed).filter(pl.col("value").is_finite())
+        if is_own(name, table.columns):
+            parts.append(_against_the_same(rows, names, higher=is_better_higher(name)))
+            own |= {*parts[-1].select(SETTING).unique().iter_rows()}
+        else:
+            parts.append(_duels(rows, names))
+        table = table.filter(pl.col(name).is_null())
+    sides = pl.concat(parts)
     if units is not None:
         sides = sides.with_columns(
             pl.col("value") / pl.col("game").replace_strict(dict(units), return_dtype=pl.Float64)
         )
-    samples = pooled(sides, [*SETTING, *_PAIR], ["seat"])
-    parts: dict[Any, polars.DataFrame] = {"": samples}
+    samples = pooled(sides, [*SETTING, *_PAIR], ["seat", "opponent"])
+    families: dict[Any, polars.DataFrame] = {"": samples}
     if family == "the pairings of a game":
-        order = {key: place for place, key in enumerate(table.select(SETTING).unique(maintain_order=True).iter_rows())}
-        parts = dict(sorted(samples.partition_by(SETTING, as_dict=True).items(), key=lambda part: order[part[0]]))
+        order = {key: place for place, key in enumerate(settings)}
+        families = dict(sorted(samples.partition_by(SETTING, as_dict=True).items(), key=lambda part: order[part[0]]))
     if overall:
         means = pooled(samples, _PAIR, SETTING)
-        parts = {ALL_GAMES: means.with_columns(game=pl.lit(ALL_GAMES), noise=pl.lit(""), rounds=pl.lit(0)), **parts}
+        whole = means.with_columns(game=pl.lit(ALL_GAMES), noise=pl.lit(""), rounds=pl.lit(0))
+        families = {ALL_GAMES: whole, **families}
     pairings: list[Pairing] = []
-    for key, part in parts.items():
+    for key, part in families.items():
         tests = {key: test for key, test in tests_of(part, [*SETTING, *_PAIR]).items() if test.n > 1}
         corrected = correct(list(tests.values()), "all pairings over all games" if key == ALL_GAMES else family)
         for (game, noise, rounds, first, second), estimate in zip(tests, corrected, strict=True):
-            pairings.append(Pairing(game, noise, rounds, names[first], names[second], estimate))
+            alone = (game, noise, rounds) in own or (key == ALL_GAMES and len(own) == len(settings))
+            pairings.append(Pairing(game, noise, rounds, names[first], names[second], estimate, alone))
     return pairings
 
 
-def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
-    """Return a row per match, seed and seat: learner, opponent, seat, both their numbers, and the columns to keep."""
+def _duels(sides: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
+    """Return half of what the first of two learners that met has less than the second, by seat and seed."""
     pl = require("polars")
-    twin = column_twin(metric)
-    row = pl.col(metric)
-    if signed:
-        column = -row
-    elif twin:
-        column = pl.col(twin) if twin in table.columns else pl.lit(None, pl.Float64)
-    else:
-        column = row
-    players = [pl.col("players").list.get(place) for place in (0, 1)]
-    two = table.filter(pl.col("players").list.len() == 2)
-    sides = [
-        two.select(*SETTING, *keep, "seed", learner=own, opponent=opponent, seat=pl.lit(seat), value=value, other=other)
-        for seat, own, opponent, value, other in (
-            ("row", players[0], players[1], row, column),
-            ("column", players[1], players[0], column, row),
+    met = sides.filter(~pl.col("alone")).with_columns(
+        ((pl.col("other") - pl.col("value")) / 2).alias("value"),
+        first=_place("learner", names),
+        second=_place("opponent", names),
+    )
+    return met.filter(pl.col("first") < pl.col("second")).select(*_DIFFERENCE)
+
+
+def _against_the_same(sides: polars.DataFrame, names: Sequence[str], higher: bool) -> polars.DataFrame:
+    """Return how much better the first of two learners does than the second, against the same opponents in a seat."""
+    pl = require("polars")
+    keys = [*SETTING, "opponent", "seat", "seed"]
+    first = sides.select(*keys, "value", first=_place("learner", names))
+    second = sides.select(*keys, subtracted="value", second=_place("learner", names))
+    pairs = first.join(second, on=keys).filter(pl.col("first") < pl.col("second"))
+    better = (pl.col("value") - pl.col("subtracted")) * (1 if higher else -1)
+    return pairs.with_columns(value=better).select(*_DIFFERENCE)
+
+
+def _place(column: str, names: Sequence[str]) -> Any:
+    pl = require("polars")
+    places = {learner: place for place, learner in enumerate(names)}
+    return pl.col(column).replace_strict(places, default=None, return_dtype=pl.Int64)
+
+
+def by_seat(table: polars.DataFrame, metric: str, signed: bool = True, keep: Sequence[str] = ()) -> polars.DataFrame:
+    """Return a row per match, seed and seat, with what the learner in it has.
+
+    The columns are learner, opponent, seat, alone (True in self-play), the number of the learner (value) and that of
+    its opponent (other), and those to keep. In a game with more than two seats the opponent is all others, as
+    "ucb v exp3", and `other` is null.
+    """
+    pl = require("polars")
+    players = pl.col("players").list
+    sides = []
+    for seat in range(max([2, *table["players"].list.len().unique()])):
+        value, other = _numbers(table, metric, signed, seat)
+        others = pl.concat_list(players.head(seat), players.slice(seat + 1))
+        sides.append(
+            table.filter(players.len() > seat).select(
+                *SETTING,
+                *keep,
+                "seed",
+                learner=players.get(seat),
+                opponent=others.list.join(" v "),
+                seat=pl.when(players.len() == 2).then(pl.lit(SEATS[seat % 2])).otherwise(pl.lit(f"player{seat + 1}")),
+                alone=players.n_unique() == 1,
+                value=value,
+                other=pl.when(players.len() == 2).then(other),
+            )
         )
-    ]
     rows: polars.DataFrame = pl.concat(sides).filter(pl.col("value").is_not_null())
     return rows
 
 
-def column_twin(metric: str) -> str | None:
-    """Return the name of a metric of the row player in the column seat; None if it is not about one player.
+def _numbers(table: polars.DataFrame, metric: str, signed: bool, seat: int) -> tuple[Any, Any]:
+    """Return the expressions of a learner's number in a seat, and of its opponent's; null where there is none."""
+    pl = require("polars")
 
-    >>> column_twin("swap_regret"), column_twin("external_regret"), column_twin("tv")
-    ('swap_regret:2', 'column_external_regret', None)
+    def column(*names: str) -> Any:
+        return pl.coalesce(*(pl.col(name) for name in names if name in table.columns), pl.lit(None, pl.Float64))
+
+    row = pl.col(metric)
+    if has_a_number_per_seat(metric):
+        second = column(f"{metric}:2", f"column_{metric}")
+        return [(row, second), (second, row)][seat] if seat < 2 else (column(f"{metric}:{seat + 1}"), row)
+    if signed:
+        return (row, -row) if seat == 0 else (-row, row)
+    return row, row
+
+
+def has_a_number_per_seat(metric: str) -> bool:
+    """Return True for a metric of which each seat has its own, such as payoff."""
+    found = registered_metric(metric)
+    return found is not None and found.by_seat
+
+
+def is_own(metric: str, columns: Collection[str]) -> bool:
+    """Return True if each seat has its number of a metric, and these are not those of a zero-sum game."""
+    return has_a_number_per_seat(metric) and f"column_{metric}" not in columns
+
+
+def is_better_higher(metric: str) -> bool:
+    """Return True for a metric of which more is better."""
+    found = registered_metric(metric)
+    return found is not None and found.better == "higher"
+
+
+def seat_columns(metric: str, present: Iterable[str]) -> list[str]:
+    """Return the columns with a metric of any seat.
+
+    >>> seat_columns("payoff", ["payoff", "payoff:2", "welfare"])
+    ['payoff', 'payoff:2']
     """
-    if f"column_{metric}" in METRICS:  # the name in results of zero-sum games
-        return f"column_{metric}"
-    known = registered_metric(metric)
-    return known.of_seat(2).name if known and known.by_seat else None
+    return [name for name in present if name in (metric, f"column_{metric}") or name.startswith(f"{metric}:")]
 
 
 def pooled(samples: polars.DataFrame, by: Sequence[str], over: Sequence[str]) -> polars.DataFrame:
@@ -216,6 +295,16 @@ class Ranking:
     pairings: list[Pairing]  # all corrected in one family
     left_out: list[str]  # learners that see more
     known: Known = NOTHING  # what the results store about the learners
+
+    @property
+    def rule(self) -> str:
+        """How a pairing is won, in words."""
+        own = {pairing.own for pairing in self.pairings}
+        same = f"by {OWN} against the same opponents in the same seat"
+        if own == {True}:
+            return f"won {same}, paired by seed"
+        also = f"; in a game that is not zero-sum, {same}" if True in own else ""
+        return f"won by {self.metric} after the last round{also}, paired by seed"
 
     @property
     def family(self) -> str:
@@ -281,19 +370,20 @@ def rank(results: Results, study: Study | None = None) -> Ranking | None:
     """
     requested = {metric for cell in study.cells for metric in cell.metrics} if study else None
     recorded = results.metrics if requested is None else requested.intersection(results.metrics)
-    metric = next((name for name in DECISIVE if name in recorded), None)
-    if metric is None:
+    metrics = [name for name in DECISIVE if name in recorded][:1] + [OWN] * (OWN in recorded)
+    if not metrics:
         return None
-    table = results.last([metric])
+    table = results.last([column for name in metrics for column in seat_columns(name, results.metrics)])
     if study is not None:
-        table = asked_for(table, study, metric)
+        table = asked_for(table, study, *metrics)
     specs = sorted(set(table["players"].explode().drop_nulls()), key=LEARNERS.order)
     kinds = results.kinds()
     left_out = [spec for spec in specs if kinds.get(spec) in REFERENCES]
     contenders = [spec for spec in specs if spec not in left_out]
-    pairings = pairwise(table, metric, learners=contenders)
+    pairings = pairwise(table, metrics, learners=contenders)
     if not pairings:
         return None
+    metric = OWN if all(pairing.own for pairing in pairings) else metrics[0]
     return Ranking(metric, ranked(contenders, pairings), pairings, left_out, known_to(results))
 
 
@@ -304,7 +394,7 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
     for pairing in pairings:
         for learner, side in ((pairing.first, 1), (pairing.second, -1)):
             signs[learner].append(side * pairing.advantage.sign)
-            gains[learner].append(side * pairing.advantage.mean / pairing.rounds)
+            gains[learner].append(side * pairing.advantage.mean / (1 if pairing.own else pairing.rounds))
     score = {learner: sum(outcomes) / len(outcomes) for learner, outcomes in signs.items() if outcomes}
     return [
         Ranked(
@@ -319,22 +409,16 @@ def ranked(learners: Iterable[str], pairings: Iterable[Pairing]) -> list[Ranked]
     ]
 
 
-def asked_for(table: polars.DataFrame, study: Study, metric: str) -> polars.DataFrame:
-    """Return the rows of a table that a study asks for by this built-in metric: a folder may hold more."""
+def asked_for(table: polars.DataFrame, study: Study, *metrics: str) -> polars.DataFrame:
+    """Return the rows of a table that a study asks for by these built-in metrics: a folder may hold more."""
     pl = require("polars")
-    seeds: dict[tuple[object, ...], set[int]] = {}
+    seeds: dict[tuple[Any, ...], set[int]] = {}
     for cell in study.cells:
-        if metric in cell.metrics:
+        if not {*metrics}.isdisjoint(cell.metrics):
             game, players, noise, rounds = cell.labels(study.noises)
-            seeds.setdefault((game, noise, rounds, *players), set()).update(cell.seeds)
-    on = [*SETTING, "row", "column"]
-    requested = pl.DataFrame(
-        [(*match, sorted(of_match)) for match, of_match in seeds.items()],
-        schema={
-            **dict(zip(on, (pl.String, pl.String, pl.Int64, pl.String, pl.String), strict=True)),
-            "seed": pl.List(pl.Int64),
-        },
-        orient="row",
-    ).explode("seed")
-    two = table.with_columns(row=pl.col("players").list.first(), column=pl.col("players").list.last())
-    return two.join(requested, on=[*on, "seed"], how="semi", maintain_order="left").drop("row", "column")
+            seeds.setdefault((game, noise, rounds, players), set()).update(cell.seeds)
+    fields = {"game": pl.String, "noise": pl.String, "rounds": pl.Int64, "names": pl.String, "seed": pl.List(pl.Int64)}
+    rows = [(*setting, " v ".join(players), sorted(of)) for (*setting, players), of in seeds.items()]
+    requested = pl.DataFrame(rows, schema=fields, orient="row").explode("seed")
+    named = table.with_columns(names=pl.col("players").list.join(" v "))
+    return named.join(requested, on=[*SETTING, "names", "seed"], how="semi", maintain_order="left").drop("names")

@@ -320,6 +320,30 @@ class SwapRegret(Metric):
         return regret
 
 
+@METRICS.add("payoff")
+class Payoff(Total):
+    """The mean over the rounds of what the policies pay to a player, without noise.
+
+    It is that of the row player; `payoff:2` is that of the second player, and so on.
+    """
+
+    needs = frozenset({"expected"})
+    title = "Payoff"
+    definition = "mean over the rounds of x_t' A y_t"
+    meaning = "What the player has earned, in a round on average, without noise; payoff:2 for seat 2."
+    better = "higher"
+    in_payoffs = True
+    cumulative = False
+    seat = 0
+    by_seat = True
+
+    def terms(self, block: Block) -> Floats:
+        return block.outcomes.expected_by(self.seat or 0)
+
+    def __call__(self, block: Block) -> Floats:
+        return super().__call__(block) / _rounds(block)
+
+
 @METRICS.add("welfare")
 class Welfare(Total):
     """The mean over the rounds of what the players earn together, without noise."""
@@ -337,8 +361,7 @@ class Welfare(Total):
         return earned
 
     def __call__(self, block: Block) -> Floats:
-        rounds = range(block.first_round, block.first_round + block.rounds)
-        return super().__call__(block) / np.asarray(rounds, np.float64, like=block.reward)[:, None]
+        return super().__call__(block) / _rounds(block)
 
 
 @METRICS.add("welfare_ratio")
@@ -453,6 +476,13 @@ class Entropy(Metric):
             bits = block.backend.rel_entr(policy, one) + block.backend.rel_entr(1 - policy, one)
             total = total - bits.mean(axis=-1) / (2 * log(2))
         return total
+
+
+def _rounds(block: Block) -> Floats:
+    """Return the number of each round of a block: (rounds, 1)."""
+    rounds = range(block.first_round, block.first_round + block.rounds)
+    numbers: Floats = np.asarray(rounds, np.float64, like=block.reward)[:, None]
+    return numbers
 
 
 def _modes(policy: Floats) -> Floats:

@@ -45,7 +45,7 @@ class Panel:
         """The matches that it shows."""
         return [match for matches in self.parts.values() for match in matches]
 
-    def within(self, present: Collection[tuple[str, str, str]]) -> Panel | None:
+    def within(self, present: Collection[tuple[str, ...]]) -> Panel | None:
         """Return as much of the panel as these matches allow."""
         parts = {label: matches for label, matches in self.parts.items() if set(matches) <= set(present)}
         return replace(self, parts=parts) if parts and not (self.whole and len(parts) < len(self.parts)) else None
@@ -203,7 +203,7 @@ def _needs(groups: list[list[Panel]]) -> list[MatchName]:
     return list(dict.fromkeys(match for group in groups for panel in group for match in panel.needs))
 
 
-def _rows(group: list[Panel], present: Sequence[tuple[str, str, str]]) -> list[list[Panel]]:
+def _rows(group: list[Panel], present: Sequence[tuple[str, ...]]) -> list[list[Panel]]:
     """Split the panels of a group that have data into rows as wide as the page."""
     panels = [part for panel in group if (part := panel.within(present))]
     across = round(WIDTH / panels[0].width) if panels else 1

@@ -90,11 +90,11 @@ def plot_curves(
     Args:
         data: the results of a study, or a frame in the columns of `Results.curves`.
         metric: the name of the metric.
-        lines: label to (game, row, column).
+        lines: label to (game, row, column), or the game and the learner in each of its seats.
         ax: the axes; by default those of a new figure.
-        styles: label to the keywords of its line. By default a line looks as its row learner does everywhere, or as
-            its column learner if these distinguish the lines; if neither does, it has the colour of the row learner and
-            the dashes of the column learner.
+        styles: label to the keywords of its line. By default a line looks as its first learner does everywhere, or as
+            its second one if these distinguish the lines; if neither does, it has the colour of the first and the
+            dashes of the second.
         legend: draw it, above the axes. Without it, `ax.legend()` has all entries, the band's among them.
         points: the largest number of rounds that are drawn, evenly chosen. Where a value is infinite the line has a
             gap.
@@ -187,13 +187,15 @@ def plot_reference(ax: Axes, reference: Reference, actions: int, rounds: ArrayLi
 
 
 def line_styles(data: Any, lines: Mapping[str, Sequence[str]], known: Known) -> dict[str, Style]:
-    """Return the style of each line: the look of the row learner, or else of the column learner, if these differ.
+    """Return the style of each line: the look of the first learner, or else of the second, if these differ.
 
-    If neither do, it is the colour of the row learner with the dashes of the column learner; symbols distinguish the
-    lines that are still alike.
+    If neither do, it is the colour of the first learner with the dashes of the second; symbols distinguish the lines
+    that are still alike.
     """
-    present = data.matches() if hasattr(data, "matches") else data["players"].unique(maintain_order=True)
-    everyone = [spec for match in present for spec in match[-2:]]
+    if hasattr(data, "matches"):
+        everyone = [spec for match in data.matches() for spec in match[1:]]
+    else:
+        everyone = data["players"].unique(maintain_order=True).explode().to_list()
     seats = [[match[seat] for match in lines.values()] for seat in (1, 2)]
     for specs in seats:
         if len(set(specs)) == len(specs):
@@ -243,7 +245,7 @@ MOST_PANELS = 24
 def plot_panels(
     data: Data,
     metric: str,
-    matches: Iterable[tuple[str, str, str]],
+    matches: Iterable[tuple[str, ...]],
     log: bool = False,
     noise: str | None = None,
     known: Known | None = None,
@@ -258,7 +260,7 @@ def plot_panels(
     Args:
         data: the results of a study, or a frame in the columns of `Results.curves`.
         metric: the name of the metric.
-        matches: game, row and column of each.
+        matches: the game and the players of each.
         log: put rounds on a logarithmic axis.
         noise: the noise, if matches were played with several.
         known: titles and colours of learners and metrics that are not built in; by default those of the results.
@@ -269,8 +271,8 @@ def plot_panels(
     """
     present = set(matches)
     check_some("matches", dict.fromkeys(present))
-    games = sorted({game for game, _, _ in present}, key=GAMES.order)
-    pairs = sorted({(row, column) for _, row, column in present}, key=lambda pair: tuple(map(LEARNERS.order, pair)))
+    games = sorted({game for game, *_ in present}, key=GAMES.order)
+    pairs = sorted({match[1:] for match in present}, key=lambda players: tuple(map(LEARNERS.order, players)))
     kept = [(game, [pair for pair in pairs[:MOST_LINES] if (game, *pair) in present]) for game in games]
     panels = [(game, of_game) for game, of_game in kept if of_game][:MOST_PANELS]
     known = known_to(data) if known is None else known
@@ -310,15 +312,15 @@ def _times(data: Any, noise: str | None) -> dict[tuple[str, tuple[str, ...]], Ru
     return {(match.game, match.players): runs for match, runs in found.items() if noise in (None, match.noise)}
 
 
-def _labels(pairs: Sequence[tuple[str, str]], known: Known, short: bool = False) -> dict[tuple[str, str], str]:
-    """Return the label of each pair; if short, a learner that plays itself is named once."""
+def _labels(pairs: Sequence[tuple[str, ...]], known: Known, short: bool = False) -> dict[tuple[str, ...], str]:
+    """Return the label of the players of each match; if short, a learner that plays itself is named once."""
     titles = {
         spec: title + _MARK * (learner_words(spec, known).kind in REFERENCES)
         for spec, title in learner_titles((spec for pair in pairs for spec in pair), known).items()
     }
     return {
-        (row, column): titles[row] if short and row == column else f"{titles[row]} v {titles[column]}"
-        for row, column in pairs
+        players: titles[players[0]] if short and len({*players}) == 1 else " v ".join(map(titles.__getitem__, players))
+        for players in pairs
     }
 
 

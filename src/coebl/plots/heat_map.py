@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def plot_heat_map(
     data: Data,
     metric: str,
-    cells: Mapping[tuple[str, str], tuple[str, str, str]],
+    cells: Mapping[tuple[str, str], tuple[str, ...]],
     ax: Axes | None = None,
     *,
-    alike: Iterable[tuple[str, str, str]] = (),
+    alike: Iterable[tuple[str, ...]] = (),
     known: Known | None = None,
 ) -> Axes:
     """Plot a metric after the last round as a matrix: mean ± half of its 95 % interval, blue above 0, orange below.
@@ -77,7 +77,7 @@ def plot_heat_map(
         return ax
 
 
-def _decided(runs: Mapping[tuple[str, str, str], Floats]) -> set[tuple[str, str, str]]:
+def _decided(runs: Mapping[tuple[str, ...], Floats]) -> set[tuple[str, ...]]:
     """Return the matches whose mean is significantly above or below 0, as the claims of a paper are judged."""
     tested = {match: values for match, values in runs.items() if len(values) > 1 and np.isfinite(values).all()}
     above = holm([one_sided_p(values, 0) for values in tested.values()])

@@ -130,7 +130,7 @@ def _end(curve: Curve, cumulative: bool) -> Band:
 def plot_sweeps(
     data: Data,
     metric: str,
-    matches: Iterable[tuple[str, str, str]],
+    matches: Iterable[tuple[str, ...]],
     noise: str | None = None,
     known: Known | None = None,
 ) -> Figure:
@@ -141,7 +141,7 @@ def plot_sweeps(
     Args:
         data: the results of a study, or a frame in the columns of `Results.curves`.
         metric: the name of the metric.
-        matches: game, row and column of each.
+        matches: the game and the players of each.
         noise: the noise, if matches were played with several.
         known: titles and colours of learners and metrics that are not built in; by default those of the results.
 
@@ -160,8 +160,8 @@ def plot_sweeps(
     present = set(matches)
     panels = [
         (sweep, game, lines)
-        for sweep in find_sweeps(sorted({row for _, row, _ in present}, key=LEARNERS.order), known)
-        for game in sorted({game for game, _, _ in present}, key=GAMES.order)
+        for sweep in find_sweeps(sorted({match[1] for match in present}, key=LEARNERS.order), known)
+        for game in sorted({match[0] for match in present}, key=GAMES.order)
         if (lines := _lines(sweep, game, present))
     ]
     if not panels:
@@ -176,11 +176,13 @@ def plot_sweeps(
         figure = new_figure(WIDTH if across > 1 else COLUMN + 1, 2.1 * down + 0.9)
         axes = figure.subplots(down, across, squeeze=False).ravel()
         for place, (ax, (sweep, game, lines)) in enumerate(zip(axes, panels, strict=False)):
-            styles = looks([*sweep.values, *filter(None, lines)], plainest=list(filter(None, lines)), known=known)
+            others = [opponents[0] for opponents in lines if opponents]
+            styles = looks([*sweep.values, *others], plainest=others, known=known)
             found = []
-            for opponent, points in lines.items():
-                style = (styles[opponent] if opponent else Look(styles[next(iter(sweep.values))].colour, ())).style
-                label = f"against {drawable(titles[opponent])}" if opponent else "self-play"
+            for opponents, points in lines.items():
+                style = (styles[opponents[0]] if opponents else Look(styles[next(iter(sweep.values))].colour, ())).style
+                against = " v ".join(drawable(titles[spec]) for spec in opponents)
+                label = f"against {against}" if opponents else "self-play"
                 found.append((label, plot_sweep(data, metric, points, ax, style, label, noise, known)))
             name = drawable(learner_words(next(iter(sweep.values)), known).title or sweep.learner)
             heading = textwrap.fill(f"{drawable(game_title(game))}, {name}", 34)
@@ -201,14 +203,17 @@ def plot_sweeps(
     return figure
 
 
-def _lines(sweep: Sweep, game: str, present: set[tuple[str, str, str]]) -> dict[str, dict[str, tuple[str, str, str]]]:
-    """Return the points of each opponent that met two settings or more on a game; "" is the setting itself."""
+def _lines(sweep: Sweep, game: str, present: set[tuple[str, ...]]) -> dict[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Return the points of the opponents that met two settings or more on a game; () is the setting itself."""
     ticks = {
         spec: f"{value:g}" + ("" if sweep.parameter in split_spec(spec).arguments else "\ndefault")
         for spec, value in sweep.values.items()
     }
-    columns = sorted({column for of, row, column in present if of == game and row in ticks}, key=LEARNERS.order)
-    lines = {"": {tick: (game, spec, spec) for spec, tick in ticks.items() if (game, spec, spec) in present}}
-    for column in columns:
-        lines[column] = {tick: (game, spec, column) for spec, tick in ticks.items() if (game, spec, column) in present}
-    return dict([(column, points) for column, points in lines.items() if len(points) > 1][:_MOST])
+    of_game = [match for match in present if match[0] == game and match[1] in ticks]
+    lines: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {
+        (): {ticks[match[1]]: match for spec in ticks for match in of_game if {*match[1:]} == {spec}}
+    }
+    for opponents in sorted({match[2:] for match in of_game}, key=lambda specs: tuple(map(LEARNERS.order, specs))):
+        met = {match[1]: match for match in of_game if match[2:] == opponents}
+        lines[opponents] = {tick: met[spec] for spec, tick in ticks.items() if spec in met}
+    return dict([(opponents, points) for opponents, points in lines.items() if len(points) > 1][:_MOST])

@@ -16,7 +16,7 @@ from coebl.core.specs import files_in, inner_files, move_files, split_spec, with
 from coebl.engine import Match, Record, Result, simulate
 from coebl.engine.match import MatchKey
 from coebl.engine.result import Keep
-from coebl.games import Game, GenomeGame, parse_game
+from coebl.games import Game, GenomeGame, TensorGame, parse_game
 from coebl.learners import parse_learner
 from coebl.study.record import Description, seat_key
 
@@ -142,6 +142,9 @@ def _source_checksum(value: Any) -> str:
         source = value.fingerprint()
     elif isinstance(value, Game):
         source = f"{value.payoff.tolist()} {value.ranges} {value.noise}"
+    elif isinstance(value, TensorGame):
+        payoffs = [payoff.tolist() for payoff in value.payoffs]
+        source = f"{payoffs} {value.ranges} {value.noise} {value.noise_between}"
     else:
         try:
             source = inspect.getsource(type(value))

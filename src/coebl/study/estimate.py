@@ -8,6 +8,7 @@ large the study is.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -17,13 +18,13 @@ import numpy as np
 
 from coebl.engine import Match, simulate
 from coebl.engine.simulate import recorded_rounds
-from coebl.games import Game, parse_zero_sum
+from coebl.games import Game, parse_game
 from coebl.learners import parse_learner
 from coebl.study.cell import Cell
 from coebl.study.studies import Study
 from coebl.study.workers import EnoughError, LateError, cores, within
 
-Shapes = Mapping[str, tuple[int, int]]  # numbers of actions, by game
+Shapes = Mapping[str, tuple[int, ...]]  # numbers of actions, by game
 
 _ROUND = 100.0  # microseconds of overhead per round, in any game
 _SOLVE = 0.002  # microseconds to solve a large game of m by n actions once, by the power 1.5 of m n
@@ -64,7 +65,7 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
         if key not in costs:
             try:
                 if cell.game not in shapes:
-                    shapes[cell.game] = parse_zero_sum(cell.game).shape
+                    shapes[cell.game] = parse_game(cell.game).shape
                 costs[key] = _cost(cell, shapes[cell.game])
             except Exception:
                 costs[key] = 1.0  # an error of user code, perhaps; the run will report it
@@ -72,10 +73,10 @@ def work_of(cells: Iterable[Cell], shapes: Shapes | None = None) -> dict[Cell, f
     return works
 
 
-def _cost(cell: Cell, shape: tuple[int, int]) -> float:
+def _cost(cell: Cell, shape: tuple[int, ...]) -> float:
     """The approximate microseconds of a round per run, by the costs that the learners declare."""
-    m, n = shape
-    return sum(parse_learner(spec).cost(*ends) for spec, ends in zip(cell.players, ((m, n), (n, m)), strict=True))
+    joint = math.prod(shape)
+    return sum(parse_learner(spec).cost(own, joint // own) for spec, own in zip(cell.players, shape, strict=True))
 
 
 def declared_range(match: Match, runs: int) -> tuple[float, float]:
@@ -118,8 +119,8 @@ def estimate(study: Study, workers: int | None = None) -> TimeEstimate:
     )
 
 
-def _is_small(shape: tuple[int, int]) -> bool:
-    return max(shape) <= _MOST_ACTIONS
+def _is_small(shape: tuple[int, ...]) -> bool:
+    return max(shape) <= _MOST_ACTIONS or len(shape) > 2  # whose payoffs are not solved, only looked up
 
 
 def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
@@ -135,12 +136,12 @@ def _samples(cells: Iterable[Cell], shapes: Shapes) -> dict[Cell, float]:
     return seconds
 
 
-def _seconds(cell: Cell, shape: tuple[int, int], ends: float) -> float:
+def _seconds(cell: Cell, shape: tuple[int, ...], ends: float) -> float:
     """The seconds of a cell, from a sample: its fixed cost, and that of each round."""
     small = _is_small(shape)
-    m, n = sample = shape if small else (min(shape[0], _MOST_ACTIONS), min(shape[1], _MOST_ACTIONS))
-    game = parse_zero_sum(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, (m, n)))
-    match = Match.of(game, cell.players[0], cell.players[1], cell.rounds, cell.noise)
+    sample = shape if small else tuple(min(own, _MOST_ACTIONS) for own in shape)
+    game = parse_game(cell.game) if small else Game(np.random.default_rng(0).uniform(-1, 1, sample))
+    match = Match.among(game, cell.players, cell.rounds, cell.noise)
     cost = _cost(cell, sample)
     seeds = cell.seeds[: max(1, int(1e6 * _BLOCK / cost))]
     declared = _ROUND + len(seeds) * cost

@@ -27,7 +27,7 @@ from coebl.engine import Record, Result
 from coebl.engine.match import MatchKey
 from coebl.engine.policies import frames_for, sample_policies
 from coebl.engine.until import Hit, HittingTime
-from coebl.games import GAMES, NOISES, Game
+from coebl.games import GAMES, NOISES, Game, TensorGame
 from coebl.learners import LEARNERS, Learner
 from coebl.metrics import Metric, all_metrics, metric_class
 from coebl.naming import LearnerWords, MetricWords, describe_learner, describe_metric
@@ -173,7 +173,9 @@ class CellRecord(_Stored):
     checksum: str
     learners: dict[str, Annotated[LearnerWords, AfterValidator(_complete)]] = {}  # by spec; empty in older files
     metric_info: dict[str, MetricWords] = {}  # by name; likewise
-    payoff_range: tuple[Finite, Finite] | None = None  # likewise
+    payoff_range: tuple[Finite, Finite] | None = None  # of the first seat; likewise
+    seats: Names | None = None  # the names of the seats, of a game that is not zero-sum
+    payoff_ranges: tuple[tuple[Finite, Finite], ...] | None = None  # of these seats
     policies: KeptPolicies | None = None  # if the description has them in `keep`
     versions: dict[str, str]  # of all that the numbers may depend on
     seconds: dict[str, Seconds]  # of the phases of the run
@@ -244,6 +246,8 @@ def make_record(
     """The record of a cell that was run; an InputError if the result is not of this cell."""
     match = result.match
     players = tuple(without_folder(str(player)) for player in match.players)
+    general = isinstance(match.game, TensorGame)
+    ranges = tuple((float(low), float(high)) for low, high in match.game.ranges)
     known: list[type[Metric]] = [*all_metrics(match.game), HittingTime, Hit]
     classes = {metric.name: metric for metric in known}
     classes |= {metric.name: metric for metric in (metric_class(spec) for spec in metrics if spec != "all")}
@@ -258,7 +262,9 @@ def make_record(
             checksum=checksum,
             learners={spec: _described(player, spec) for spec, player in zip(players, match.players, strict=True)},
             metric_info={name: describe_metric(classes[name]) for name in result.metrics if name in classes},
-            payoff_range=(float(match.game.ranges[0][0]), float(match.game.ranges[0][1])),
+            payoff_range=ranges[0],
+            seats=match.game.seats if general else None,
+            payoff_ranges=ranges if general else None,
             policies=KeptPolicies.of(result) if description.keep else None,
             versions=versions(result.device),
             seconds={phase: float(seconds) for phase, seconds in result.seconds.items()},
@@ -275,7 +281,8 @@ def _described(learner: Learner, spec: str) -> LearnerWords:
 
 def write_record(record: CellRecord) -> bytes:
     """A record as the bytes that a file stores."""
-    return json.dumps(record.model_dump(mode="json"), sort_keys=True).encode()
+    general = set() if record.seats else {"seats", "payoff_ranges"}
+    return json.dumps(record.model_dump(mode="json", exclude=general), sort_keys=True).encode()
 
 
 def read_record(path: Path, raw: bytes) -> CellRecord:

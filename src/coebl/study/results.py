@@ -6,7 +6,8 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from coebl.naming import known_to, learner_words, metric_words
 from coebl.study.cell_file import CellRuns
 from coebl.study.errors import DamagedFileError, StoreError
 from coebl.study.frames import NOTHING_YET, find, frame_of, listed
-from coebl.study.record import EARLIER, CellRecord
+from coebl.study.record import EARLIER, CellRecord, seat_key
 from coebl.study.store import Store, check_one_device
 
 if TYPE_CHECKING:
@@ -32,12 +33,6 @@ if TYPE_CHECKING:
     from coebl.evidence.compare import Comparison
 
 Specs = str | Sequence[str] | None  # one spec, several, or None for all
-_LABELS: dict[str, tuple[str, Callable[[CellRecord], str]]] = {  # that filters select by, with the kinds of their specs
-    "game": ("game", lambda record: record.game),
-    "row learner": ("player", lambda record: record.players[0]),
-    "column learner": ("player", lambda record: record.players[1]),
-    "noise": ("noise", lambda record: record.noise),
-}
 _RECENT = 2 * 10**9  # nanoseconds within which two changes may have the same time stamp
 
 
@@ -46,8 +41,9 @@ class SummaryRow(TypedDict):
 
     game: str
     noise: str
-    row: str
-    column: str
+    row: str  # the learner in the first seat
+    column: str  # the learner in the second seat
+    players: NotRequired[list[str]]  # the learner in each seat, if there are more than two
     horizon: int
     round: int
     metric: str
@@ -56,6 +52,11 @@ class SummaryRow(TypedDict):
     high: float
     sd: float
     n: int
+
+
+def players_of(row: SummaryRow) -> list[str]:
+    """Return the learners of a summary, in the order of the seats."""
+    return row.get("players", [row["row"], row["column"]])
 
 
 class Results:
@@ -72,7 +73,7 @@ class Results:
         self.store = Store.open(folder)
         self._listed: list[str] = []  # the digests of the records
         self._records: list[CellRecord] = []
-        self._present: dict[str, dict[str, None]] = {name: {} for name in _LABELS}
+        self._present: dict[str, dict[str, None]] = {}  # what the records have, by the name of a filter
         self._listed_at: int | None = None
 
     def __repr__(self) -> str:
@@ -92,8 +93,7 @@ class Results:
             if present != self._listed:
                 records = [_read_valid(self.store.record, digest) for digest in present]
                 check_one_device(self.store, (record.description for record in records))
-                self._records, self._listed = sorted(records, key=_order), present
-                self._present = {name: dict.fromkeys(map(label, self._records)) for name, (_, label) in _LABELS.items()}
+                self._records, self._listed, self._present = sorted(records, key=_order), present, {}
             self._listed_at = stamp
         return self._records
 
@@ -148,9 +148,8 @@ class Results:
         return list(dict.fromkeys(metric for record in self.records() for metric in record.metrics))
 
     def matches(self) -> list[MatchName]:
-        """The game and the players of every match of two players with a finished cell."""
-        pairs = (record for record in self.records() if len(record.players) == 2)
-        return list(dict.fromkeys(MatchName(record.game, *record.players) for record in pairs))
+        """The game and the players of every match with a finished cell."""
+        return list(dict.fromkeys(MatchName(record.game, *record.players) for record in self.records()))
 
     def runtimes(self) -> dict[MatchKey, Runtimes]:
         """The hitting times of every match whose runs end at a condition.
@@ -252,26 +251,33 @@ class Results:
         last: bool = False,
     ) -> Iterator[CellRuns]:
         """The runs of the cells that fit; without filters nothing is read to find them."""
-        if isinstance(players, str) or (players is not None and len(players) != 2):
+        if isinstance(players, str) or (players is not None and len(players) < 2):
             raise InputError(
                 f"players is {shorten(players)}; accepted: a learner for each seat or None, such as ('ucb', None)."
             )
         if game is None and noise is None and (players is None or not any(players)):
             digests = self.store.digests()
         else:
-            digests = [record.digest for record in self._matching(game, players or (None, None), noise)]
+            digests = [record.digest for record in self._matching(game, players or (), noise)]
         for digest in digests:
             yield _read_valid(self.store.runs, digest, metrics, last)
         self.store.remember()
 
     def _matching(self, game: Specs, players: Sequence[Specs], noise: Specs) -> list[CellRecord]:
-        """The records of the cells that fit."""
-        records = self.records()
-        first, second = players
-        for name, specs in {"game": game, "row learner": first, "column learner": second, "noise": noise}.items():
-            if specs is not None:
-                kind, label = _LABELS[name]
-                listed = [specs] if isinstance(specs, str) else specs
+        """The records of the cells that fit; of matches with more seats than players are named, any may be there."""
+        records = every = self.records()
+        filters: dict[str, tuple[str, Specs, Callable[[CellRecord], str]]] = {
+            "game": ("game", game, lambda record: record.game),
+            "noise": ("noise", noise, lambda record: record.noise),
+        }
+        for seat, specs in enumerate(players):
+            name = f"{seat_key(seat)} learner" if seat < 2 else f"learner in seat {seat + 1}"
+            filters[name] = "player", specs, partial(_player, seat)
+        for name, (kind, chosen, label) in filters.items():
+            if chosen is not None:
+                if name not in self._present:
+                    self._present[name] = {spec: None for spec in map(label, every) if spec}
+                listed = [chosen] if isinstance(chosen, str) else chosen
                 wanted = {find(kind, spec, self._present[name], name) for spec in listed}
                 records = [record for record in records if label(record) in wanted]
         return records
@@ -327,6 +333,7 @@ class Results:
         for group in frame.partition_by(keys, maintain_order=True):
             name, seats, noise, length = group.select(keys).row(0)
             labels = {"game": name, "noise": noise, "row": seats[0], "column": seats[1], "horizon": length}
+            labels |= {"players": list(seats)} if len(seats) > 2 else {}
             for metric in group.columns[len(keys) + 1 :]:
                 values = group[metric].drop_nulls().to_numpy()
                 if not len(values):
@@ -392,7 +399,7 @@ class Results:
             self._chosen_metrics([metric])
         cells = self._matching(game, (row, column), noise)
         metric = metric or self._telling_metric(cells)
-        cells = [record for record in cells if metric in record.metrics and len(record.players) == 2]
+        cells = [record for record in cells if metric in record.metrics]
         if not cells:
             raise InputError(f"metric {metric!r} was not recorded for any of these matches; see: coebl results.")
         matches = [MatchName(record.game, *record.players) for record in cells]
@@ -432,6 +439,11 @@ def _read_valid(read: Callable[..., Any], digest: str, *options: Any) -> Any:
         return read(digest, *options)
     except DamagedFileError as error:
         raise StoreError(f"{error} Run the study again: it sets the file aside and runs the cell again.") from None
+
+
+def _player(seat: int, record: CellRecord) -> str:
+    """Return the learner in a seat; "" if the game has fewer."""
+    return record.players[seat] if seat < len(record.players) else ""
 
 
 def _order(record: CellRecord) -> tuple[Any, ...]:

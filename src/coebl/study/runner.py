@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import sys
@@ -13,6 +14,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -313,5 +315,5 @@ def warm_up(cells: Iterable[Cell], shapes: Shapes | None = None) -> None:
     for name in {cell.game for cell in cells}:
         with suppress(Exception):  # a game that cannot be read: the run itself reports it
             shape = (shapes or {}).get(name) or parse_game(name).shape
-            for many_ties in (False, True):
-                compile_kernels(shape, many_ties)
+            for own, many_ties in product({*shape[1:]}, (False, True)):
+                compile_kernels((own, math.prod(shape) // own), many_ties)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
@@ -23,17 +23,19 @@ from coebl.engine.policies import MOST_AREAS, has_pictures
 from coebl.engine.simulate import MOST_SEEDS
 from coebl.engine.table import seat_at
 from coebl.engine.until import Until
-from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, ZeroSumGame, parse_noise, parse_zero_sum
-from coebl.games.game import SEATS, SeatName
+from coebl.games import GAMES, NOISES, SUFFIXES, AnyGame, Game, Noise, TensorGame, ZeroSumGame, parse_game, parse_noise
+from coebl.games.game import NamedGame
 from coebl.learners import LEARNERS, Learner, parse_learner
-from coebl.metrics import METRICS, Metric, all_metrics, metric_class, registered_metric
+from coebl.metrics import METRICS, Metric, metric_class, registered_metric
 from coebl.search import Search
 from coebl.study.cell import Cell, is_file
 from coebl.study.cell_file import RESERVED
 from coebl.study.errors import Mistake, Place
 
 Entry = tuple[Place, Any]  # a spec or an object, with its place
-Pair = tuple[str, str]  # canonical specs of the row learner and the column learner
+Players = tuple[str, ...]  # canonical specs of the learners, one per seat
+
+GENERAL_SUM_METRICS = ("payoff", "swap_regret", "nash_conv", "welfare")  # by default, of games that are not zero-sum
 
 MOST = MOST_IN_GRID  # also of the cells of a study: more is a typo
 _MOST_SEED = 2**63 - 1  # results keep seeds as 64-bit integers
@@ -61,7 +63,7 @@ ACCEPTED = {
     "record": '"all", "log", "last", or a number k >= 1, for every k-th round',
     "keep": '["policies"]: of the first seed, for a replay on the page',
     "metrics": f"a list of metrics, out of {', '.join(METRICS.names)}, all; or file.py:Name",
-    "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all or pairs",
+    "match-ups": "a table [match-ups] with self-play, all-pairs, one-against-all, pairs or players",
     "parts": "tables [[parts]], each with other keys",
 }
 MATCH_UPS = {
@@ -69,6 +71,7 @@ MATCH_UPS = {
     "all-pairs": "true, false, or a list of learners",
     "one-against-all": 'a learner such as "coebl:c=8", or a list of learners',
     "pairs": 'a list of pairs of learners, [row, column], such as [["ucb", "coebl:c=2"]]',
+    "players": 'a list of lists with a learner for each seat, such as [["exp3", "ucb", "hedge"]]',
 }
 _TOP_ONLY = ("name", "title", "description", "device", "parts")
 _IN_PARTS = tuple(key for key in ACCEPTED if key not in _TOP_ONLY)
@@ -79,9 +82,9 @@ def _repair(value: Any, kind: type) -> str:
     """Return how to make an object of a kind from the value given in its place; empty if that is not clear."""
     if isinstance(value, type) and issubclass(value, kind):
         return f" Make one: {value.__name__}()."
-    if kind is ZeroSumGame and isfunction(value):
+    if kind is NamedGame and isfunction(value):
         return f" Call it: {value.__name__}()."
-    if kind is ZeroSumGame and (isinstance(value, list) or hasattr(value, "__array__")):
+    if kind is NamedGame and (isinstance(value, list) or hasattr(value, "__array__")):
         return " Make a game of it: Game(payoff, name=...)."
     return ""
 
@@ -98,7 +101,7 @@ class Build:
         self._folder = folder or Path()  # that files are relative to
         self._file_names: dict[str, Path] = {}  # by which results identify them
         self._objects: dict[str, Any] = {}  # by the names that represent them in specs
-        self._shapes: dict[str, tuple[int, int]] = {}  # of the games, so that nothing has to build them again
+        self._shapes: dict[str, tuple[int, ...]] = {}  # of the games, so that nothing has to build them again
         self._drawn: set[str] = set()  # the games whose policies are kept, if any are
         self._noises: dict[str, str] = {}  # the default noise of each game, by its name in results
         self._reasons: dict[tuple[str, str], str | None] = {}  # why a game does not allow a metric
@@ -109,6 +112,7 @@ class Build:
         self._table = self._own = contents  # its keys, with and without those of the top level
         self._place: Place = ()
         self._learners: dict[str, tuple[Learner, Place]] = {}  # by canonical spec, with where it is first named
+        self._found: dict[int, dict[Players, Place]] = {}  # the match-ups, by the number of seats
 
     def fields(self) -> dict[str, Any]:
         """The fields of a study; of no use if there are mistakes."""
@@ -126,7 +130,8 @@ class Build:
         else:
             defaults = {key: value for key, value in contents.items() if key in (*_IN_PARTS, "device")}
             for index, table in enumerate(tables):
-                self._own, self._table, self._place, self._learners = table, defaults | table, ("parts", index), {}
+                self._own, self._table, self._place = table, defaults | table, ("parts", index)
+                self._learners, self._found = {}, {}
                 self._require(_REQUIRED, self._check_keys(_IN_PARTS))
                 cells |= dict.fromkeys(self._cells())
         return values | {"cells": tuple(cells), "shapes": self._shapes, "noises": self._noises}
@@ -174,7 +179,9 @@ class Build:
         rounds = self._plain("rounds", 1, lambda value: _is_integer(value, 1, MOST_ROUNDS))
         device = self._plain("device", "cpu", lambda value: value in DEVICES)
         size = self._plain("seeds_per_cell", _SEEDS_PER_CELL[device], lambda value: _is_integer(value, 1, MOST_SEEDS))
-        pairs = self._pairs()
+        before = len(self.mistakes)
+        pairs = self._match_ups(2)
+        clean = len(self.mistakes) == before
         search = next((row for row, _ in pairs if isinstance(self._learners[row][0], Search)), None)
         if search and device != "cpu":
             self._add(self._place_of("device"), f"this is {device}, and {search} is a search; accepted: cpu.")
@@ -183,25 +190,36 @@ class Build:
         record = self._record(search or ("until" if until else None))
         blocks = [tuple(seeds[first : first + size]) for first in range(0, len(seeds), size)]
         if "games" not in self._table:
+            self._check_match_ups([_ANY_GAME], clean)
             return
-        games = self._entries("games", ZeroSumGame)
-        cells_per_game = len(noises) * len(pairs) * len(blocks)
-        self._cell_count += len(games) * cells_per_game
+        games = self._entries("games", NamedGame)
+        cells_per_match = len(noises) * len(blocks)
+        if not self._count_cells(len(games), cells_per_match * len(pairs)):  # before the games are built
+            return
+        played, by_seats = self._check_games(games, metrics, rounds, device)
+        self._check_match_ups(by_seats or [_ANY_GAME], clean)
+        keep = self._keep_policies(search or ("until" if until else None))
+        others = sum(len(match_ups) - len(pairs) for _, match_ups in played.values())  # of games with more seats
+        if not self._count_cells(1, cells_per_match * others):
+            return
+        for game, (measured, match_ups) in played.items():
+            for noise, players, block in itertools.product(noises, match_ups, blocks):
+                objects = {name: self._objects[name] for name in (game, *players, noise) if name in self._objects}
+                cell = Cell(game, players, rounds, block, noise, record, measured, device, objects, until)
+                if keep and game in self._drawn and block is blocks[0]:
+                    yield replace(cell, seeds=block[:1], keep=keep)
+                yield cell
+
+    def _count_cells(self, games: int, cells_per_game: int) -> bool:
+        """Add the cells of games to those of the study; False, and a mistake, if they become too many."""
+        self._cell_count += games * cells_per_game
         if self._cell_count > MOST:
             self._add(
                 (),
-                f"this study has {self._cell_count:,} cells, {len(games):,} games of {cells_per_game:,} among them; "
+                f"this study has {self._cell_count:,} cells, {games:,} games of {cells_per_game:,} among them; "
                 f"accepted: at most {MOST:,}. Raise seeds_per_cell, or sweep less.",
             )
-            return
-        allowed = self._check_games(games, metrics, pairs, rounds)
-        keep = self._keep_policies(search or ("until" if until else None))
-        for (game, measured), noise, pair, block in itertools.product(allowed.items(), noises, pairs, blocks):
-            objects = {name: self._objects[name] for name in (game, *pair, noise) if name in self._objects}
-            cell = Cell(game, pair, rounds, block, noise, record, measured, device, objects, until)
-            if keep and game in self._drawn and block is blocks[0]:
-                yield replace(cell, seeds=block[:1], keep=keep)
-            yield cell
+        return self._cell_count <= MOST
 
     # Plain values
 
@@ -327,7 +345,7 @@ class Build:
         except InputError:  # with an operator that is not registered, perhaps
             pass
         kept = self._objects.setdefault(spec, value)
-        if kept is not value and (isinstance(value, ZeroSumGame) or type(kept) is not type(value)):
+        if kept is not value and (isinstance(value, NamedGame) or type(kept) is not type(value)):
             raise InputError(f"two different objects are called {spec!r}; give one of them another name.")
         return spec
 
@@ -399,31 +417,56 @@ class Build:
 
     # Match-ups
 
-    def _pairs(self) -> dict[Pair, Place]:
-        """The pairs of learners, each once and with the place that first asks for it."""
+    def _match_ups(self, seats: int) -> dict[Players, Place]:
+        """The learners of each match of a game with so many seats, each once and with the place that asks for it."""
+        if seats in self._found:
+            return self._found[seats]
         place, table = self._place_of("match-ups"), self._table.get("match-ups")
-        before = len(self.mistakes)
+        found: dict[Players, Place] = {}
+        self._found[seats] = found
         pool = self._specs(self._entries("learners", Learner)) if "learners" in self._table else []
         if not isinstance(table, dict):
             if "match-ups" in self._table:
                 self._reject_key("match-ups")
-            return {}
-        pairs: dict[Pair, Place] = {}
+            return found
         for key, value in table.items():
             line = (*place, key)
-            for where, pair in itertools.islice(self._match_up(key, value, line, pool), MOST + 1):
-                pairs.setdefault(pair, where)
-            if len(pairs) > MOST:
-                self._add(line, f"this gives more than {MOST:,} pairs; accepted: no more. Sweep less.")
-                return {}
-        for (row, column), where in pairs.items():
-            try:
-                Match.of(_ANY_GAME, self._learners[row][0], self._learners[column][0])
-            except InputError as error:
-                self._add(where, str(error))
-        if not pairs and len(self.mistakes) == before:
-            self._add(place, f"no match-up is listed; accepted: {ACCEPTED['match-ups']}.")
-        return pairs
+            for where, players in itertools.islice(self._match_up(key, value, line, pool, seats), MOST + 1):
+                found.setdefault(players, where)
+            if len(found) > MOST:
+                self._add(line, f"this gives more than {MOST:,} match-ups; accepted: no more. Sweep less.")
+                found.clear()
+                break
+        return found
+
+    def _check_match_ups(self, games: Sequence[AnyGame], clean: bool) -> None:
+        """Reject learners that cannot meet, games without a match, and lists of players that fit no game.
+
+        Args:
+            games: one for each number of seats that occurs.
+            clean: False if the table of match-ups has other mistakes.
+        """
+        place, table = self._place_of("match-ups"), self._table.get("match-ups")
+        for game in games:
+            played = _ANY_GAME if len(game.seats) == 2 else game
+            for players, where in self._match_ups(len(game.seats)).items():
+                try:
+                    Match(played, tuple(self._learners[spec][0] for spec in players), 1)
+                except InputError as error:
+                    self._add(where, str(error))
+        listed = [
+            ((*place, key, index), len(players))
+            for key in ("pairs", "players")
+            for index, players in enumerate(table.get(key, []) if clean and isinstance(table, dict) else [])
+        ]
+        for game in games if clean and "match-ups" in self._table else ():
+            if not self._match_ups(len(game.seats)):
+                which = f" for the seats of {game.name}, {', '.join(game.seats)}" if listed else ""
+                self._add(place, f"no match-up is listed{which}; accepted: {ACCEPTED['match-ups']}.")
+        seats = {len(game.seats): f"{len(game.seats)}, the seats of {game.name}" for game in games}
+        for where, count in listed if not self.mistakes else ():
+            if count not in seats:
+                self._add(where, f"these are {count} players; accepted: {' or '.join(seats.values())}.")
 
     def _specs(self, entries: Iterable[Entry]) -> list[str]:
         """The canonical specs of learners."""
@@ -431,10 +474,12 @@ class Build:
         self._learners = made | self._learners
         return list(made)
 
-    def _match_up(self, key: str, value: Any, place: Place, pool: list[str]) -> Iterable[tuple[Place, Pair]]:
-        """The pairs that one key of the table gives."""
-        if key == "pairs":
-            return self._listed_pairs(value, place)
+    def _match_up(
+        self, key: str, value: Any, place: Place, pool: list[str], seats: int
+    ) -> Iterable[tuple[Place, Players]]:
+        """The players that one key of the table gives, for a game with so many seats."""
+        if key in ("pairs", "players"):
+            return self._listed_players(key, value, place, seats)
         if key not in MATCH_UPS:
             hint = " here: it belongs above [match-ups]." if key in ACCEPTED else nearest(key, MATCH_UPS)
             self._add(place, f"unknown key {key!r}{hint} Accepted here: {', '.join(MATCH_UPS)}.")
@@ -450,65 +495,74 @@ class Build:
         else:
             chosen = self._specs(self._listed(value, place, MATCH_UPS[key], Learner, alone=against_all))
         if against_all:
-            return ((place, (row, column)) for column in chosen for row in pool if row != column)
+            last = seats - 1
+            return ((place, one_among(one, other, last, seats)) for one in chosen for other in pool if other != one)
         if key == "self-play":
-            return ((place, (learner, learner)) for learner in chosen)
-        return ((place, pair) for pair in itertools.permutations(chosen, 2))
+            return ((place, (learner,) * seats) for learner in chosen)
+        return (
+            (place, one_among(one, other, seat, seats))
+            for seat in range(seats)
+            for one, other in itertools.permutations(chosen, 2)
+        )
 
-    def _listed_pairs(self, value: Any, place: Place) -> Iterable[tuple[Place, Pair]]:
-        if not isinstance(value, list) or not any(isinstance(pair, list) for pair in value):
-            self._reject(place, value, MATCH_UPS["pairs"])
+    def _listed_players(self, key: str, value: Any, place: Place, seats: int) -> Iterable[tuple[Place, Players]]:
+        """The players that are listed seat by seat; a list in place of a learner stands for each of its entries."""
+        if not isinstance(value, list) or not any(isinstance(players, list) for players in value):
+            self._reject(place, value, MATCH_UPS[key])
             return
-        for index, pair in enumerate(value):
+        for index, players in enumerate(value):
             where = (*place, index)
-            if not isinstance(pair, list) or len(pair) != 2:
-                self._reject(where, pair, "two learners, [row, column]")
+            if not isinstance(players, list) or (len(players) != 2 if key == "pairs" else len(players) < 2):
+                self._reject(where, players, "two learners, [row, column]" if key == "pairs" else "a list of learners")
                 continue
-            rows, columns = (
-                self._specs(self._expanded(spec, (*where, seat), MATCH_UPS["pairs"], Learner))
-                for seat, spec in enumerate(pair)
-            )
-            yield from ((where, (row, column)) for row, column in itertools.product(rows, columns))
+            specs = [
+                self._specs(self._listed(entry, (*where, seat), MATCH_UPS[key], Learner, alone=True))
+                for seat, entry in enumerate(players)
+            ]
+            if len(players) == seats:
+                yield from ((where, chosen) for chosen in itertools.product(*specs))
 
     # Games
 
     def _check_games(
-        self, games: list[Entry], metrics: list[tuple[Place, str]], pairs: dict[Pair, Place], rounds: int
-    ) -> dict[str, tuple[str, ...]]:
-        """The metrics to take of every game, by its canonical spec or its path.
+        self, games: list[Entry], metrics: list[tuple[Place, str]], rounds: int, device: str
+    ) -> tuple[dict[str, tuple[tuple[str, ...], dict[Players, Place]]], list[AnyGame]]:
+        """The metrics and the players of every game, by its canonical spec or its path; a game per number of seats.
 
         Games are built one at a time, as there may be many large ones, and metrics and learners are checked on them.
         """
-        allowed: dict[str, tuple[str, ...]] = {}
-        seatings: list[tuple[SeatName, str]] = []
-        for row, column in pairs:
-            seatings += [("row", row), ("column", column)]
+        played: dict[str, tuple[tuple[str, ...], dict[Players, Place]]] = {}
+        by_seats: dict[int, AnyGame] = {}
         for place, entry in games:
             try:
                 key, game = self._game(entry)
-                if key in allowed:
+                if key in played:
                     continue
+                if device != "cpu" and isinstance(game, TensorGame):
+                    raise InputError(f"{key} is not a zero-sum matrix game, and device is {device}; accepted: cpu.")
+                match_ups = self._match_ups(len(game.seats))
                 self._shapes[key] = game.shape
                 if has_pictures(game) and max(game.shape) <= MOST_AREAS:
                     self._drawn.add(key)
-                allowed[key] = self._allowed(metrics, key, game)
+                played[key] = self._allowed(metrics, key, game), match_ups
                 name = without_folder(game.spec) if game.spec else Path(key).name
                 self._noises[name] = without_folder(str(game.noise))
             except Exception as error:  # of user code, or of the system about the name of a file
                 self._add(place, reason_of(error))
                 continue
+            by_seats.setdefault(len(game.seats), game)
             rejected = set()  # only the first seat that a learner cannot take is reported
-            for seat, spec in dict.fromkeys(seatings):
+            for seat, spec in dict.fromkeys(seating for players in match_ups for seating in enumerate(players)):
                 learner, where = self._learners[spec]
                 reason = _reason_not_to_play(learner, seat, game, rounds) if spec not in rejected else None
                 if reason is not None:
                     rejected.add(spec)
-                    self._add(where, f"{spec} cannot take the {seat} seat of {key}: {reason}")
-        return allowed
+                    self._add(where, f"{spec} cannot take the {game.seats[seat]} seat of {key}: {reason}")
+        return played, list(by_seats.values())
 
-    def _game(self, entry: str | ZeroSumGame) -> tuple[str, ZeroSumGame]:
+    def _game(self, entry: str | ZeroSumGame | TensorGame) -> tuple[str, ZeroSumGame | TensorGame]:
         """The name of a game in a cell, and the game."""
-        if isinstance(entry, ZeroSumGame):
+        if not isinstance(entry, str):
             if entry.spec:
                 return entry.spec, entry
             if entry.name in GAMES or Path(entry.name).suffix:
@@ -518,15 +572,17 @@ class Build:
         suffix = Path(entry).suffix.lower()
         if suffix in SUFFIXES or (suffix and is_file(str(self._folder / entry))):
             path = self._file(entry)
-            return path.as_posix(), parse_zero_sum(path)
-        game = parse_zero_sum(self._placed(entry))
+            return path.as_posix(), parse_game(path)
+        game = parse_game(self._placed(entry))
         return self._keep(game.spec or entry, game, GAMES), game
 
-    def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: ZeroSumGame) -> tuple[str, ...]:
+    def _allowed(self, metrics: list[tuple[Place, str]], key: str, game: AnyGame) -> tuple[str, ...]:
         """The metrics to take of a game, in the order of the registry, then by file: a set has one digest."""
-        reasons, chosen = self._reasons, set()
+        reasons, chosen = self._reasons, set[str]()
+        if isinstance(game, TensorGame) and "metrics" not in self._table:
+            metrics = [((), name) for name in GENERAL_SUM_METRICS]
         for place, name in metrics:
-            for metric in [known.name for known in all_metrics(game)] if name == "all" else [name]:
+            for metric in _by_seat(METRICS.names if name == "all" else [name], game):
                 if (key, metric) not in reasons:  # to find out whether an equilibrium is unique takes time
                     reasons[key, metric] = metric_class(metric).reason_undefined(game)
                 reason = reasons[key, metric]
@@ -534,14 +590,41 @@ class Build:
                     chosen.add(metric)
                 elif name != "all":
                     self._add(place, f"not for the game {key}: {reason}")
-        custom = sorted(chosen.difference(METRICS.names), key=without_folder)
-        return (*(name for name in METRICS.names if name in chosen), *custom)
+        places = {name: place for place, name in enumerate(METRICS.names)}
+        return tuple(sorted(chosen, key=lambda spec: _order(spec, places)))
 
 
-def _reason_not_to_play(learner: Learner, seat: SeatName, game: AnyGame, rounds: int) -> str | None:
+def one_among(one: str, other: str, seat: int, seats: int) -> Players:
+    """Return the players of a match of one learner in a seat with copies of another in all other seats.
+
+    >>> one_among("ucb", "exp3", seat=1, seats=3)
+    ('exp3', 'ucb', 'exp3')
+    """
+    return (other,) * seat + (one,) + (other,) * (seats - seat - 1)
+
+
+def _by_seat(metrics: Iterable[str], game: AnyGame) -> Iterator[str]:
+    """Name metrics, those about one seat for each seat of a game that is not zero-sum."""
+    for name in metrics:
+        metric = metric_class(name)
+        if isinstance(game, TensorGame) and metric.by_seat and not split_spec(name).file:
+            yield from (metric.of_seat(seat).name for seat in range(1, 1 + len(game.seats)))
+        else:
+            yield name
+
+
+def _order(metric: str, places: Mapping[str, int]) -> tuple[int, str, int]:
+    """The key by which metrics are sorted: as they are registered, by seat, then those in files."""
+    parts = split_spec(metric)
+    if parts.name not in places:
+        return len(places), without_folder(metric), 0
+    return places[parts.name], "", int(parts.parameters or 1)
+
+
+def _reason_not_to_play(learner: Learner, seat: int, game: AnyGame, rounds: int) -> str | None:
     """The reason why a learner cannot take a seat of a game; None if it can."""
     try:
-        return learner.reason_not_to_play(seat_at(game, SEATS.index(seat), learner, [0], rounds))
+        return learner.reason_not_to_play(seat_at(game, seat, learner, [0], rounds))
     except Exception as error:  # of user code
         return reason_of(error)
 

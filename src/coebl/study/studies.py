@@ -18,7 +18,7 @@ from coebl.core.errors import InputError
 from coebl.core.files import check_path, read_whole
 from coebl.engine import Record
 from coebl.engine.match import MatchName
-from coebl.games import Noise, ZeroSumGame
+from coebl.games import Noise, TensorGame, ZeroSumGame
 from coebl.learners import Learner
 from coebl.study.cell import Cell
 from coebl.study.errors import Place, StudyError, written
@@ -56,6 +56,7 @@ self-play = true               # every learner against itself; or a list of lear
 # all-pairs = true             # every ordered pair of different learners; or a list of learners
 one-against-all = "coebl:c=8"  # in the column seat, against every other learner
 pairs = [["ucb", "exp3"]]      # [row, column]
+# players = [["exp3", "ucb", "exp3"]]  # a learner for each seat, of games with more than two
 """
 """The text of a commented study file, which `coebl study new` writes."""
 
@@ -70,15 +71,18 @@ class Study:
 
     Args:
         name: letters, digits, - _ and ., as the key of a study file.
-        games: specs, files or `Game` objects; one without a spec goes by its name.
+        games: specs, files, or `Game` and `TensorGame` objects; one without a spec goes by its name.
         learners: specs or `Learner` objects.
         rounds: of every run.
         seeds: how many, or a list, or a mapping with first and count.
-        self_play: True for every learner against itself, or a list of learners. Without any of these four, every
-            learner plays against every learner, itself included.
-        all_pairs: True for every ordered pair of different learners, or a list of learners.
-        one_against_all: a learner, or several, in the column seat against every other one.
-        pairs: pairs of learners, (row, column).
+        self_play: True for every learner against itself, in all seats, or a list of learners. Without any of these
+            five, every learner plays against every learner, itself included.
+        all_pairs: True for every ordered pair of different learners, or a list of learners. In a game with more than
+            two seats: each learner in each seat, with copies of each other learner in all other seats.
+        one_against_all: a learner, or several, in the last seat against every other one in all other seats.
+        pairs: pairs of learners, (row, column), for games with two seats.
+        players: tuples with a learner for each seat, for games with so many seats; a list of learners in a place is
+            each of them.
         noise: a noise or several; by default that of each game.
         until: a condition that ends a run, see `coebl.simulate`; the results have the metric hitting_time.
         record: the rounds at which metrics are kept, see `coebl.simulate`; by default "log", or "last" with until.
@@ -104,7 +108,7 @@ class Study:
     text: str  # the study as a file, to be kept with the results: it refers to the files that are kept there
     title: str = ""
     description: str = ""
-    shapes: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False)  # of its games
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)  # of its games
     noises: Mapping[str, str] = field(default_factory=dict)  # the default noise of each game, by its name in results
     files: Mapping[str, bytes] = field(default_factory=dict)  # that it names: path in the results folder to content
 
@@ -112,7 +116,7 @@ class Study:
         self,
         name: str = "study",
         *,
-        games: Sequence[str | ZeroSumGame] | None = None,
+        games: Sequence[str | ZeroSumGame | TensorGame] | None = None,
         learners: Sequence[str | Learner] | None = None,
         rounds: int = 3000,
         seeds: int | Sequence[int] | Mapping[str, int] | None = None,
@@ -120,6 +124,7 @@ class Study:
         all_pairs: bool | Sequence[str | Learner] | None = None,
         one_against_all: str | Learner | Sequence[str | Learner] | None = None,
         pairs: Sequence[Sequence[str | Learner]] | None = None,
+        players: Sequence[Sequence[str | Learner | Sequence[str | Learner]]] | None = None,
         noise: str | Noise | Sequence[str | Noise] | None = None,
         until: str | None = None,
         record: Record | None = None,
@@ -163,7 +168,7 @@ class Study:
         return run(self, check_path("folder", folder), **options)
 
     def matches(self) -> list[MatchName]:
-        """Game, row learner and column learner of every match, each once.
+        """The game and the players of every match, each once.
 
         >>> Study(games=["rps"], learners=["ucb", "exp3"], seeds=5, self_play=True).matches()
         [('rps', 'ucb', 'ucb'), ('rps', 'exp3', 'exp3')]

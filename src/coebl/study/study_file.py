@@ -21,7 +21,7 @@ from typing import Any
 from coebl.core.errors import InputError
 from coebl.core.files import read_whole
 from coebl.core.specs import move_files
-from coebl.games import ZeroSumGame
+from coebl.games.game import NamedGame
 from coebl.study.errors import Place
 
 _SPECS = ("games", "learners", "noise", "metrics", "match-ups", "parts")  # keys that may name files
@@ -220,5 +220,5 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if not isinstance(value, (str, int, float)):  # an object: its spec
-        value = (value.spec or value.name) if isinstance(value, ZeroSumGame) else str(value)
+        value = (value.spec or value.name) if isinstance(value, NamedGame) else str(value)
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON's notation is also TOML's
