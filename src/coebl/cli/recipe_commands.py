@@ -260,7 +260,7 @@ def print_marks(verdicts: Sequence[Verdict], titles: Mapping[str, str]) -> None:
         text = mark(verdict.verdict, (check.verdict for check in verdict.checks), marks)
         rows.setdefault(verdict.id, [verdict.id, verdict.text]).append(Text(text, STYLES[verdict.verdict]))
     columns = [titles[variant] for variant in variants]
-    print_table(["", "claim", *columns], rows.values(), wrap=columns, cut="claim")
+    print_table(["", "claim", *columns], rows.values(), wrap=["claim", *columns])
     legend = [Text.assemble((marks[outcome], STYLES[outcome]), f" {meaning}") for outcome, meaning in MEANINGS.items()]
     console().print(Text("   ").join(legend))
 

@@ -106,7 +106,6 @@ def print_table(
     rows: Iterable[Sequence[str | Text]],
     right: Collection[str] = (),
     wrap: Collection[str] = (),
-    cut: str = "",
 ) -> None:
     """Print a table without rules; without a header if all titles are empty.
 
@@ -115,7 +114,6 @@ def print_table(
         rows: the cells, which may have a style.
         right: the titles of the columns that are aligned to the right.
         wrap: the titles of the columns that are wrapped where a terminal is too narrow.
-        cut: the title of a column whose cells are cut where a terminal is too narrow.
     """
     from rich.table import Table
     from rich.text import Text
@@ -125,13 +123,10 @@ def print_table(
     least = 2 * (len(header) - 1)
     for place, title in enumerate(header):
         side: Literal["left", "right"] = "right" if title in right else "left"
-        wide, wrapped = max([len(title), *(row[place].cell_len for row in cells)]), title in {*wrap, cut}
+        wide, wrapped = max([len(title), *(row[place].cell_len for row in cells)]), title in wrap
         table.add_column(title, justify=side, no_wrap=not wrapped, overflow="fold")
         least += min(wide, _LEAST) if wrapped else wide
     for row in cells:
-        if cut:
-            cell = row[header.index(cut)]
-            cell.no_wrap, cell.overflow = True, "ellipsis" if can_show("…") else "crop"
         table.add_row(*row)
     out = console()
     out.width = max(least, get_terminal_size((100, 24)).columns if out.is_terminal else _UNLIMITED)

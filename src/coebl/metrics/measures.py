@@ -61,7 +61,7 @@ class AbsoluteRegret(Regret):
     title = "Absolute regret"
     definition = "sum of abs(V - r_t)"
     formula = r"$\Sigma\,|V - r_t|$"
-    meaning = "The first measure of the paper's text. Noise alone makes it grow."
+    meaning = "The sum of absolute regrets of single rounds, as the paper defines it. Noise alone makes it grow."
     bounds = (0, inf)
     signed = False
 
@@ -76,7 +76,7 @@ class RegretMagnitude(Regret):
     title = "Regret magnitude"
     definition = "abs(sum of V - r_t)"
     formula = r"$|\Sigma\,(V - r_t)|$"
-    meaning = "The first measure as the paper's program computes it."
+    meaning = "The absolute value of the summed regret: what the paper's program plots."
     bounds = (0, inf)
     signed = False
 

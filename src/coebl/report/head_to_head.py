@@ -107,7 +107,7 @@ def ranking_section(content: Content) -> Section | None:
     titles = content.titles
     left_out = ", ".join(titles[spec] for spec in ranking.left_out)
     table = [
-        row | {"score": with_minus(row["score"]), "taken per round": with_minus(number_text(entry.taken, 3))}
+        row | {"score": with_minus(row["score"]), "mean gain per round": with_minus(number_text(entry.taken, 3))}
         for row, entry in zip(ranking.table(titles), ranking.learners, strict=True)
     ]
     return Section(
@@ -118,7 +118,7 @@ def ranking_section(content: Content) -> Section | None:
         rows=[list(row.values()) for row in table],
         caption=f"Ranked by score, wins minus losses per pairing: two learners on a game, both seats together, won by "
         f"{content.metrics[ranking.metric].in_a_sentence} at the last round after {ranking.family}. "
-        "Taken per round: the mean over the pairings."
+        "Mean gain per round: over the pairings."
         + (f" Left out, since they see more than a bandit does: {left_out}." if left_out else ""),
     )
 
