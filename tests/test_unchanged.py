@@ -69,6 +69,7 @@ MATCHES = [
     ("hide-and-seek", "kin", "explore-then-commit", 60, None),
     ("biased-rps", "regret-matching-plus", "mmd", 60, None),
     ("rps", "exp3-ix-neu", "coebl:c=2,selection=comma,recombination=both,population=pool:size=2+mutants=4", 40, None),
+    (WIDE, "strain:kinship=0", "kin", 60, None),
     (WIDE, "strain", "kin", 60, None),
     ("diagonal:n=20,space=bits", "pbil", "gene-lr", 60, None),
     ("bigger-number:n=6,space=bits,shuffle=true", "umda", "hill-climber", 80, "none"),

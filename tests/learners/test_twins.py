@@ -67,7 +67,12 @@ TWINS = {  # spec: its twin, the twin's hyper-parameters, and how far their poli
     "kin:noise=0.5,optimism=proven": (KinTwin, {"noise": 0.5, "proven": True}, 1e-7),
     "kin:own=1": (KinTwin, {"own": 1.0}, 1e-7),
     "strain": (StrainTwin, {}, 1e-7),
-    "strain:trial=3,neglect=0": (StrainTwin, {"trial": 3.0, "neglect": 0.0}, 1e-7),  # as first described
+    "strain:kinship=0": (StrainTwin, {"kinship": 0.0}, 1e-7),
+    "strain:trial=3,neglect=0,kinship=0": (  # as first described
+        StrainTwin,
+        {"trial": 3.0, "neglect": 0.0, "kinship": 0.0},
+        1e-7,
+    ),
     "strain:mutation=0.1": (StrainTwin, {"mutation": 0.1}, 1e-7),
     "strain:c=1,memory=0.8,elite=0.9,turnover=0.5,rate=3,trial=9,hope=0.1,neglect=2": (
         StrainTwin,

@@ -148,10 +148,21 @@ class ComposedTwin(Twin):
 
 class StrainTwin(Twin):
     def start(
-        self, c=0.6, memory=0.3, elite=0.4, turnover=0.03, rate=1.2, trial=6.0, hope=0.6, neglect=0.2, mutation=0.0
+        self,
+        c=0.6,
+        memory=0.3,
+        elite=0.4,
+        turnover=0.03,
+        rate=1.2,
+        trial=6.0,
+        hope=0.6,
+        neglect=0.2,
+        mutation=0.0,
+        kinship=0.5,
     ):
         self.c, self.memory, self.elite, self.turnover = c, memory, elite, turnover
         self.rate, self.trial, self.hope, self.neglect, self.mutation = rate, trial, hope, neglect, mutation
+        self.kinship, self.r, self.q, self.f = kinship, [0.0] * self.m, [0.0] * self.k, 1.0
         self.h = (self.high - self.low) / 2
         self.v, self.mu, self.D = self.h**2, 0.0, 0.0
         self.N, self.S = [0] * self.k, [0.0] * self.m
@@ -163,7 +174,7 @@ class StrainTwin(Twin):
 
     def P(self, i, j):
         g = self.g(i, j)
-        return (1 - g) * self.pairs.mean(i, j) + g * self.mu
+        return (1 - g) * self.pairs.mean(i, j) + g * (self.mu + self.f * (self.r[i] + self.q[j]))
 
     def B(self, i, j):
         g = self.g(i, j)
@@ -203,6 +214,17 @@ class StrainTwin(Twin):
         tried = [(i, j) for i in range(m) for j in range(k) if self.pairs.count(i, j)]
         w = {pair: self.pairs.count(*pair) / (1 + self.pairs.count(*pair) * self.v) for pair in tried}
         mu = fsum(w[pair] * self.pairs.mean(*pair) for pair in tried) / (fsum(w.values()) + 4 / self.h**2)
+        if self.kinship:
+            least = 1 / (self.kinship * self.v)
+            for i in range(m):
+                mine = [pair for pair in tried if pair[0] == i]
+                rest = fsum(w[pair] * (self.pairs.mean(*pair) - mu - self.q[pair[1]]) for pair in mine)
+                self.r[i] = rest / (fsum(w[pair] for pair in mine) + least)
+            for j in range(k):
+                mine = [pair for pair in tried if pair[1] == j]
+                rest = fsum(w[pair] * (self.pairs.mean(*pair) - mu - self.r[pair[0]]) for pair in mine)
+                self.q[j] = rest / (fsum(w[pair] for pair in mine) + least)
+            self.f = 1 / (1 + t / (0.3 * m * k))
         known = {pair: (1 - self.g(*pair)) ** 2 for pair in tried}
         spread = fsum(
             known[pair] * ((self.pairs.mean(*pair) - self.mu) ** 2 - 1 / self.pairs.count(*pair)) for pair in tried

@@ -19,6 +19,7 @@ from coebl.core.specs import Range
 from coebl.learners.base import Learner, Seat
 
 _FORGOTTEN = 1e-100  # visits; so few have no weight
+_ROUNDS_PER_PAIR = 0.3  # after which the effects of rows and columns count half
 EVERY_PAIR: tuple[Any, ...] = (...,)  # the index of all pairs
 
 
@@ -176,27 +177,32 @@ class Kinship:
         return parents
 
 
-def _shrunk_mean(values: Floats, weight: Floats, precision: float) -> Floats:
-    """Return the weighted mean over the last axis and a value of 0 with the weight `precision`: (runs,)."""
+def _shrunk_mean(values: Floats, weight: Floats, precision: float | Floats) -> Floats:
+    """Return the weighted mean over the last axis and a value of 0 with the weight `precision`."""
     mean: Floats = np.sum(weight * values, axis=-1) / (np.sum(weight, axis=-1) + precision)
     return mean
 
 
 class EstimatedPrior:
-    """Payoffs ~ N(mu, v), whose mean and variance are estimated from all pairs, seen with N(0, 1) noise.
+    """Payoffs ~ N(mu + r_i + q_j, v), of which all but the pair's own part is estimated, seen with N(0, 1) noise.
 
-    A pair's estimate is (1 - g) mean + g mu', with g = 1 / (1 + n v): its experience as far as there is any, and for
-    the rest what it inherits from all others. A negative mu counts less by the share `hope`: an opponent lets one try
-    what is bad.
+    A pair's estimate is (1 - g) mean + g (mu' + f (r_i + q_j)), with g = 1 / (1 + n v): its experience as far as there
+    is any, and for the rest what it inherits: from all pairs, and from its row and its column, whose effects have the
+    variance kinship v. These count while rounds are few for so many pairs, f = 1 / (1 + t / (0.3 m k)). A negative mu
+    counts less by the share `hope`: an opponent lets one try what is bad.
     """
 
-    def __init__(self, seat: Seat, hope: float, forgetting: float = 1.0) -> None:
-        self._hope, self._most = hope, seat.half_width**2
+    def __init__(self, seat: Seat, hope: float, kinship: float = 0.0, forgetting: float = 1.0) -> None:
+        m, k = seat.actions, seat.opponent_actions
+        self._hope, self._kinship, self._most = hope, kinship, seat.half_width**2
+        self._enough = _ROUNDS_PER_PAIR * m * k
         self._tally = Tally(seat, forgetting)
+        self._row, self._column = seat.zeros(m), seat.zeros(k)  # (runs, m) and (runs, k), r and q
+        self._inherited = seat.zeros(m, k)  # (runs, m, k), mu' + f (r_i + q_j)
         self.variance = seat.full(self._most)  # (runs,), v
         self.prior = seat.zeros()  # (runs,), mu'
-        self.share = seat.full(1.0, seat.actions, seat.opponent_actions)  # (runs, m, k), g
-        self.mean = seat.zeros(seat.actions, seat.opponent_actions)  # (runs, m, k)
+        self.share = seat.full(1.0, m, k)  # (runs, m, k), g
+        self.mean = seat.zeros(m, k)  # (runs, m, k)
 
     @property
     def count(self) -> Floats:
@@ -211,25 +217,35 @@ class EstimatedPrior:
             return True
         share = inherited_share(self.count[index], self.variance)
         self.share[index] = share
-        self.mean[index] = (1 - share) * self._tally.mean[index] + share * self.prior
+        self.mean[index] = (1 - share) * self._tally.mean[index] + share * self._inherited[index]
         return False
 
-    def estimate_prior(self) -> None:
-        """Estimate mu, by the means of the pairs, and v, by their spread less that of the noise; update all pairs."""
+    def estimate_prior(self, t: int) -> None:
+        """After round t, estimate mu, r and q by the means of the pairs, and v by their spread beyond the noise."""
         count, mean, most = self.count, self._tally.mean, self._most
         variance = self.variance[:, None, None]
         weight = count / (1 + count * variance)
         known = (weight * variance) ** 2  # (1 - g)²
         spread = known * ((mean - self.prior[:, None, None]) ** 2 - 1 / np.maximum(count, _FORGOTTEN))
         prior = _of_pairs(weight * mean) / (_of_pairs(weight) + 4 / most)
+        if self._kinship:
+            residual = mean - prior[:, None, None]
+            precision = 1 / (self._kinship * self.variance)[:, None]
+            self._row = _shrunk_mean(residual - self._column[:, None, :], weight, precision)
+            # Copies in the order of their axes, so that sums are the same for every batch.
+            residual = (residual - self._row[:, :, None]).swapaxes(-1, -2).copy()
+            self._column = _shrunk_mean(residual, weight.swapaxes(-1, -2).copy(), precision)
         self.variance = np.clip((3 * most + _of_pairs(spread)) / (3 + _of_pairs(known)), most / 100, most)
         self.prior = prior + self._hope * np.maximum(0, -prior)
+        fresh = 1 / (1 + t / self._enough)
+        effects = self._row[:, :, None] + self._column[:, None, :]
+        self._inherited = self.prior[:, None, None] + fresh * effects
         self._inherit()
 
     def _inherit(self) -> None:
         """Compute the shares and the estimates of all pairs."""
         self.share = inherited_share(self.count, self.variance[:, None, None])
-        self.mean = (1 - self.share) * self._tally.mean + self.share * self.prior[:, None, None]
+        self.mean = (1 - self.share) * self._tally.mean + self.share * self._inherited
 
 
 def _of_pairs(numbers: Floats) -> Floats:

@@ -29,14 +29,16 @@ class Strain(BeliefLearner):
     is Hedge, by fitness against the opponent's actions met so far: partly as believed when they were met, partly tested
     again with today's beliefs. An elite descends from solutions of the believed game, and competes with the rest for
     its share. A pair of actions that was not tried inherits from those that were: the mean and the variance of all
-    payoffs are estimated. A regret bound is proven for other settings alone; docs/strain-bound.md has it, and games
-    on which the default gets stuck.
+    payoffs are estimated, and, while rounds are few for so many pairs, the effects of rows and columns count as well.
+    A regret bound is proven for other settings alone; docs/strain-bound.md has it, and games on which the default gets
+    stuck.
 
         in units of the noise, with h half the width of the payoff range:
-        v = h², mu = 0; N_j = 0, S_i = 0; e, x uniform; D = 0
+        v = h², mu = 0; r_i = q_j = 0; N_j = 0, S_i = 0; e, x uniform; D = 0
         each round t, with n_ij the visits of a pair and mean_ij its mean reward less the middle of the range:
-          g = 1 / (1 + n v);  mu' = mu + hope max(0, -mu)
-          P = (1 - g) mean + g mu';  B = P + c sqrt(v g (1 + neglect log(1 + N_j g))), kept within the range
+          g = 1 / (1 + n v);  mu' = mu + hope max(0, -mu);  f = 1 / (1 + t' / (0.3 m k))
+          P = (1 - g) mean + g (mu' + f (r_i + q_j))
+          B = P + c sqrt(v g (1 + neglect log(1 + N_j g))), kept within the range
           known = sum_ij x_i (1 - g_ij) (N_j + 1/k) / t;  u = sqrt(3 v + 1/2)
           F_i = (1 - memory known) S_i + memory known sum_j N_j B_ij
           s = softmax(rate sqrt(log(m) / (t + m)) F / u);  e = e + turnover (maximin(B) - e)
@@ -45,9 +47,10 @@ class Strain(BeliefLearner):
           S_i += B_ij + mutation u min(50, 1 / (m s_i) - 1) for every i;  N_j += 1
           update n_ij, mean_ij and P;  D += sum_i (e_i - s_i) P_ij
           mu = sum w mean / (sum w + 4 / h²) over all pairs, w = n / (1 + n v)
+          r_i = sum_j w (mean - mu - q_j) / (sum_j w + 1 / (kinship v)), then q_j likewise over i
           v = (3 h² + sum (1 - g)² ((mean - mu')² - 1 / n)) / (3 + sum (1 - g)²), at least h² / 100, at most h²
 
-    mu and v are estimated again in rounds whose distance grows, by a twentieth of the rounds so far.
+    mu, r, q and v are estimated again after rounds t' whose distance grows, by a twentieth of the rounds so far.
 
     Args:
         c: the amount of optimism.
@@ -60,6 +63,8 @@ class Strain(BeliefLearner):
         neglect: how much the optimism about a pair grows that is not tried while the opponent's action is met.
         mutation: how much rare strains gain in fitness, as in the replicator-mutator equation. Above 0, the last
             policies of self-play come near an equilibrium, not only their average (after Abe et al. 2022).
+        kinship: the variance of the effects of rows and of columns, relative to v. In large and short games most pairs
+            are not tried, and inherit from those that share their row or their column.
     """
 
     name = "strain"
@@ -79,11 +84,12 @@ class Strain(BeliefLearner):
     hope: Share = 0.6
     neglect: Annotated[float, Range(0)] = 0.2
     mutation: Annotated[float, Range(0)] = 0.0
+    kinship: Annotated[float, Range(0)] = 0.5
 
     def start(self, seat: Seat) -> None:
         self.seat = seat
         m, k = seat.actions, seat.opponent_actions
-        self.belief = EstimatedPrior(seat, self.hope, self.forgetting)
+        self.belief = EstimatedPrior(seat, self.hope, self.kinship, self.forgetting)
         self.met = seat.zeros(k)  # (runs, k), N, how often each of the opponent's actions was met
         self.fitness = seat.zeros(m)  # (runs, m), S, as believed when they were met
         self.elites = seat.full(1 / m, m)  # (runs, m), e
@@ -131,7 +137,7 @@ class Strain(BeliefLearner):
         self.lead += ((self.elites - self.strains) * belief.mean[column]).sum(axis=-1)
         if t >= self._next:
             self._next = t + max(1, t // 20)
-            belief.estimate_prior()
+            belief.estimate_prior(t)
             self._imagine()
         elif forgot:
             self._imagine()
