@@ -11,7 +11,9 @@ from coebl.backend.cuda import keys
 from coebl.backend.streams import learner_key, spread_out
 from coebl.core.errors import InputError
 from coebl.games import NOISES
-from coebl.solver.cuda import CudaMaximin, kernel
+from coebl.learners import LEARNERS
+from coebl.solver import cuda
+from coebl.solver.cuda import CudaMaximin
 from coebl.solver.maximin import first_weights
 from coebl.study import Results, parse_study, run
 from gpu.games import check_answers, games
@@ -76,14 +78,14 @@ def test_runs_that_were_left_unsolved_are_played_again(monkeypatch, most_gap):
     options = {"rounds": 3, "seeds": 40, "metrics": ["pseudo_regret"]}
     game = "random-gaussian:m=50,n=50,seed=1"
     known = simulate(game, "coebl", "thompson", device="cuda", **options)
-    monkeypatch.setattr(kernel, "MOST_GAP", most_gap)
-    kernel.kernel.cache_clear()
-    on_cpu, solve = [], kernel.maximin
-    monkeypatch.setattr(kernel, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
+    monkeypatch.setattr(cuda, "MOST_GAP", most_gap)
+    cuda.kernel.cache_clear()
+    on_cpu, solve = [], cuda.maximin
+    monkeypatch.setattr(cuda, "maximin", lambda batch, **ties: on_cpu.append(len(batch)) or solve(batch, **ties))
     try:
         found = simulate(game, "coebl", "thompson", device="cuda", **options)
     finally:
-        kernel.kernel.cache_clear()
+        cuda.kernel.cache_clear()
     assert sum(on_cpu) > 0
     assert found.replayed > known.replayed
     assert np.allclose(found.metrics["pseudo_regret"], known.metrics["pseudo_regret"], rtol=0, atol=1e-8)
@@ -189,7 +191,9 @@ def test_a_visit_of_one_entry_per_run():
 
 
 PLAYED = ["random-gaussian:m=4,n=4,seed=1", "random-gaussian:m=3,n=6,seed=1", "random-gaussian:m=6,n=3,seed=1"]
-NAMES = [name for name in INDEXED if name not in ("fixed", "switching")]  # which name their actions
+NAMES = [  # but for those that name their actions
+    LEARNERS[name].factory.example or name for name in INDEXED if name not in ("fixed", "switching")
+]
 
 
 @pytest.mark.parametrize(
