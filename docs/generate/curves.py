@@ -33,6 +33,8 @@ THREE = ("coebl:c=2", *COMPANY)  # on the pages of games and metrics
 OPPONENT = "best-response"
 GENOME_GAMES = ("diagonal:n=5,space=bits", "bigger-number:n=5,space=bits", "coverage:n=4")
 OF_GENOMES = ("pbil", "gene-lr", "umda")  # drawn on games of genomes
+GENERAL_SUM = ("chicken", "shapley", "cournot")
+OF_GENERAL_SUM = ("exp3", "hart-mas-colell", "ucb")  # drawn on games that are not zero-sum
 
 _KEPT = ROOT / "build" / "curves"
 
@@ -94,15 +96,16 @@ def metric_games(name: str) -> tuple[str, ...]:
     """The games on which a metric is drawn: KL is infinite where an equilibrium leaves out an action."""
     if "genomes" in metric_class(name).needs:
         return GENOME_GAMES
+    if "welfare" in metric_class(name).needs or name in ("nash_conv", "swap_regret"):
+        return GENERAL_SUM
     return ("biased-rps", "perturbed-rps", "hide-and-seek") if name == "kl" else GAMES
 
 
 def metric_curves(name: str) -> bytes:
     """A metric of three learners in self-play."""
     games = metric_games(name)
-    matches = [
-        (game, learner, learner) for game in games for learner in (OF_GENOMES if games is GENOME_GAMES else THREE)
-    ]
+    learners = OF_GENOMES if games is GENOME_GAMES else OF_GENERAL_SUM if games is GENERAL_SUM else THREE
+    matches = [(game, learner, learner) for game in games for learner in learners]
     return _kept(f"metric {name}", lambda: _plot(matches, name))
 
 

@@ -259,8 +259,9 @@ def metric_pages() -> Iterator[Page]:
         yield Page(f"reference/metrics/{entry.name}.md", _metric_page(entry, metric))
     head = (
         "# Metrics\n\nFrom the row player's side: A the payoffs, V the value of the game, x_t and y_t the policies of "
-        "round t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. [What regret "
-        "means](../../explanation/regret.md) says which to use.\n\n"
+        "round t, a_t and b_t the actions, r_t the reward as observed, x\\* and y\\* the equilibrium. A metric about "
+        "one player, such as `swap_regret`, is that of the first seat, `swap_regret:2` that of the second. [What "
+        "regret means](../../explanation/regret.md) says which to use.\n\n"
     )
     table = ["| metric | name | definition |", "|---|---|---|", *rows]
     yield Page("reference/metrics/index.md", head + "\n".join(table))

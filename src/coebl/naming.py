@@ -62,10 +62,11 @@ class MetricWords:
     def in_a_sentence(self) -> str:
         """The title inside a sentence: in lower case, unless it is an abbreviation or a bare name.
 
-        >>> MetricWords("Pseudo-regret").in_a_sentence, MetricWords("KL divergence").in_a_sentence
-        ('pseudo-regret', 'KL divergence')
+        >>> [MetricWords(title).in_a_sentence for title in ("Pseudo-regret", "KL divergence", "NashConv")]
+        ['pseudo-regret', 'KL divergence', 'NashConv']
         """
-        keep = self.title[:2].isupper() or not self.known
+        first_word = self.title.partition(" ")[0]
+        keep = first_word[1:] != first_word[1:].lower() or not self.known
         return self.title if keep else self.title[:1].lower() + self.title[1:]
 
 
