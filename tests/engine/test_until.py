@@ -60,14 +60,13 @@ def test_a_bad_condition_is_one_line(text):
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_metric_is_named():
-    with pytest.raises(InputError, match="did you mean 'exploitability'"):
-        simulate(MATCH, 2, until="exploitabilty < 1")
-
-
-def test_a_game_without_optimal_actions_is_rejected():
-    with pytest.raises(InputError, match=r"game has no is_target"):
-        simulate(MATCH, 2, until="optimum")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("exploitabilty < 1", "did you mean 'exploitability'"), ("optimum", r"game has no is_target")],
+)
+def test_a_condition_that_the_match_cannot_meet_is_rejected(text, message):
+    with pytest.raises(InputError, match=message):
+        simulate(MATCH, 2, until=text)
 
 
 def test_only_the_ends_of_runs_are_recorded():

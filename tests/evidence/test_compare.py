@@ -112,15 +112,18 @@ def test_a_metric_about_both_players_has_no_sign_and_no_head_to_head():
     assert of(comparison, "self-play").difference.mean == pytest.approx(alone, rel=1e-9)
 
 
-def test_external_regret_is_the_column_players_own_in_the_column_seat():
-    numbers = meeting(metric="external_regret")
-    twins = {(game, row, column, "column_external_regret"): RNG.normal(size=12) for game, row, column, _ in numbers}
-    contest = of(compare(Table(numbers | twins), "ucb", "exp3", "external_regret"), "head to head")
-    of_ucb = numbers["rps", "ucb", "exp3", "external_regret"] + twins["rps", "exp3", "ucb", "column_external_regret"]
-    of_exp3 = numbers["rps", "exp3", "ucb", "external_regret"] + twins["rps", "ucb", "exp3", "column_external_regret"]
+@pytest.mark.parametrize(
+    ("metric", "twin"), [("external_regret", "column_external_regret"), ("swap_regret", "swap_regret:2")]
+)
+def test_a_metric_of_one_player_is_the_column_players_own_in_the_column_seat(metric, twin):
+    numbers = meeting(metric=metric)
+    twins = {(game, row, column, twin): RNG.normal(size=12) for game, row, column, _ in numbers}
+    contest = of(compare(Table(numbers | twins), "ucb", "exp3", metric), "head to head")
+    of_ucb = numbers["rps", "ucb", "exp3", metric] + twins["rps", "exp3", "ucb", twin]
+    of_exp3 = numbers["rps", "exp3", "ucb", metric] + twins["rps", "ucb", "exp3", twin]
     assert contest.difference.mean == pytest.approx((of_ucb - of_exp3).mean() / 2, rel=1e-9)
-    with pytest.raises(InputError, match="accepted: external_regret, which takes column_external_regret"):
-        compare(Table(numbers | twins), "ucb", "exp3", "column_external_regret")
+    with pytest.raises(InputError, match=f"accepted: {metric}, which takes {twin}"):
+        compare(Table(numbers | twins), "ucb", "exp3", twin)
 
 
 def test_games_are_corrected_and_a_seed_counts_once_over_all_of_them():
@@ -293,14 +296,3 @@ def test_a_learner_in_a_file_may_be_called_by_its_class_or_file(name):
 def test_a_short_name_that_means_two_learners_is_rejected():
     with pytest.raises(InputError, match="no finished cell has the learner 'mine'"):
         compare(Table(meeting(learners=("ucb", "mine.py:One", "mine.py:Two"))), "mine", "ucb")
-
-
-def test_swap_regret_in_the_column_seat_is_that_of_seat_2():
-    numbers = meeting(metric="swap_regret")
-    twins = {(game, row, column, "swap_regret:2"): RNG.normal(size=12) for game, row, column, _ in numbers}
-    contest = of(compare(Table(numbers | twins), "ucb", "exp3", "swap_regret"), "head to head")
-    of_ucb = numbers["rps", "ucb", "exp3", "swap_regret"] + twins["rps", "exp3", "ucb", "swap_regret:2"]
-    of_exp3 = numbers["rps", "exp3", "ucb", "swap_regret"] + twins["rps", "ucb", "exp3", "swap_regret:2"]
-    assert contest.difference.mean == pytest.approx((of_ucb - of_exp3).mean() / 2, rel=1e-9)
-    with pytest.raises(InputError, match="accepted: swap_regret, which takes swap_regret:2"):
-        compare(Table(numbers | twins), "ucb", "exp3", "swap_regret:2")

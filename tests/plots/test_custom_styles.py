@@ -82,7 +82,7 @@ def test_plots_of_results_use_what_their_cells_say():
     source = Stored(match)
     ax = plots.plot_curves(source, "surprise", {"mine": match})
     assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
-    assert plots.plot_heat_map(source, "surprise", {("a", "b"): match}).get_title().startswith("surprise $s$")
+    assert plots.plot_heat_map(source, "surprise", {("a", "b"): match}).get_title().startswith("surprise\n$s$")
     ax = Figure().subplots()
     plots.plot_sweep(source, "surprise", {"1": match}, ax)
     assert (ax.get_ylabel(), ax.lines[0].get_color()) == ("surprise\n$s$", PALETTE[6][0])
