@@ -375,13 +375,21 @@ def test_without_a_seed_no_two_players_are_alike():
     assert players[0].seed != players[1].seed
 
 
-def test_a_file_of_another_behaviour_is_rejected(tmp_path):
+def test_a_player_of_coebl_0_1_that_played_differently_learns_again_from_all_outcomes(tmp_path):
+    """As k-learning and rewards in thousands do: this version has other units."""
     player = Player("exp3", actions=2, opponent_actions=2, seed=3)
-    action = player.act()
-    player.observe(reward=0.3)
-    other = of_format_1(tmp_path, player, [action], [0.3], player.policy[::-1] + 0.01)
-    with pytest.raises(InputError, match="plays differently"):
-        Player.load(other)
+    actions, rewards = [0, 1, 1, 0], [300.0, 900.0, 800.0, 200.0]
+    other = of_format_1(tmp_path, player, actions, rewards, np.array([0.9, 0.1]))
+    with pytest.warns(UserWarning, match="plays differently; exp3 has learned again, from all 4 outcomes[.]$"):
+        loaded = Player.load(other)
+    for action, reward in zip(actions, rewards, strict=True):
+        player.act()
+        player.observe(reward=reward, action=action)
+    np.testing.assert_array_equal(loaded.policy, player.policy)
+    assert loaded.policy[1] > 0.5
+    assert loaded.noise is None
+    with pytest.raises(InputError, match="is damaged: its policy has another number of actions"):
+        Player.load(of_format_1(tmp_path, player, actions, rewards, np.full(3, 1 / 3)))
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):

@@ -349,9 +349,10 @@ class Player(Insight):
 
         Pass a custom learner as `learner`: no Python file that the saved player names is run, at any depth of its
         learner's spec. If another version of coebl saved it, and its learner has changed, the learner learns again from
-        the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed. A copy
-        plays a round first, so that a file that does not fit the learner is reported here and not later; if your
-        learner writes to a file or a server, it does so for this round too.
+        the recent outcomes, with a warning. Files of coebl 0.1, which hold the whole history, are replayed; where this
+        version plays differently, the learner learns again from all of it, with a warning. A copy plays a round first,
+        so that a file that does not fit the learner is reported here and not later; if your learner writes to a file or
+        a server, it does so for this round too.
 
         Args:
             path: of a file that `save` wrote.
@@ -365,7 +366,15 @@ class Player(Insight):
             name = shorten(saved.content["learner"])
             raise InputError(f"{path} holds {name}, which needs more memory than there is.") from None
         if saved.format == 1:
-            player._replay(saved, str(path))
+            if not player._replay(saved, str(path)):
+                player = cls(player.learner, **settings | {"noise": None})  # its units are learned, as is usual now
+                player._replay(saved, str(path))
+                last = " Pass the action that it advised last to observe(action=...)." if saved.content["acted"] else ""
+                warnings.warn(
+                    f"{path} was saved by coebl 0.1, which plays differently; {player.learner} has learned again, from "
+                    f"all {len(saved.content['history']):,} outcomes.{last}",
+                    stacklevel=2,
+                )
         else:
             with reports_damage(path):
                 player._restore(saved, str(path))
@@ -420,17 +429,18 @@ class Player(Insight):
             trial._policy = None
             trial._next_policy()
 
-    def _replay(self, saved: Saved, path: str) -> None:
-        """Repeat the history of a player of the same settings."""
+    def _replay(self, saved: Saved, path: str) -> bool:
+        """Repeat the history of a player of the same settings; True if the policy is that of the saved player."""
         for action, opponent, reward in saved.content["history"]:
             self.act()  # its draw is ignored: the action that was played counts
             action = check_integer(f"{path}: a saved action", action, 0, self.actions - 1)
             self.observe(reward=reward, opponent=None if opponent < 0 else opponent, action=action)
-        policy = saved.arrays["policy"]
-        if policy.shape != self.policy.shape or not np.allclose(self.policy, policy, atol=_TOLERANCE):
-            raise InputError(f"{path} was saved by a version of coebl that plays differently; use that version.")
+        policy, saved_policy = self.policy, saved.arrays["policy"]
+        if saved_policy.shape != policy.shape:
+            raise InputError(f"{path} is damaged: its policy has another number of actions than its settings.")
         if saved.content["acted"]:
             self.act()
+        return np.allclose(policy, saved_policy, atol=_TOLERANCE)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickle and copy, with the learner's state as JSON and bytes."""
