@@ -10,6 +10,7 @@ import numpy as np
 import polars
 import pytest
 
+import coebl
 from cells import ran
 from coebl.core.errors import InputError
 from coebl.evidence.statistics import mean_interval
@@ -262,6 +263,16 @@ def test_a_folder_that_mixes_processors_says_so(tmp_path, monkeypatch):
     results.store.save(CELLS[1], ran(CELLS[1]))
     [notice] = results.notices()
     assert "CPUs whose exp and log differ in the last bit (another one, " in notice
+
+
+def test_a_folder_of_two_versions_says_so(tmp_path, monkeypatch):
+    results = study(tmp_path / "two", CELLS[0])
+    monkeypatch.setattr(record_module, "versions", lambda *_: {"coebl": "0.1.0"})
+    results.store.save(CELLS[1], ran(CELLS[1]))
+    [notice] = results.notices()
+    assert notice.startswith(
+        f"the cells were made by coebl 0.1.0 and {coebl.__version__}; a seed may lead to different"
+    )
 
 
 def test_damage_is_rejected_and_left_to_the_next_run(results):

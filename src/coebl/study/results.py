@@ -119,7 +119,8 @@ class Results:
 
     def notices(self) -> list[str]:
         """Warnings for readers who compare these results with others."""
-        kinds, devices = self.versions().get("exp and log", []), self.devices()
+        versions, devices = self.versions(), self.devices()
+        kinds, writers = versions.get("exp and log", []), versions.get("coebl", [])
         notices = [f"the cells were run on a GPU ({device})" for device in devices if device != "cpu"]
         if len(devices) > 1:
             notices.append("the cells were run on several of these; a seed may lead to different runs on them")
@@ -127,6 +128,11 @@ class Results:
             notices.append(
                 f"the cells were made on CPUs whose exp and log differ in the last bit ({', '.join(kinds)}); "
                 "where a learner uses these, a seed may lead to different runs on them"
+            )
+        if len(writers) > 1:
+            notices.append(
+                f"the cells were made by coebl {' and '.join(writers)}; a seed may lead to different runs in them, as "
+                "the changelog lists under Results moved"
             )
         return notices
 
