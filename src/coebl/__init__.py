@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coebl.solver import Solution, maximin
     from coebl.study import Study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {  # the public names of each module; imported when they are first used
     "coebl.core.errors": ("CoeblError", "InputError", "SolveError"),
